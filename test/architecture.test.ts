@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { breachesOf, breachesOfLayout, circlesOf, order, packagesOf } from './support/imports.ts'
+import { breachesOfLayout, findImportCycles, findLayerViolations, order, packagesOf } from './support/imports.ts'
 import { choicesByKind } from './support/kinds.ts'
 import { parseSource } from './support/source.ts'
 
@@ -23,7 +23,7 @@ test('the sources keep the house rules', () => {
   const sources = readSources()
 
   expect(Object.keys(sources).length).toBeGreaterThan(100)
-  expect(breachesOf(sources)).toEqual([])
+  expect(findLayerViolations(sources)).toEqual([])
 })
 
 test('the imports of a file are all found', () => {
@@ -116,8 +116,8 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a further door of a noun takes a helper from its first',
     'src/modules/payouts/create-payout-graphql.ts',
-    `import { Payout, nameArguments } from './graphql.ts'`,
-    'takes nameArguments from the door src/modules/payouts/graphql.ts: what several doors need is in the kit',
+    `import { Payout, lookupArguments } from './graphql.ts'`,
+    'takes lookupArguments from the door src/modules/payouts/graphql.ts: what several doors need is in the kit',
   ],
   [
     'an operation imports a further door of its noun',
@@ -152,7 +152,7 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a door works with the database',
     'src/modules/payouts/rest.ts',
-    `import { nextInSequence } from '../../lists/sequence.ts'`,
+    `import { takeSequenceNumber } from '../../lists/sequence.ts'`,
     'is a door and imports the database',
   ],
   [
@@ -236,7 +236,7 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'an operation asks for statuses',
     'src/modules/audit/audit.ts',
-    `import { statusOfCode } from '../../core/api/http-status.ts'`,
+    `import { httpStatusByCode } from '../../core/api/http-status.ts'`,
     'knows HTTP statuses',
   ],
   [
@@ -336,7 +336,7 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
 
 describe('a breach is reported:', () => {
   test.each(broken)('%s', (_, path, source, breach) => {
-    expect(breachesOf({ [path]: `${source}\n` })).toContain(`${path}: ${breach}`)
+    expect(findLayerViolations({ [path]: `${source}\n` })).toContain(`${path}: ${breach}`)
   })
 })
 
@@ -387,7 +387,7 @@ const kept: readonly [what: string, path: string, source: string][] = [
 
 describe('allowed is', () => {
   test.each(kept)('%s', (_, path, source) => {
-    expect(breachesOf({ [path]: `${source}\n` })).toEqual([])
+    expect(findLayerViolations({ [path]: `${source}\n` })).toEqual([])
   })
 })
 
@@ -424,19 +424,19 @@ test('few files stand loose, and each has a name of its own', () => {
 })
 
 test('no files import one another, for types neither', () => {
-  expect(circlesOf(readSources())).toEqual([])
+  expect(findImportCycles(readSources())).toEqual([])
 })
 
 test('a circle is reported', () => {
   const sources = {
-    'src/modules/pricing/rates/rate.ts': `import { ratesFrom } from './repository.ts'`,
+    'src/modules/pricing/rates/rate.ts': `import { ratesEffectiveFrom } from './repository.ts'`,
     'src/modules/pricing/rates/repository.ts': `import type { Rate } from './terms.ts'`,
     'src/modules/pricing/rates/terms.ts': `import type { Rate } from './rate.ts'`,
-    'src/modules/pricing/rates/set-rate.ts': `import { ratesFrom } from './repository.ts'`,
+    'src/modules/pricing/rates/set-rate.ts': `import { ratesEffectiveFrom } from './repository.ts'`,
     'src/modules/pricing/fees/fee.ts': `const { fee } = await import('./fee.ts')`,
   }
 
-  expect(circlesOf(sources)).toEqual([
+  expect(findImportCycles(sources)).toEqual([
     'src/modules/pricing/rates/rate.ts, src/modules/pricing/rates/repository.ts, src/modules/pricing/rates/terms.ts',
     'src/modules/pricing/fees/fee.ts',
   ])
@@ -496,7 +496,7 @@ test('a choice by one kind is reported, and one that names its reason or shows n
   const sources = {
     'src/modules/payouts/payout.ts': `
       export const payoutKinds = ['BANK', 'WALLET'] as const
-      export const outcomes = describedValues({ PAID: 'Paid.', 'not paid': 'Not paid.' })
+      export const outcomes = defineEnum({ PAID: 'Paid.', 'not paid': 'Not paid.' })
       export type Side = 'debit' | 'credit'
     `,
     'src/modules/payouts/quote.ts': `

@@ -66,7 +66,7 @@ const rows = {
 
 export const listFilters: Migration = {
   name: '0017-list-filters',
-  statements: (schema, { expectRows }) => [
+  statements: (schema, { setPlannerStatistics: expectRows }) => [
     ...indexes.map(({ table, name, columns }) =>
       schema
         .createIndex(`${table}_by_${name}`)

@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // Which payout, or which deposit's reference, a transfer was made for: a statement tells it without a look at either.
 export const transferCauses: Migration = {
   name: '0018-transfer-causes',
-  statements: (schema, { uuid, raw, appendOnly, changeable }) => [
+  statements: (schema, { uuid, raw, appendOnly, dropAppendOnly: changeable }) => [
     schema.alterTable('transfers').addColumn('payout_id', uuid),
     schema.alterTable('transfers').addColumn('reference', 'text'),
     // Older transfers are told by what was recorded beside them.

@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // A row may be cancelled before its time comes, and another set for the same time: it is the next revision, and both stay.
 export const cancelledRates: Migration = {
   name: '0020-cancelled-rates',
-  statements: (schema, { timestamp, clusteredTable, raw, changeableOnce }) => [
+  statements: (schema, { timestamp, clusteredTable, raw, writeOnce: changeableOnce }) => [
     clusteredTable(
       schema
         .createTable('rates_with_revisions')

@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // As for rates: a row may be cancelled before its time comes, and another set for the same time; both stay.
 export const cancelledFees: Migration = {
   name: '0021-cancelled-fees',
-  statements: (schema, { timestamp, amount, clusteredTable, raw, changeableOnce }) => [
+  statements: (schema, { timestamp, amount, clusteredTable, raw, writeOnce: changeableOnce }) => [
     clusteredTable(
       schema
         .createTable('fees_with_revisions')

@@ -66,7 +66,7 @@ export const transfersInOneRow: Migration = {
         { table: 'payout_events', name: 'payout_events_transfer', column: 'transfer_id' },
         { table: 'deposits', name: 'deposits_transfer', column: 'transfer_id' },
       ],
-      formerReferrers: [{ table: 'entries_before', name: 'entries_transfer' }],
+      removedReferrers: [{ table: 'entries_before', name: 'entries_transfer' }],
     }),
     ...appendOnly('transfers'),
     view(

@@ -4,7 +4,7 @@ import type { Migration } from '../../src/database/migration.ts'
 // most eight of its ranges, each of which is in order.
 export const payoutsByValues: Migration = {
   name: '0029-payouts-by-values',
-  statements: (schema, { expectRows }) => [
+  statements: (schema, { setPlannerStatistics: expectRows }) => [
     schema
       .createIndex('payouts_by_values')
       .on('payouts')

@@ -50,7 +50,7 @@ export const depositReversalsInTheLedger: Migration = {
         { table: 'payout_events', name: 'payout_events_transfer', column: 'transfer_id' },
         { table: 'deposits', name: 'deposits_transfer', column: 'transfer_id' },
       ],
-      formerReferrers: [],
+      removedReferrers: [],
     }),
     ...appendOnly('transfers'),
     view(

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { keyForm, readKeys } from '../core/secrets/read-keys.ts'
-import { allowedForm, readAllowed } from '../modules/webhooks/transport/allowlist.ts'
+import { keyFormat, parseKeys } from '../core/secrets/read-keys.ts'
+import { allowlistFormat, parseAllowlist } from '../modules/webhooks/transport/allowlist.ts'
 import { samplerNames } from '../observability/tracing/sampler-names.ts'
 import { modes } from '../operations/context.ts'
-import { defaultOrigins, originsForm, readOrigins } from '../server/http/allowed-origins.ts'
-import { proxiesForm, readProxies } from '../server/http/caller-address.ts'
+import { corsOriginsFormat, defaultCorsOrigins, parseCorsOrigins } from '../server/http/allowed-origins.ts'
+import { parseTrustedProxies, trustProxyFormat } from '../server/http/caller-address.ts'
 import type { ConfiguredRails } from './read-rails.ts'
 import { readRails } from './read-rails.ts'
 
@@ -24,21 +24,21 @@ const Environment = z.object({
   /** Which GraphQL documents are run. */
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
   /** Requests a second and merchant; `null` for no limit. */
-  RATE_LIMIT: offOrWholeNumber(1, 1_000_000),
+  RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
   /** Whose pages may read answers; by default any in the sandbox, and none in live. */
   CORS_ORIGINS: z
     .string()
-    .transform(readOrigins)
-    .refine((origins) => origins !== null, `must be ${originsForm}`)
+    .transform(parseCorsOrigins)
+    .refine((origins) => origins !== null, `must be ${corsOriginsFormat}`)
     .optional(),
   /** Proxies whose `X-Forwarded-For` is believed; by default none, and the header is not read. */
   TRUST_PROXY: z
     .string()
-    .transform(readProxies)
-    .refine((proxies) => proxies !== null, `must be ${proxiesForm}`)
+    .transform(parseTrustedProxies)
+    .refine((proxies) => proxies !== null, `must be ${trustProxyFormat}`)
     .default(0),
   /** Where metrics are answered, if anywhere. */
-  METRICS_PORT: offOrWholeNumber(1, 65_535),
+  METRICS_PORT: wholeNumberOrOff(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   /** The collector that spans go to, if any: the SDK reads that and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
@@ -46,20 +46,20 @@ const Environment = z.object({
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: ratio().default(1),
+  OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
   /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
   /** The first seals secrets, all open them. */
   SECRETS_KEY: z
     .string()
-    .transform(readKeys)
-    .refine((keys) => keys !== null, `must be one or more keys of ${keyForm}, separated by commas`)
+    .transform(parseKeys)
+    .refine((keys) => keys !== null, `must be one or more keys of ${keyFormat}, separated by commas`)
     .default([]),
   /** Where webhooks may be delivered beside public addresses. */
   WEBHOOK_ALLOW: z
     .string()
-    .transform(readAllowed)
-    .refine((entries) => entries !== null, `must be ${allowedForm}`)
+    .transform(parseAllowlist)
+    .refine((entries) => entries !== null, `must be ${allowlistFormat}`)
     .default([]),
   /** Where backups are made by themselves, how often and how many of them stay. */
   BACKUP_DIR: z.string().optional(),
@@ -83,8 +83,8 @@ const Configuration = Environment.transform((variables) => ({
   documents: variables.DOCUMENTS,
   rateLimit: variables.RATE_LIMIT,
   metrics: variables.METRICS_PORT === null ? null : { host: variables.METRICS_HOST, port: variables.METRICS_PORT },
-  tracing: tracingOf(variables),
-  corsOrigins: variables.CORS_ORIGINS ?? defaultOrigins(variables.MODE),
+  tracing: readTracing(variables),
+  corsOrigins: variables.CORS_ORIGINS ?? defaultCorsOrigins(variables.MODE),
   trustedProxies: variables.TRUST_PROXY ?? 0,
   workers: variables.WORKERS,
   secretsKeys: variables.SECRETS_KEY ?? [],
@@ -95,7 +95,7 @@ const Configuration = Environment.transform((variables) => ({
 }))
 
 /** How traces are made, where they are wanted. */
-function tracingOf(variables: z.output<typeof Environment>) {
+function readTracing(variables: z.output<typeof Environment>) {
   if (variables.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || variables.OTEL_SDK_DISABLED === 'true') return null
   return {
     sampler: variables.OTEL_TRACES_SAMPLER,
@@ -119,19 +119,19 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   // An empty variable is an absent one: that is how shells and compose files unset things.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Configuration.safeParse(given)
-  const { faults: faultsOfRails, ...rails } = readRails(given, modes.find((mode) => mode === given.MODE) ?? 'sandbox')
-  const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${faultOf(issue)}`)
+  const { errors: faultsOfRails, ...rails } = readRails(given, modes.find((mode) => mode === given.MODE) ?? 'sandbox')
+  const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${describeIssue(issue)}`)
   const all = [...faults, ...faultsOfRails]
   if (!parsed.success || all.length > 0) throw new Error(`The configuration is wrong:\n  ${all.join('\n  ')}`)
   return { ...parsed.data, ...rails, isModeGiven: given.MODE !== undefined }
 }
 
-const unitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const intervalUnitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** An interval in milliseconds; `null` where it is none, or longer than a timer takes. */
 function readInterval(text: string): number | null {
   const [, count = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []
-  const interval = Number(count) * (unitsMs[unit] ?? 0)
+  const interval = Number(count) * (intervalUnitsMs[unit] ?? 0)
   return interval > 0 && interval <= 24 * 86_400_000 ? interval : null
 }
 
@@ -143,7 +143,7 @@ function wholeNumber(least: number, most: number) {
 }
 
 /** A number, or `null` for what is off, as it is unless it is given. */
-function offOrWholeNumber(least: number, most: number) {
+function wholeNumberOrOff(least: number, most: number) {
   return z
     .string()
     .refine(
@@ -154,7 +154,7 @@ function offOrWholeNumber(least: number, most: number) {
     .default(null)
 }
 
-function ratio() {
+function samplingRatio() {
   return z
     .string()
     .refine((text) => /^\d{1,4}(\.\d{1,12})?$/.test(text) && Number(text) <= 1, 'must be a number from 0 to 1')
@@ -165,7 +165,7 @@ function isWholeNumber(text: string, least: number, most: number): boolean {
   return /^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most
 }
 
-function faultOf(issue: z.core.$ZodIssue): string {
+function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
   return issue.message
 }

@@ -3,13 +3,13 @@
  *
  * @param prefix of the variables HOST and PORT that have the address
  */
-export function cannotListen(
+export function listenError(
   error: unknown,
   { host, port }: { host: string; port: number },
   prefix: '' | 'METRICS_' = '',
 ): unknown {
   const { code = '' } = error as NodeJS.ErrnoException
-  const hint = hints[code]
+  const hint = listenErrorHints[code]
   if (hint === undefined) return error
   return new Error(
     `Cannot listen on ${host}, port ${port} (${code}): ${hint.replace(/PORT|HOST/g, (name) => prefix + name)}`,
@@ -17,7 +17,7 @@ export function cannotListen(
   )
 }
 
-const hints: Readonly<Record<string, string>> = {
+const listenErrorHints: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program does. Set PORT to another one; 0 takes a free one.',
   EACCES: 'this user may not. Set PORT to 1024 or above.',
   EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one that it has.',

@@ -1,6 +1,6 @@
-import { secretsOfOwnKey } from '../core/secrets/own-key.ts'
+import { createSecretsFromKeyFile } from '../core/secrets/own-key.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
-import { noSecrets, secretsWith } from '../core/secrets/secrets.ts'
+import { createSecrets, noSecrets } from '../core/secrets/secrets.ts'
 import { sqlitePathOf } from '../database/open-database.ts'
 import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
@@ -13,8 +13,8 @@ import type { Config } from './config.ts'
  *
  * @param mode that of the database, which a command takes from there
  */
-export function secretsOf({ databaseUrl, secretsKeys }: Config, mode: Mode): Secrets {
-  if (secretsKeys.length > 0) return secretsWith(secretsKeys)
+export function loadSecrets({ databaseUrl, secretsKeys }: Config, mode: Mode): Secrets {
+  if (secretsKeys.length > 0) return createSecrets(secretsKeys)
   const path = sqlitePathOf(databaseUrl)
-  return mode === 'sandbox' && path !== null ? secretsOfOwnKey(`${path}.secrets-key`) : noSecrets
+  return mode === 'sandbox' && path !== null ? createSecretsFromKeyFile(`${path}.secrets-key`) : noSecrets
 }

@@ -1,17 +1,17 @@
 /** What was told is not told again within this time: what fails is tried over and over, for thousands of endpoints or orders. */
-const quietMs = 10 * 60 * 1000
+const repeatIntervalMs = 10 * 60 * 1000
 
 /** Faults that are remembered. */
-const mostRemembered = 100
+const maxRemembered = 100
 
 /** Tells each fault by its message now and then. */
-export function seldom(tell: (error: unknown) => void): (error: unknown) => void {
+export function throttleByMessage(tell: (error: unknown) => void): (error: unknown) => void {
   const toldAt = new Map<string, number>()
   return (error) => {
     const message = String(error)
     const now = performance.now()
-    if (now - (toldAt.get(message) ?? Number.NEGATIVE_INFINITY) < quietMs) return
-    if (toldAt.size >= mostRemembered) toldAt.clear()
+    if (now - (toldAt.get(message) ?? Number.NEGATIVE_INFINITY) < repeatIntervalMs) return
+    if (toldAt.size >= maxRemembered) toldAt.clear()
     toldAt.set(message, now)
     tell(error)
   }

@@ -1,20 +1,20 @@
 import type { DestinationStream, Logger } from 'pino'
 import { pino } from 'pino'
-import { timeOfDay } from '../core/ids.ts'
-import type { AnswerLog } from '../server/http/access-log.ts'
+import { systemTimestamp } from '../core/ids.ts'
+import type { AccessLog } from '../server/http/access-log.ts'
 import type { Config } from './config.ts'
 
 /** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */
-const unwrittenLimitBytes = 64 * 1024 * 1024
+const maxBufferedBytes = 64 * 1024 * 1024
 
 /** What a process is for: `service` is the only one, the others run beside one another (`WORKERS`). */
-export type Role = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender'
+export type ProcessRole = 'service' | 'supervisor' | 'reader' | 'writer' | 'sender'
 
 /** What a pipe takes as a whole: larger writes of several processes to one log would mix their lines. */
-const pipeBytes = 4_096
+const maxPipeWriteBytes = 4_096
 
 /** What the only process writes at once: each write costs as much as a few small answers. */
-const mostBytes = 64 * 1024
+const maxWriteBytes = 64 * 1024
 
 /**
  * JSON lines on standard output, each of this process in its `role`, without API keys and account numbers.
@@ -25,43 +25,43 @@ const mostBytes = 64 * 1024
 export function createLogger(
   level: Config['logLevel'],
   destination: DestinationStream,
-  role: Role = 'service',
-): Logger & AnswerLog {
+  role: ProcessRole = 'service',
+): Logger & AccessLog {
   const logger = pino(
     {
       level,
       base: { pid: process.pid, role },
-      timestamp: () => `,"time":"${timeOfDay()}"`,
+      timestamp: () => `,"time":"${systemTimestamp()}"`,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: errorWithoutValues },
-      hooks: { streamWrite: withoutKeys },
+      serializers: { err: serializeError },
+      hooks: { streamWrite: redactApiKeys },
     },
     destination,
   )
   const rest = `","pid":${process.pid},"role":"${role}",`
   // Plain data needs nothing of pino, which takes three times as long; the line is the one that it would write.
-  const answered: AnswerLog['answered'] = (answer) => {
+  const logAnswer: AccessLog['answered'] = (answer) => {
     if (!logger.isLevelEnabled('info')) return
-    const line = `{"level":"info","time":"${timeOfDay()}${rest}${JSON.stringify(answer).slice(1)}\n`
-    destination.write(withoutKeys(line))
+    const line = `{"level":"info","time":"${systemTimestamp()}${rest}${JSON.stringify(answer).slice(1)}\n`
+    destination.write(redactApiKeys(line))
   }
-  return Object.assign(logger, { answered })
+  return Object.assign(logger, { answered: logAnswer })
 }
 
 /** How long a line waits for others at most, to be written with them. */
-const togetherMs = 10
+const flushDelayMs = 10
 
 /** Where a log goes; `end` lets the process end once it is written, or now where it can't be. */
 export type LogOutput = DestinationStream & { readonly end: () => void }
 
 /** Standard output as the destination of the log of a process in its `role`, written in the background. */
-export function standardOutput(role: Role = 'service'): LogOutput {
+export function standardOutput(role: ProcessRole = 'service'): LogOutput {
   const isAlone = role === 'service'
-  const maxWrite = isAlone ? mostBytes : pipeBytes
+  const maxWrite = isAlone ? maxWriteBytes : maxPipeWriteBytes
   const stream = pino.destination({
     dest: 1,
     sync: false,
-    maxLength: unwrittenLimitBytes,
+    maxLength: maxBufferedBytes,
     // Full but for a line or two, a write goes at once.
     minLength: maxWrite - 1_024,
     maxWrite,
@@ -74,7 +74,7 @@ export function standardOutput(role: Role = 'service'): LogOutput {
     isBroken = true
   })
   let isEnded = false
-  const { hasLine, stop } = flushTogether(stream)
+  const { hasLine, stop } = scheduleFlushes(stream)
   return {
     write: (line) => {
       if (isEnded) return
@@ -94,14 +94,14 @@ export function standardOutput(role: Role = 'service'): LogOutput {
 }
 
 /** Has lines written a moment after the first of them, and those that come while others are being written after these. */
-function flushTogether(stream: ReturnType<typeof pino.destination>) {
+function scheduleFlushes(stream: ReturnType<typeof pino.destination>) {
   let due: NodeJS.Timeout | null = null
   const flush = () => {
     due = null
     stream.flush()
   }
   const flushSoon = () => {
-    due ??= setTimeout(flush, togetherMs).unref()
+    due ??= setTimeout(flush, flushDelayMs).unref()
   }
   // While one write is under way no other is begun: what was due meanwhile would wait for a line that may never come.
   let [unwritten, hasMore] = [0, false]
@@ -127,27 +127,27 @@ function flushTogether(stream: ReturnType<typeof pino.destination>) {
   }
 }
 
-const apiKeys = /pgw_[a-z]+_[0-9a-z_]+/gi
+const apiKeyPattern = /pgw_[a-z]+_[0-9a-z_]+/gi
 
-function withoutKeys(line: string): string {
-  return line.includes('pgw_') ? line.replace(apiKeys, '[redacted]') : line
+function redactApiKeys(line: string): string {
+  return line.includes('pgw_') ? line.replace(apiKeyPattern, '[redacted]') : line
 }
 
 /**
  * An error as it is logged: its frames, and its message without values. Engines and JavaScript quote in it what they were
  * given, and that may be anything that a caller sent.
  */
-function errorWithoutValues(error: Error) {
+function serializeError(error: Error) {
   const { type, message, stack, code } = pino.stdSerializers.err(error) as Record<string, unknown>
   const frames = String(stack)
     .match(/^ +at .*$/gm)
     ?.join('\n')
-  return { type, code, message: withoutValues(String(message), type), stack: frames }
+  return { type, code, message: redactValues(String(message), type), stack: frames }
 }
 
 /** Six digits or more may be an account number; a syntax error is about a text, and quotes it without quotation marks. */
-function withoutValues(message: string, type: unknown): string {
+function redactValues(message: string, type: unknown): string {
   if (type === 'SyntaxError') return '[redacted]'
   // Keys first: one with a number blanked inside it would no longer be known for a key.
-  return withoutKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
+  return redactApiKeys(message).replace(/".*"|'.*'|`.*`|\{.*\}|\(.*\)|\d{6,}/gs, '[redacted]')
 }

@@ -12,10 +12,10 @@ async function main(): Promise<void> {
   const [role, json = '{}'] = process.argv.slice(2)
   const details = JSON.parse(json)
   // Loaded by role, because most of the program is for those who answer requests.
-  if (role === 'writer') await (await import('./workers/writer.ts')).write(config, details)
-  else if (role === 'sender') await (await import('./workers/webhook-process.ts')).send(config, details)
+  if (role === 'writer') await (await import('./workers/writer.ts')).runWriter(config, details)
+  else if (role === 'sender') await (await import('./workers/webhook-process.ts')).runSender(config, details)
   else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)
-  else if (role === 'reader') await (await import('./serve.ts')).serveAsWorker(config, details)
+  else if (role === 'reader') await (await import('./serve.ts')).serveAsReader(config, details)
   else if (config.workers > 1) await (await import('./workers/supervisor.ts')).supervise(config)
   else await (await import('./serve.ts')).serve(config)
 }

@@ -1,11 +1,14 @@
-import type { ComingMigrations } from '../database/migration.ts'
+import type { PendingMigrations } from '../database/migration.ts'
 
 /**
  * What an operator should know before a database that is in use is brought into a later form.
  *
  * @param copy where a copy of it is made first, if one is
  */
-export function migrationNotice({ from, names, rewrites }: ComingMigrations, copy: string | null = null): string {
+export function migrationNotice(
+  { latestApplied: from, names, rewrites }: PendingMigrations,
+  copy: string | null = null,
+): string {
   const steps = `${names.length} ${names.length === 1 ? 'migration' : 'migrations'}`
   const sentences = [
     `The database is brought from the form of ${from} to that of ${names.at(-1)}: ${steps} in one transaction, all of them or none.`,

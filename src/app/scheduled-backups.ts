@@ -4,23 +4,23 @@ import { rmSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import type { WallTime } from '../core/ids.ts'
-import { backedUpFile, openDatabase } from '../database/open-database.ts'
+import { backupSourceName, openDatabase } from '../database/open-database.ts'
 import type { Service } from '../operations/context.ts'
 import type { BackupFile } from './backup-files.ts'
-import { backupsIn, nextBackup, unfinishedIn } from './backup-files.ts'
+import { listBackups, listUnfinishedBackups, nextBackupPath } from './backup-files.ts'
 import type { Config } from './config.ts'
-import type { Started } from './start.ts'
+import type { ProcessResources } from './start.ts'
 
 /** What ends the schedule, and a backup that is being made: nothing is left of it. */
-export type Backups = { readonly stop: () => Promise<void> }
+export type BackupSchedule = { readonly stop: () => Promise<void> }
 
 /** How soon one that failed is tried again, unless that is due sooner. */
-const retryMs = 5 * 60_000
+const retryDelayMs = 5 * 60_000
 
 /** How long one may take, unless the next is due later: a network's disk that answers no more would end all backups in silence. */
-const patienceMs = 6 * 3_600_000
+const minBackupTimeoutMs = 6 * 3_600_000
 
-const program = resolve(import.meta.dirname, 'main.ts')
+const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
  * Has backups made in BACKUP_DIR, each in a process of its own, because to copy takes the whole of one; none where that is not
@@ -28,44 +28,45 @@ const program = resolve(import.meta.dirname, 'main.ts')
  *
  * The time between two is measured by a clock that nobody sets. That of day only says how old the latest is at the start.
  */
-export function startBackups(
+export function startBackupSchedule(
   config: Config,
   { wallClock }: Pick<Service, 'wallClock'>,
-  logger: Started['logger'],
-  mostMs = Math.max(config.backupEveryMs, patienceMs),
-): Backups {
+  logger: ProcessResources['logger'],
+  mostMs = Math.max(config.backupEveryMs, minBackupTimeoutMs),
+): BackupSchedule {
   const { backupFolder: folder, backupEveryMs: everyMs, databaseUrl } = config
   if (folder === null) return { stop: async () => {} }
-  const path = backedUpFile(databaseUrl)
+  const path = backupSourceName(databaseUrl)
   let child: ChildProcess | null = null
   let running: Promise<void> = Promise.resolve()
   let isStopped = false
   let timer = setTimeout(
-    begin,
-    tried(() => dueInMs(backupsIn(folder, path)[0], { now: wallClock(), everyMs }), 0),
+    startBackup,
+    resultOr(() => nextBackupDelayMs(listBackups(folder, path)[0], { now: wallClock(), everyMs }), 0),
   )
 
-  function begin(): void {
-    running = backUp(folder as string, path)
+  function startBackup(): void {
+    running = backUpAndReschedule(folder as string, path)
   }
 
-  async function backUp(folder: string, path: string): Promise<void> {
-    const failure = await made(folder, path)
+  async function backUpAndReschedule(folder: string, path: string): Promise<void> {
+    const failure = await attemptBackup(folder, path)
     if (isStopped) return
-    if (failure !== null) logger.error({ failure, advice }, 'a backup could not be made, and is tried again')
-    timer = setTimeout(begin, failure === null ? everyMs : Math.min(everyMs, retryMs))
+    if (failure !== null)
+      logger.error({ failure, advice: backupAdvice }, 'a backup could not be made, and is tried again')
+    timer = setTimeout(startBackup, failure === null ? everyMs : Math.min(everyMs, retryDelayMs))
   }
 
   /** Why it could not be made; `null` where it was. */
-  async function made(folder: string, path: string): Promise<string | null> {
+  async function attemptBackup(folder: string, path: string): Promise<string | null> {
     try {
-      const file = nextBackup(folder, path, wallClock())
-      child = spawn(process.execPath, [program, 'backup', JSON.stringify({ file })], {
+      const file = nextBackupPath(folder, path, wallClock())
+      child = spawn(process.execPath, [mainPath, 'backup', JSON.stringify({ file })], {
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      const failure = await endOf(child, mostMs)
+      const failure = await waitForBackup(child, mostMs)
       if (failure !== null) return failure
-      const removed = backupsIn(folder, path).slice(config.backupKeep)
+      const removed = listBackups(folder, path).slice(config.backupKeep)
       for (const old of removed) rmSync(old.path)
       logger.info({ file, removed: removed.length }, 'a backup was made')
       return null
@@ -73,7 +74,7 @@ export function startBackups(
       return (error as Error).message
     } finally {
       child = null
-      tried(() => removeUnfinished(folder, path), undefined)
+      resultOr(() => removeUnfinishedBackups(folder, path), undefined)
     }
   }
 
@@ -87,24 +88,27 @@ export function startBackups(
   }
 }
 
-const advice =
+const backupAdvice =
   'BACKUP_DIR must be a folder that is there, in which this user may write, on a disk with room for one more copy of the database; `audit` finds a damaged one.'
 
 /**
  * When the next is due: at once where there is none, or the latest is of a time that has not come yet, because a clock was put
  * back and how old it is can't be known. Never later than one interval.
  */
-export function dueInMs(latest: BackupFile | undefined, { now, everyMs }: { now: WallTime; everyMs: number }): number {
-  const age = now - (latest?.madeAt ?? Number.NEGATIVE_INFINITY)
+export function nextBackupDelayMs(
+  latest: BackupFile | undefined,
+  { now, everyMs }: { now: WallTime; everyMs: number },
+): number {
+  const age = now - (latest?.createdAt ?? Number.NEGATIVE_INFINITY)
   return age < 0 ? 0 : Math.max(0, everyMs - age)
 }
 
-function removeUnfinished(folder: string, path: string): void {
-  for (const left of unfinishedIn(folder, path)) rmSync(left, { force: true })
+function removeUnfinishedBackups(folder: string, path: string): void {
+  for (const left of listUnfinishedBackups(folder, path)) rmSync(left, { force: true })
 }
 
 /** What `read` answers; `otherwise` where it can't, of which the next backup will say why. */
-function tried<Result>(read: () => Result, otherwise: Result): Result {
+function resultOr<Result>(read: () => Result, otherwise: Result): Result {
   try {
     return read()
   } catch {
@@ -113,13 +117,13 @@ function tried<Result>(read: () => Result, otherwise: Result): Result {
 }
 
 /** Waits for a process, and ends one that takes too long; what it said last where it failed. */
-function endOf(child: ChildProcess, mostMs: number): Promise<string | null> {
+function waitForBackup(child: ChildProcess, mostMs: number): Promise<string | null> {
   let said = ''
   child.stderr?.on('data', (chunk) => {
     said = `${said}${chunk}`.slice(-1_000)
   })
   // Whoever waits for an answer comes first.
-  if (child.pid !== undefined) tried(() => setPriority(child.pid as number, 10), undefined)
+  if (child.pid !== undefined) resultOr(() => setPriority(child.pid as number, 10), undefined)
   return new Promise((resolve) => {
     const late = setTimeout(() => {
       child.kill('SIGKILL')

@@ -2,94 +2,102 @@ import cluster from 'node:cluster'
 import { flushCompileCache } from 'node:module'
 import { isLoopback } from '../core/net/is-loopback.ts'
 import type { Database } from '../database/database.ts'
-import { absentDatabase } from '../database/database.ts'
-import { demoApiKey, hasDemo as findDemo, pointDemoTo } from '../demo/demo.ts'
+import { unavailableDatabase } from '../database/database.ts'
+import { demoApiKey, hasDemo as findDemo, pointDemoWebhooksTo } from '../demo/demo.ts'
 import { tourTabs } from '../demo/tour.ts'
-import { comingPrices } from '../modules/pricing/fees/coming-prices.ts'
-import type { Measuring } from '../observability/metrics/measure.ts'
+import { upcomingPriceLines } from '../modules/pricing/fees/coming-prices.ts'
+import type { Instrumentation } from '../observability/metrics/measure.ts'
 import type { Service } from '../operations/context.ts'
-import { createService, performHere } from '../operations/context.ts'
-import type { Sharing } from '../server/host.ts'
+import { createService, performLocally } from '../operations/context.ts'
+import type { SharedRateLimit } from '../server/host.ts'
 import { createServer } from '../server/host.ts'
 import type { Config } from './config.ts'
-import { startDispatching } from './dispatching.ts'
-import { cannotListen } from './listen-error.ts'
-import { secretsOf } from './load-secrets.ts'
-import { chooseMeasuring, lookedInto, measuringForSupervisor } from './metrics-server.ts'
-import { railsOf, startPaying } from './paying.ts'
-import { startBackups } from './scheduled-backups.ts'
-import { startSealing } from './sealing.ts'
-import type { Started } from './start.ts'
-import { end, greeting, prepare, publicKeyWarning, start, takeOver } from './start.ts'
-import { withTracing } from './start-tracing.ts'
-import type { ReaderDetails } from './workers/messages.ts'
-import { beatForSupervisor, exchangeWithSupervisor, tellSupervisor } from './workers/messages.ts'
-import { lineToWriter } from './workers/remote-writer.ts'
+import { startWebhookDispatcher } from './dispatching.ts'
+import { listenError } from './listen-error.ts'
+import { loadSecrets } from './load-secrets.ts'
+import { gaugeSource, setUpMetrics, setUpWorkerMetrics } from './metrics-server.ts'
+import { configuredRails, startPayoutRails } from './paying.ts'
+import { startBackupSchedule } from './scheduled-backups.ts'
+import { startHistorySealer } from './sealing.ts'
+import type { ProcessResources } from './start.ts'
+import {
+  prepareDatabase,
+  publicDemoKeyWarning,
+  shutDown,
+  startProcess,
+  startupMessage,
+  takeOverDatabase,
+} from './start.ts'
+import { instrumentTracing } from './start-tracing.ts'
+import type { ReaderArgs } from './workers/messages.ts'
+import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
+import { connectToWriter } from './workers/remote-writer.ts'
 
 /** How long after SIGTERM connections that send or read nothing are waited for, and then the rest of the end. */
-const connectionsTimeoutMs = 5_000
-const endTimeoutMs = 9_000
+const connectionDrainTimeoutMs = 5_000
+const shutdownTimeoutMs = 9_000
 
 /** Answers requests as the only process. */
 export async function serve(config: Config): Promise<void> {
-  const { measuring: measured, listen: listenForMetrics } = await chooseMeasuring(config)
+  const { measuring: measured, listen: listenForMetrics } = await setUpMetrics(config)
   const { onCommitted } = measured
-  const started = await start(config, { onCommitted, onWait: (logger) => refuseAll(config, logger) })
-  const measuring = await withTracing(measured, started, 'service')
+  const started = await startProcess(config, { onCommitted, onWait: (logger) => serveNotReady(config, logger) })
+  const measuring = await instrumentTracing(measured, started, 'service')
   const { mode, webhookAllowed } = config
   const service = createService({
-    db: measuring.database(started.db),
+    db: measuring.wrapDatabase(started.db),
     mode,
     webhookAllowed,
-    secrets: secretsOf(config, mode),
-    perform: measuring.perform(performHere),
+    secrets: loadSecrets(config, mode),
+    perform: measuring.wrapPerform(performLocally),
   })
-  const hasDemo = await prepare(service)
+  const hasDemo = await prepareDatabase(service)
   const closeMetrics = await listenForMetrics(started.logger)
-  const address = await listen(started, {
+  const address = await startServing(started, {
     service,
     measuring,
     hasDemo,
-    sendsWebhooks: true,
-    onListening: () => takeOver(started),
-    onClosed: closeMetrics,
+    hasBackgroundWork: true,
+    onListening: () => takeOverDatabase(started),
+    onDrained: closeMetrics,
   })
   // Standard output has log lines only.
-  process.stderr.write(greeting(config, address, hasDemo, await comingPrices(service)))
+  process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
 /** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
-export async function serveAsWorker(config: Config, { writerPath }: ReaderDetails): Promise<void> {
-  const measured = await measuringForSupervisor(config)
+export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
+  const measured = await setUpWorkerMetrics(config)
   const { onCommitted } = measured
-  const started = await start(config, { role: 'reader', isReadOnly: writerPath !== null, onCommitted })
-  const measuring = await withTracing(measured, started, 'reader')
-  const line = writerPath === null ? null : lineToWriter(writerPath, started.db.refresh)
+  const started = await startProcess(config, { role: 'reader', isReadOnly: writerPath !== null, onCommitted })
+  const measuring = await instrumentTracing(measured, started, 'reader')
+  const line = writerPath === null ? null : connectToWriter(writerPath, started.db.refresh)
   // What another process writes is measured there.
-  const db = line === null ? measuring.database(started.db) : withPing(started.db, line.ping)
-  const perform = line?.perform ?? measuring.perform(performHere)
+  const db = line === null ? measuring.wrapDatabase(started.db) : withWriterPing(started.db, line.ping)
+  const perform = line?.perform ?? measuring.wrapPerform(performLocally)
   const { mode, webhookAllowed } = config
-  const secrets = secretsOf(config, mode)
+  const secrets = loadSecrets(config, mode)
   const service = createService({ db, mode, webhookAllowed, secrets, perform })
-  const hasDemo = line === null ? await prepare(service) : config.mode === 'sandbox' && (await findDemo(service))
-  const address = await listen(started, {
+  const hasDemo =
+    line === null ? await prepareDatabase(service) : config.mode === 'sandbox' && (await findDemo(service))
+  const address = await startServing(started, {
     service,
     measuring,
     hasDemo,
     // Else a process of its own does.
-    sendsWebhooks: line === null,
-    sharing: { processes: config.workers, exchange: exchangeWithSupervisor() },
-    onClosed: () => {
+    hasBackgroundWork: line === null,
+    sharing: { processes: config.workers, exchange: createSupervisorExchange() },
+    onDrained: () => {
       line?.close()
       cluster.worker?.disconnect()
     },
   })
-  beatForSupervisor()
-  tellSupervisor({ ready: greeting(config, address, hasDemo, await comingPrices(service)) })
+  startHeartbeat()
+  sendToSupervisor({ ready: startupMessage(config, address, hasDemo, await upcomingPriceLines(service)) })
 }
 
 /** A database that is not ready either while whoever writes it does not answer. */
-function withPing(db: Database, ping: () => Promise<void>): Database {
+function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   const pingBoth = async () => {
     await db.ping()
     await ping()
@@ -98,10 +106,10 @@ function withPing(db: Database, ping: () => Promise<void>): Database {
 }
 
 /** Answers that the service is alive and not ready, until it is told to stop. */
-async function refuseAll(config: Config, logger: Started['logger']): Promise<() => Promise<void>> {
-  const service = createService({ db: absentDatabase(), mode: config.mode })
+async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
+  const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
-  await listenAt(app, config)
+  await listenOrExplain(app, config)
   return async () => {
     app.server.closeAllConnections()
     await app.close()
@@ -109,43 +117,51 @@ async function refuseAll(config: Config, logger: Started['logger']): Promise<() 
 }
 
 /** @throws an error that names the variable which says otherwise, where the address can't be listened on */
-async function listenAt(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<string> {
+async function listenOrExplain(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<string> {
   try {
     return await app.listen({ host, port })
   } catch (error) {
-    throw cannotListen(error, { host, port })
+    throw listenError(error, { host, port })
   }
 }
 
-type Listening = {
+type ServerStartOptions = {
   readonly service: Service
-  readonly measuring: Measuring
+  readonly measuring: Instrumentation
   readonly hasDemo: boolean
-  readonly sendsWebhooks: boolean
-  readonly sharing?: Sharing
+  readonly hasBackgroundWork: boolean
+  readonly sharing?: SharedRateLimit
   /** Called when the port is this process's own, before anything is answered. */
   readonly onListening?: () => void
   /** Called when nothing more can be asked. */
-  readonly onClosed?: () => void
+  readonly onDrained?: () => void
 }
 
 /** Answers requests until SIGTERM; where. */
-async function listen(
-  started: Started,
-  { service, measuring, hasDemo, sendsWebhooks, sharing, onListening = () => {}, onClosed }: Listening,
+async function startServing(
+  started: ProcessResources,
+  {
+    service,
+    measuring,
+    hasDemo,
+    hasBackgroundWork: sendsWebhooks,
+    sharing,
+    onListening = () => {},
+    onDrained: onClosed,
+  }: ServerStartOptions,
 ): Promise<string> {
   const { config, logger } = started
-  const configured = railsOf(config, service)
-  measuring.lookInto(lookedInto(service, configured, logger))
+  const configured = configuredRails(config, service)
+  measuring.observeDatabase(gaugeSource(service, configured, logger))
   const app = createServer({
     service,
-    logger: measuring.answers(logger),
+    logger: measuring.wrapAccessLog(logger),
     rateLimit: config.rateLimit,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     documents: config.documents,
     rails: configured,
-    spans: measuring.requests,
+    spans: measuring.requestSpans,
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
@@ -159,29 +175,29 @@ async function listen(
   })
   // One that is killed has kept what was made of its files, too; only the first start of a version has any of it to write.
   flushCompileCache()
-  const address = await listenAt(app, config)
+  const address = await listenOrExplain(app, config)
   if (fault !== null) throw fault
-  if (hasDemo) await showWebhooks(started, service, address)
-  const dispatcher = sendsWebhooks ? startDispatching(config, service, { logger, measuring }) : null
-  const rails = sendsWebhooks ? startPaying(config, service, { logger, measuring }) : null
-  const sealing = sendsWebhooks ? startSealing(service, logger) : null
+  if (hasDemo) await pointDemoWebhooks(started, service, address)
+  const dispatcher = sendsWebhooks ? startWebhookDispatcher(config, service, { logger, measuring }) : null
+  const rails = sendsWebhooks ? startPayoutRails(config, service, { logger, measuring }) : null
+  const sealing = sendsWebhooks ? startHistorySealer(service, logger) : null
   // Where there are several processes, it is the writer or the supervisor that has backups made.
-  const backups = sharing === undefined ? startBackups(config, service, logger) : null
+  const backups = sharing === undefined ? startBackupSchedule(config, service, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')
-  if (hasDemo && !isLoopback(config.host)) logger.warn(publicKeyWarning(config.host))
+  if (hasDemo && !isLoopback(config.host)) logger.warn(publicDemoKeyWarning(config.host))
 
   let isEnding = false
   const drain = async (signal: string) => {
     if (isEnding) return
     isEnding = true
     logger.info({ signal }, 'draining')
-    setTimeout(() => app.server.closeAllConnections(), connectionsTimeoutMs).unref()
+    setTimeout(() => app.server.closeAllConnections(), connectionDrainTimeoutMs).unref()
     const close = async () => {
       await Promise.all([app.close(), dispatcher?.stop(), rails?.stop(), sealing?.stop(), backups?.stop()])
-      await measuring.end()
+      await measuring.shutdown()
       onClosed?.()
     }
-    await end(started, { close, withinMs: endTimeoutMs })
+    await shutDown(started, { close, withinMs: shutdownTimeoutMs })
   }
   process.on('SIGTERM', drain)
   process.on('SIGINT', drain)
@@ -189,12 +205,16 @@ async function listen(
 }
 
 /** The demo without its webhooks is better than none: on a full disk nothing can be changed. */
-async function showWebhooks({ config, logger }: Started, service: Service, address: string): Promise<void> {
+async function pointDemoWebhooks(
+  { config, logger }: ProcessResources,
+  service: Service,
+  address: string,
+): Promise<void> {
   const here = new URL(address)
   // Webhooks reach nothing inside but this machine itself.
   if (!isLoopback(config.host)) here.hostname = '127.0.0.1'
   try {
-    await pointDemoTo(service, here.origin)
+    await pointDemoWebhooksTo(service, here.origin)
   } catch (error) {
     logger.warn({ err: error }, 'the webhooks of the demo are not sent to this port')
   }

@@ -1,26 +1,26 @@
-import { hasOneWriter } from '../database/database.ts'
-import type { Measuring } from '../observability/metrics/measure.ts'
-import { seldom } from './log-throttle.ts'
-import type { Role } from './logger.ts'
-import type { Started } from './start.ts'
-import { versionInstalled } from './version.ts'
+import { isSingleWriter } from '../database/database.ts'
+import type { Instrumentation } from '../observability/metrics/measure.ts'
+import { throttleByMessage } from './log-throttle.ts'
+import type { ProcessRole } from './logger.ts'
+import type { ProcessResources } from './start.ts'
+import { installedVersion } from './version.ts'
 
 // Nothing of OpenTelemetry is loaded where OTEL_EXPORTER_OTLP_ENDPOINT is not set, which it is not in most processes.
 
 /** How a process in its `role` is measured, and traced where that is wanted. */
-export async function withTracing(
-  measuring: Measuring,
-  { config: { databaseUrl, tracing }, logger }: Pick<Started, 'config' | 'logger'>,
-  role: Role,
-): Promise<Measuring> {
+export async function instrumentTracing(
+  measuring: Instrumentation,
+  { config: { databaseUrl, tracing }, logger }: Pick<ProcessResources, 'config' | 'logger'>,
+  role: ProcessRole,
+): Promise<Instrumentation> {
   if (tracing === null) return measuring
-  const version = versionInstalled()
+  const version = installedVersion()
   const { traceProcess } = await import('../observability/tracing/trace-process.ts')
   return traceProcess(measuring, {
     ...tracing,
     version,
     role,
-    engine: hasOneWriter(databaseUrl) ? 'sqlite' : 'postgresql',
-    onFault: seldom((error) => logger.warn({ err: error }, 'spans can not be exported just now')),
+    engine: isSingleWriter(databaseUrl) ? 'sqlite' : 'postgresql',
+    onError: throttleByMessage((error) => logger.warn({ err: error }, 'spans can not be exported just now')),
   })
 }

@@ -1,48 +1,48 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isLoopback } from '../core/net/is-loopback.ts'
 import type { Database, DatabaseOptions } from '../database/database.ts'
-import { NotNow, takenOverCode } from '../database/database.ts'
+import { TemporarilyUnavailableError, takenOverExitCode } from '../database/database.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { demoApiKey, hasDemo, seedDemo } from '../demo/demo.ts'
 import { claimMode } from '../modules/installation/claim-mode.ts'
 import type { Service } from '../operations/context.ts'
 import type { Config } from './config.ts'
-import type { LogOutput, Role } from './logger.ts'
+import type { LogOutput, ProcessRole } from './logger.ts'
 import { createLogger, standardOutput } from './logger.ts'
 import { migrationNotice } from './migration-notice.ts'
 
-type Logger = ReturnType<typeof createLogger>
+type ProcessLogger = ReturnType<typeof createLogger>
 
 /** What every process of the service begins with. */
-export type Started = {
+export type ProcessResources = {
   readonly config: Config
   readonly db: Database
-  readonly logger: Logger
+  readonly logger: ProcessLogger
   readonly output: LogOutput
 }
 
 /** What becomes of a start that has to wait: `onWait` is called once, and what it answers is called when the wait is over. */
-type Waiting = {
-  readonly role?: Role
+type ProcessStartOptions = {
+  readonly role?: ProcessRole
   readonly isReadOnly?: boolean
   readonly onCommitted?: DatabaseOptions['onCommitted']
-  readonly onWait?: (logger: Logger) => Promise<() => Promise<unknown>>
+  readonly onWait?: (logger: ProcessLogger) => Promise<() => Promise<unknown>>
 }
 
 /** How often a database is tried that can't be opened yet. */
-const retryMs = 1_000
+const openRetryMs = 1_000
 
 /**
  * Opens the log and the database, and waits for as long as that can't be opened because its disk is full: ending would
  * have the process started again and again.
  */
-export async function start(
+export async function startProcess(
   config: Config,
-  { role = 'service', isReadOnly = false, onCommitted, onWait = async () => async () => {} }: Waiting = {},
-): Promise<Started> {
+  { role = 'service', isReadOnly = false, onCommitted, onWait = async () => async () => {} }: ProcessStartOptions = {},
+): Promise<ProcessResources> {
   const output = standardOutput(role)
   const logger = createLogger(config.logLevel, output, role)
-  const open = () =>
+  const openConfiguredDatabase = () =>
     openDatabase({
       url: config.databaseUrl,
       // A mistyped URL must not be taken for a new service: with real money only `migrate` makes one.
@@ -61,15 +61,15 @@ export async function start(
   let stopWaiting: (() => Promise<unknown>) | null = null
   for (;;) {
     try {
-      const db = await open()
+      const db = await openConfiguredDatabase()
       await stopWaiting?.()
       return { config, db, logger, output }
     } catch (error) {
-      if (!(error instanceof NotNow)) throw error
+      if (!(error instanceof TemporarilyUnavailableError)) throw error
       if (stopWaiting === null) process.stderr.write(`${error.message}: waiting\n`)
       logger.error({ err: error }, 'not ready')
       stopWaiting ??= await onWait(logger)
-      await delay(retryMs)
+      await delay(openRetryMs)
     }
   }
 }
@@ -80,33 +80,33 @@ export async function start(
  * @returns whether the demo is there
  * @throws when the database is of the other mode
  */
-export async function prepare(service: Service): Promise<boolean> {
+export async function prepareDatabase(service: Service): Promise<boolean> {
   await claimMode(service)
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
 /** How long answers may take that are ready when such a process ends. */
-const lastAnswersMs = 200
+const rejectionGraceMs = 200
 
 /** Makes this process the one that writes its database, until another service does the same: then it ends. */
-export function takeOver(started: Started): void {
+export function takeOverDatabase(started: ProcessResources): void {
   const { db, logger } = started
   try {
     db.takeOver(() => {
       logger.fatal('another service has taken the database over: nothing more is stored here, ending the process')
       // Whoever waits is refused first.
-      setTimeout(() => process.exit(takenOverCode), lastAnswersMs)
+      setTimeout(() => process.exit(takenOverExitCode), rejectionGraceMs)
     })
   } catch (error) {
-    if (!(error instanceof NotNow)) throw error
+    if (!(error instanceof TemporarilyUnavailableError)) throw error
     // On a full disk nothing can be stored, this neither: it reads, and takes over when there is room again.
     logger.error({ err: error }, 'the database can not be taken over yet')
-    setTimeout(takeOver, retryMs, started).unref()
+    setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
 }
 
 /** Where everything is, and which prices are to come, for whoever started the service. */
-export function greeting(
+export function startupMessage(
   { mode, databaseUrl, host, metrics }: Config,
   address: string,
   hasDemo: boolean,
@@ -133,19 +133,19 @@ export function greeting(
       'Try:',
       `  curl -s ${address}/api/customers -H 'x-api-key: ${demoApiKey}'`,
     )
-    if (!isLoopback(host)) lines.push('', `WARNING: ${publicKeyWarning(host)}`)
+    if (!isLoopback(host)) lines.push('', `WARNING: ${publicDemoKeyWarning(host)}`)
   }
   return `${lines.join('\n')}\n\n`
 }
 
 /** What is said where others than this machine can use the demo. */
-export function publicKeyWarning(host: string): string {
+export function publicDemoKeyWarning(host: string): string {
   return `HOST=${host} lets other machines in, and everyone knows the demo key. Set HOST=127.0.0.1, or MODE=live with another database.`
 }
 
 /** Lets go of everything, `close` first, and so ends the process: after `withinMs` milliseconds whatever happens. */
-export async function end(
-  { db, logger, output }: Started,
+export async function shutDown(
+  { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
 ): Promise<void> {
   // Not process.exit, which waits for whoever should read the log. Everything acknowledged is on disk already.

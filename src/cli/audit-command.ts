@@ -1,13 +1,13 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import { invalidInput } from '../core/errors.ts'
-import { visitDatabase } from '../database/open-database.ts'
-import type { Audit } from '../modules/audit/audit.ts'
-import { audit } from '../modules/audit/audit.ts'
+import { inspectDatabase } from '../database/open-database.ts'
+import type { AuditResult } from '../modules/audit/audit.ts'
+import { auditBooks } from '../modules/audit/audit.ts'
 import { auditChain } from '../modules/audit/audit-chain.ts'
-import type { MerchantHead } from '../modules/hash-chain/chain-heads.ts'
-import { findHeads, headsIn, textOfHeads } from '../modules/hash-chain/chain-heads.ts'
+import type { MerchantChainHead } from '../modules/hash-chain/chain-heads.ts'
+import { findChainHeads, formatHeads, parseHeads } from '../modules/hash-chain/chain-heads.ts'
 import type { Service } from '../operations/context.ts'
-import type { Command, Going, Options } from './command.ts'
+import type { Command, CommandRuntime, OptionValues } from './command.ts'
 
 /** What recomputes the books, and holds history against its seals. */
 export const auditCommand: Command = {
@@ -20,44 +20,49 @@ export const auditCommand: Command = {
   },
   flags: { chain: 'check the history against its seals' },
   columns: {
-    check: { priority: 1, wraps: true },
+    check: { priority: 1, isWrapped: true },
     contradictions: { priority: 2 },
-    examples: { priority: 3, wraps: true },
+    examples: { priority: 3, isWrapped: true },
   },
   run: runAudit,
-  hasFailed: (result) => !(result as Audit).balanced,
+  hasFailed: (result) => !(result as AuditResult).balanced,
 }
 
-async function runAudit(service: Service, _: readonly string[], options: Options, going: Going): Promise<object> {
+async function runAudit(
+  service: Service,
+  _: readonly string[],
+  options: OptionValues,
+  going: CommandRuntime,
+): Promise<object> {
   const { chain, heads: kept, 'keep-heads': keptIn } = options
   const onProgress = going.progress.show
   if (chain === undefined) {
-    if ((kept ?? keptIn) === undefined) return audit(service, onProgress)
+    if ((kept ?? keptIn) === undefined) return auditBooks(service, onProgress)
     throw invalidInput([{ field: '--chain', code: 'MISSING_REQUIRED_FIELD', message: 'is required beside it' }])
   }
-  const asked = { kept: kept === undefined ? [] : await keptHeads(kept) }
+  const asked = { kept: kept === undefined ? [] : await readChainHeads(kept) }
   const { chain: found, ...result } = await auditChain(service, asked, onProgress)
   const { heads, ...shown } = found
   if (keptIn === undefined) return { ...result, chain: shown }
   // What differs must not become what is compared with.
   const isKept = result.balanced
-  if (isKept) await writeFile(keptIn, textOfHeads(heads), { flag: 'wx' })
+  if (isKept) await writeFile(keptIn, formatHeads(heads), { flag: 'wx' })
   return { ...result, chain: { ...shown, isKept } }
 }
 
 /** The heads in a file that the command has written, or those of a backup as it is. */
-async function keptHeads(path: string): Promise<readonly MerchantHead[]> {
-  if (!(await isSqlite(path))) return headsIn(await readFile(path, 'utf8'))
-  const { db, state, close } = await visitDatabase(`sqlite:${path}`)
+async function readChainHeads(path: string): Promise<readonly MerchantChainHead[]> {
+  if (!(await isSqliteFile(path))) return parseHeads(await readFile(path, 'utf8'))
+  const { db, state, close } = await inspectDatabase(`sqlite:${path}`)
   try {
-    if (state.coming.length === 0) return await findHeads(db)
+    if (state.pendingMigrations.length === 0) return await findChainHeads(db)
     throw new Error(`${path} is of a version before, in another form: only one of this version can be compared with.`)
   } finally {
     await close()
   }
 }
 
-async function isSqlite(path: string): Promise<boolean> {
+async function isSqliteFile(path: string): Promise<boolean> {
   const file = await open(path)
   try {
     const { buffer } = await file.read(Buffer.alloc(16), 0, 16, 0)

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
-import type { Commands, Given, Output } from './program.ts'
-import { namesBelow, programOf } from './program.ts'
+import type { CommandTable, HelpOutput, ParsedCommandLine } from './program.ts'
+import { commandNamesUnder, createProgram } from './program.ts'
 
 /**
  * Parses a command line, or prints the help or version that it asks for.
@@ -8,11 +8,15 @@ import { namesBelow, programOf } from './program.ts'
  * @returns `null` after help or version
  * @throws UsageError
  */
-export function parseCommandLine(commands: Commands, args: readonly string[], output: Output): Given | null {
-  const parsed: Given[] = []
-  const program = programOf({ commands, args, output, onParsed: (given) => parsed.push(given) })
+export function parseCommandLine(
+  commands: CommandTable,
+  args: readonly string[],
+  output: HelpOutput,
+): ParsedCommandLine | null {
+  const parsed: ParsedCommandLine[] = []
+  const program = createProgram({ commands, args, output, onParsed: (given) => parsed.push(given) })
   try {
-    program.parse(withNameInOne(commands, args), { from: 'user' })
+    program.parse(joinCommandName(commands, args), { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error
   }
@@ -20,7 +24,7 @@ export function parseCommandLine(commands: Commands, args: readonly string[], ou
 }
 
 /** Commander takes a command's name as one argument; ours may have two words. `help` becomes `--help`. */
-function withNameInOne(commands: Commands, args: readonly string[]): string[] {
+function joinCommandName(commands: CommandTable, args: readonly string[]): string[] {
   const start = args.findIndex(isWord)
   if (start < 0) return args.length === 0 ? ['--help'] : [...args]
   const isHelp = args[start] === 'help'
@@ -31,7 +35,7 @@ function withNameInOne(commands: Commands, args: readonly string[]): string[] {
   const isPair = isWord(second) && (Object.hasOwn(commands, pair) || !Object.hasOwn(commands, first))
   const name = isPair ? pair : first
   const named = given.toSpliced(start, isPair ? 2 : 1, name)
-  return isHelp && namesBelow(commands, name).length > 0 ? [...named, '--help'] : named
+  return isHelp && commandNamesUnder(commands, name).length > 0 ? [...named, '--help'] : named
 }
 
 function isWord(text: string): boolean {

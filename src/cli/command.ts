@@ -1,23 +1,23 @@
 import type { Config } from '../app/config.ts'
-import type { Names } from '../core/api/error-message.ts'
-import { invalidInput, Refusal } from '../core/errors.ts'
+import type { FieldNames } from '../core/api/error-message.ts'
+import { DomainError, invalidInput } from '../core/errors.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import { allMerchants } from '../modules/merchants/repository.ts'
-import { contextOf } from '../modules/operators/find-merchant-of.ts'
-import type { Context, Done, Service } from '../operations/context.ts'
+import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import type { Context, IdempotentResult, Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
 import type { Progress } from './progress.ts'
-import type { Columns } from './table.ts'
+import type { TextColumns } from './table.ts'
 
 /** The value of an option by the name of what it is, and what else the help says of it. */
-export type Value = string | readonly [noun: string, explanation: string]
+export type OptionHelp = string | readonly [noun: string, explanation: string]
 
 /** What was given as `--name value`; a flag that was given has some text. */
-export type Options = Readonly<Record<string, string | undefined>>
+export type OptionValues = Readonly<Record<string, string | undefined>>
 
 /** What a command finds around it: for one that goes on, what it prints meanwhile, a line of text or one JSON value, and what ends it. */
-export type Going = {
-  readonly tell: (text: string, said: object) => void
+export type CommandRuntime = {
+  readonly report: (text: string, said: object) => void
   /** Prints a text as it is, and waits until it is taken. @throws Error when nobody reads it any more */
   readonly write: (text: string) => Promise<void>
   readonly signal: AbortSignal
@@ -26,29 +26,29 @@ export type Going = {
 }
 
 /** How a command is typed and explained. */
-export type Form = {
+export type CommandSyntax = {
   /** The list of commands shows the first sentence, the help of the command all. */
   readonly summary: string
   /** What must be given, in order. */
   readonly words?: readonly string[]
   /** What must be given as `--name value`. */
-  readonly required?: Readonly<Record<string, Value>>
+  readonly required?: Readonly<Record<string, OptionHelp>>
   /** What may be given so. */
-  readonly options?: Readonly<Record<string, Value>>
+  readonly options?: Readonly<Record<string, OptionHelp>>
   /** What may be given as `--name` alone, each with what it does. */
   readonly flags?: Readonly<Record<string, string>>
   /** How a terminal shows the columns of its lists. */
-  readonly columns?: Columns
+  readonly columns?: TextColumns
   /** How an operator types the fields of its operation, where that is neither a word nor an option of the field's name. */
-  readonly names?: Names
+  readonly names?: FieldNames
   /** Whether it goes on until Ctrl-C, and has no result; one that has none at its end, because it wrote it, gives `undefined`. */
-  readonly goesOn?: true
+  readonly isLongRunning?: true
   /** Whether a result means failure, as a scheduler should see it. */
   readonly hasFailed?: (result: unknown) => boolean
 }
 
 /** What a command that changes the database says of that, for the operator log. */
-export type Change = {
+export type LoggedChange = {
   /** Whether money moves by it: in live it then needs a reason. */
   readonly movesMoney?: true
 } & (
@@ -56,7 +56,7 @@ export type Change = {
       /** The id of what it is done to, as it was typed or is found by what was; `null` where it only looks, as it was typed. */
       readonly subject: (
         words: readonly string[],
-        options: Options,
+        options: OptionValues,
         service: Service,
       ) => string | null | Promise<string | null>
     }
@@ -69,71 +69,78 @@ export type Change = {
  * says what it is done to leaves a row in the operator log, in the transaction that does it. `ownActions` is for a program that
  * logs each of its actions itself.
  */
-type Changing = { readonly changes: 'nothing' | 'ownActions' | Change }
+type ChangeDeclaration = { readonly changes: 'nothing' | 'ownActions' | LoggedChange }
 
 /** What a command does on the open database. */
-type OnDatabase = Changing & {
-  readonly run: (service: Service, words: readonly string[], options: Options, going: Going) => Promise<unknown>
+type DatabaseCommand = ChangeDeclaration & {
+  readonly run: (
+    service: Service,
+    words: readonly string[],
+    options: OptionValues,
+    going: CommandRuntime,
+  ) => Promise<unknown>
   /** Whether it may be the first to use a database, in the sandbox or in any mode; any other refuses one that is not there. */
-  readonly mayStart?: 'inSandbox' | 'inAnyMode'
+  readonly databaseCreation?: 'inSandbox' | 'inAnyMode'
   /** Whether `--backup` copies the database before it is brought into a later form. */
-  readonly copiesFirst?: true
+  readonly canBackUpFirst?: true
 }
 
 /** What one does that opens the database by itself, or must not: opening brings it to the latest form. */
-type Apart = Changing & {
+type StandaloneCommand = ChangeDeclaration & {
   readonly runApart: (
     config: Config,
     words: readonly string[],
-    options: Options,
-    going: Pick<Going, 'progress'>,
+    options: OptionValues,
+    going: Pick<CommandRuntime, 'progress'>,
   ) => Promise<unknown>
 }
 
 /** One operator command; its result is what it prints. */
-export type Command = Form & (OnDatabase | Apart)
+export type Command = CommandSyntax & (DatabaseCommand | StandaloneCommand)
 
 /** Commands of which those that are logged take a reason. */
-export function takingReasons(commands: Readonly<Record<string, Command>>): Readonly<Record<string, Command>> {
-  const takingReason = (command: Command): Command => {
+export function withReasonOptions(commands: Readonly<Record<string, Command>>): Readonly<Record<string, Command>> {
+  const withReasonOption = (command: Command): Command => {
     const { changes, options, required = {} } = command
     if (typeof changes === 'string' || 'reason' in required) return command
     return { ...command, options: { ...options, reason: ['text', 'why, for the operator log'] } }
   }
-  return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, takingReason(command)]))
+  return Object.fromEntries(Object.entries(commands).map(([name, command]) => [name, withReasonOption(command)]))
 }
 
 /** The word at `place`; the operations parse what they are given, so a command only renames it. */
-export function word(words: readonly string[], place: number): string {
+export function wordAt(words: readonly string[], place: number): string {
   return words[place] ?? ''
 }
 
 /** What names the thing that a command works on, where that is its first word. */
 function firstWord(words: readonly string[]): string {
-  return word(words, 0)
+  return wordAt(words, 0)
 }
 
 /** The log's subject of a command that is done to what its first word names. */
-export const toFirstWord: Change = { subject: firstWord }
+export const subjectFromFirstWord: LoggedChange = { subject: firstWord }
 
 /** The same of a pair, such as an asset and a currency. */
 function firstTwoWords(words: readonly string[]): string {
-  return `${word(words, 0)} ${word(words, 1)}`
+  return `${wordAt(words, 0)} ${wordAt(words, 1)}`
 }
 
 /** The log's subject of a command about such a pair. */
-export const toFirstTwoWords: Change = { subject: firstTwoWords }
+export const subjectFromFirstTwoWords: LoggedChange = { subject: firstTwoWords }
 
 /** The log's subject of a command that makes something of which an operation answers the id. */
-export const toWhatIsMade: Change = { created: (made) => (made as Done<{ id: string }>).result.id }
+export const subjectFromCreated: LoggedChange = {
+  created: (made) => (made as IdempotentResult<{ id: string }>).result.id,
+}
 
 /** What an option lists, separated by commas. */
-export function listed(text: string | undefined): string[] | undefined {
+export function splitList(text: string | undefined): string[] | undefined {
   return text?.split(',').map((each) => each.trim())
 }
 
 /** How an operator types each field that a command's operation may find faulty. */
-export function namesOf({ words = [], required = {}, options = {}, names = {} }: Form): Names {
+export function fieldNamesOf({ words = [], required = {}, options = {}, names = {} }: CommandSyntax): FieldNames {
   const typed = [
     ...words.map((each) => [each, `<${each}>`] as const),
     ...Object.keys({ ...required, ...options }).map((each) => [each, `--${each}`] as const),
@@ -149,20 +156,20 @@ function camelCase(name: string): string {
  * A request in the name of the merchant that options name, or whose wallet or customer they name, or of the only one there is;
  * `null` where that is none or any of several.
  */
-export async function merchantOfList(
+export async function findMerchantContext(
   service: Service,
-  { merchant, wallet, customer }: Options,
+  { merchant, wallet, customer }: OptionValues,
 ): Promise<Context | null> {
   if (merchant !== undefined) return createContext(service, (await findMerchant(service.db, merchant)).id)
-  if (wallet !== undefined) return contextOf(service, 'wallet', wallet)
-  if (customer !== undefined) return contextOf(service, 'customer', customer)
+  if (wallet !== undefined) return createOwnerContext(service, 'wallet', wallet)
+  if (customer !== undefined) return createOwnerContext(service, 'customer', customer)
   const [only, ...others] = await allMerchants(service.db, {})
   return only !== undefined && others.length === 0 ? createContext(service, only.id) : null
 }
 
 /** The same for what is done for one merchant. @throws Refusal INVALID_INPUT where it must be named */
-export async function contextOfOne(service: Service, options: Options): Promise<Context> {
-  const context = await merchantOfList(service, options)
+export async function requireMerchantContext(service: Service, options: OptionValues): Promise<Context> {
+  const context = await findMerchantContext(service, options)
   if (context) return context
   const [any] = await allMerchants(service.db, {})
   const message = any ? 'is required, because there are several: merchant list shows them' : 'must be created first'
@@ -170,13 +177,13 @@ export async function contextOfOne(service: Service, options: Options): Promise<
 }
 
 /** @throws Refusal INVALID_INPUT that names the option */
-export function wholeNumber(option: string, text: string): number {
+export function parseWholeNumber(option: string, text: string): number {
   if (/^\d{1,10}$/.test(text)) return Number(text)
   throw invalidInput([{ field: `--${option}`, code: 'INVALID_FORMAT', message: 'must be a whole number' }])
 }
 
 /** Invented data must never meet a live merchant. */
-export function sandboxOnly(service: Service, command: string): Service {
+export function requireSandboxFor(service: Service, command: string): Service {
   if (service.mode === 'sandbox') return service
-  throw new Refusal('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
+  throw new DomainError('INVALID_INPUT', `The command ${command} exists in MODE=sandbox only.`)
 }

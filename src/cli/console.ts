@@ -1,14 +1,14 @@
-import { cannotListen } from '../app/listen-error.ts'
+import { listenError } from '../app/listen-error.ts'
 import { createAuditRun } from '../console/audit-run.ts'
 import { createConsole } from '../console/console-host.ts'
-import { createEntrance } from '../console/login-session.ts'
+import { createLoginSession } from '../console/login-session.ts'
 import type { Service } from '../operations/context.ts'
-import type { Command, Going, Options } from './command.ts'
-import { wholeNumber } from './command.ts'
-import { operatorIn } from './operator.ts'
+import type { Command, CommandRuntime, OptionValues } from './command.ts'
+import { parseWholeNumber } from './command.ts'
+import { currentOperator } from './operator.ts'
 
 /** How often it is looked whether anybody can still get in. */
-const lookMs = 1_000
+const endCheckIntervalMs = 1_000
 
 /** The console can be reached from this machine only, by whoever may run commands on it. */
 const host = '127.0.0.1'
@@ -18,41 +18,46 @@ export const consoleCommand: Command = {
   summary:
     "Serve the operator console to this machine's browser. Prints a link that works once. Ends with Ctrl-C, or after half an hour without use.",
   options: { port: ['number', 'any free one unless given'] },
-  goesOn: true,
+  isLongRunning: true,
   run: runConsole,
 }
 
-async function runConsole(service: Service, _: readonly string[], { port }: Options, going: Going): Promise<void> {
-  const { tell, signal, rails } = going
-  const entrance = createEntrance(() => performance.now())
+async function runConsole(
+  service: Service,
+  _: readonly string[],
+  { port }: OptionValues,
+  going: CommandRuntime,
+): Promise<void> {
+  const { report: tell, signal, rails } = going
+  const entrance = createLoginSession(() => performance.now())
   const app = createConsole(
     {
       service,
       rails: rails.map(({ name }) => name),
-      operator: operatorIn(`console ${service.newId().slice(-8)}`),
+      operator: currentOperator(`console ${service.newId().slice(-8)}`),
       auditRun: createAuditRun(),
     },
     { entrance, onFault: (error) => tell(`A page failed: ${String(error)}`, { failed: String(error) }) },
   )
-  const place = { host, port: wholeNumber('port', port ?? '0') }
+  const place = { host, port: parseWholeNumber('port', port ?? '0') }
   const address = await app.listen(place).catch((error) => {
-    throw cannotListen(error, place)
+    throw listenError(error, place)
   })
-  const link = `${address}/?token=${entrance.token}`
+  const link = `${address}/?token=${entrance.linkToken}`
   tell(`Open this link within ten minutes, once: ${link}`, { link })
-  const over = await ended(entrance.overBecause, signal)
+  const over = await waitForEnd(entrance.endReason, signal)
   await app.close()
   tell(over ?? 'Closed.', { ended: over })
 }
 
 /** Waits until nobody can get in any more, which is why, or for Ctrl-C. */
-function ended(overBecause: () => string | null, signal: AbortSignal): Promise<string | null> {
+function waitForEnd(overBecause: () => string | null, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const look = setInterval(() => {
       if (overBecause() === null) return
       clearInterval(look)
       resolve(overBecause())
-    }, lookMs)
+    }, endCheckIntervalMs)
     const end = () => {
       clearInterval(look)
       resolve(null)

@@ -10,8 +10,8 @@ export const doctorCommand: Command = {
   columns: {
     check: { priority: 1 },
     state: { priority: 2 },
-    message: { priority: 3, wraps: true },
-    advice: { priority: 4, wraps: true },
+    message: { priority: 3, isWrapped: true },
+    advice: { priority: 4, isWrapped: true },
   },
   runApart: (config) => diagnose(config, Date.now()),
   hasFailed: (result) => (result as readonly Diagnosis[]).some(({ state }) => state === 'fault'),

@@ -1,38 +1,38 @@
 import { styleText } from 'node:util'
-import { cell, colourOf, visible } from './cell.ts'
-import type { Columns, Terminal } from './table.ts'
-import { table } from './table.ts'
+import { escapeControlCharacters, formatCell, statusColourOf } from './cell.ts'
+import type { Terminal, TextColumns } from './table.ts'
+import { formatTable } from './table.ts'
 
 /** How a result is shown: the columns that its lists have, and the terminal, if it goes to one. */
-type View = { readonly columns: Columns; readonly terminal: Terminal | undefined }
+type TextLayout = { readonly columns: TextColumns; readonly terminal: Terminal | undefined }
 
-type Row = Readonly<Record<string, unknown>>
+type TextRecord = Readonly<Record<string, unknown>>
 
 /** A command's result for people: a table for a list of things, else a line for each field. */
-export function asText(result: unknown, view: View): string {
-  if (Array.isArray(result)) return table(result as Row[], { ...view, indent: '' })
-  if (typeof result !== 'object' || result === null) return `${visible(String(result))}\n`
-  return lines(result as Row, view)
+export function formatText(result: unknown, view: TextLayout): string {
+  if (Array.isArray(result)) return formatTable(result as TextRecord[], { ...view, indent: '' })
+  if (typeof result !== 'object' || result === null) return `${escapeControlCharacters(String(result))}\n`
+  return formatRecord(result as TextRecord, view)
 }
 
-function lines(record: Row, view: View, indent = ''): string {
+function formatRecord(record: TextRecord, view: TextLayout, indent = ''): string {
   const { terminal } = view
   const width = Math.max(...Object.keys(record).map((name) => name.length))
   return Object.entries(record)
     .map(([name, value]) => {
-      if (isTable(value)) return `${indent}${name}\n${table(value, { ...view, indent: `${indent}  ` })}`
-      if (isRecord(value)) return `${indent}${name}\n${lines(value, view, `${indent}  `)}`
-      const text = cell(value)
-      const colour = terminal && colourOf(name, text)
+      if (isRecordList(value)) return `${indent}${name}\n${formatTable(value, { ...view, indent: `${indent}  ` })}`
+      if (isRecord(value)) return `${indent}${name}\n${formatRecord(value, view, `${indent}  `)}`
+      const text = formatCell(value)
+      const colour = terminal && statusColourOf(name, text)
       return `${indent}${name.padEnd(width)}  ${colour ? styleText(colour, text, { stream: terminal.stream }) : text}\n`
     })
     .join('')
 }
 
-function isTable(value: unknown): value is Row[] {
+function isRecordList(value: unknown): value is TextRecord[] {
   return Array.isArray(value) && value.length > 0 && value.every(isRecord)
 }
 
-function isRecord(value: unknown): value is Row {
+function isRecord(value: unknown): value is TextRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,28 +1,28 @@
 import { notFound } from '../core/errors.ts'
 import { createClientToken } from '../modules/client-tokens/create-client-token.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../modules/merchants/manage-keys.ts'
-import { noCaller } from '../operations/access/api-caller.ts'
+import { systemCaller } from '../operations/access/api-caller.ts'
 import { scopes } from '../operations/access/scopes.ts'
 import type { Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
-import type { Command, Options } from './command.ts'
-import { listed, toFirstWord, wholeNumber, word } from './command.ts'
+import type { Command, OptionValues } from './command.ts'
+import { parseWholeNumber, splitList, subjectFromFirstWord, wordAt } from './command.ts'
 
-const someScopes = `some of ${scopes.join(', ')}, separated by commas`
+const scopesHelp = `some of ${scopes.join(', ')}, separated by commas`
 
 /** What operators do with API keys, and with the tokens that are made with them. */
 export const keyCommands: Readonly<Record<string, Command>> = {
   'key create': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Create another API key for a merchant. Shows it, once.',
     words: ['merchant id'],
     options: {
-      scopes: ['list', `restrict it to ${someScopes}`],
+      scopes: ['list', `restrict it to ${scopesHelp}`],
       'expires-at': ['date and time', 'when it expires; never unless given'],
       networks: ['list', 'restrict it to these networks, separated by commas'],
     },
     run: (service, words, { scopes, networks, 'expires-at': expiresAt }) =>
-      createKey(service, word(words, 0), { scopes: listed(scopes), expiresAt, networks: listed(networks) }),
+      createKey(service, wordAt(words, 0), { scopes: splitList(scopes), expiresAt, networks: splitList(networks) }),
   },
   'key list': {
     changes: 'nothing',
@@ -34,26 +34,26 @@ export const keyCommands: Readonly<Record<string, Command>> = {
       lastUsedAt: { header: 'last used', priority: 3 },
       revokedAt: { header: 'revoked', priority: 4 },
     },
-    run: (service, words) => listKeys(service, word(words, 0)),
+    run: (service, words) => listKeys(service, wordAt(words, 0)),
   },
   'key revoke': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Revoke an API key. Client tokens made with it stop working immediately.',
     words: ['key id'],
-    run: (service, words) => revokeKey(service, word(words, 0)),
+    run: (service, words) => revokeKey(service, wordAt(words, 0)),
   },
   'key rotate': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary:
       'Replace the API keys of a merchant. Creates a key, keeps the latest, and revokes older ones. Keys with scopes stay.',
     words: ['merchant id'],
-    run: (service, words) => rotateKey(service, word(words, 0)),
+    run: (service, words) => rotateKey(service, wordAt(words, 0)),
   },
   'token create': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Create a client token for a page. The page acts as the merchant, or as one of its customers.',
     words: ['merchant id'],
-    required: { scopes: ['list', someScopes] },
+    required: { scopes: ['list', scopesHelp] },
     options: {
       customer: ['customer id', 'act as this customer only'],
       'expires-in': ['seconds', 'how long it is valid'],
@@ -64,17 +64,17 @@ export const keyCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-async function newToken(service: Service, words: readonly string[], options: Options) {
-  const merchantId = word(words, 0)
+async function newToken(service: Service, words: readonly string[], options: OptionValues) {
+  const merchantId = wordAt(words, 0)
   const live = (await listKeys(service, merchantId)).filter(({ revokedAt }) => revokedAt === null)
   const key = options.key === undefined ? live.at(-1) : live.find(({ id }) => id === options.key)
   if (key === undefined) throw notFound('Live API key')
   const seconds = options['expires-in']
-  const context = createContext(service, key.merchantId, null, 0, { ...noCaller, keyId: key.id })
+  const context = createContext(service, key.merchantId, null, 0, { ...systemCaller, keyId: key.id })
   const { result } = await createClientToken(context, {
     customerId: options.customer,
-    scopes: listed(options.scopes) ?? [],
-    expiresIn: seconds === undefined ? undefined : wholeNumber('expires-in', seconds),
+    scopes: splitList(options.scopes) ?? [],
+    expiresIn: seconds === undefined ? undefined : parseWholeNumber('expires-in', seconds),
   })
   // A token is stored nowhere. That somebody made one is, before it is shown.
   return service.db.write(() => result)

@@ -1,7 +1,7 @@
-import type { Columns } from './table.ts'
+import type { TextColumns } from './table.ts'
 
 /** How a terminal shows customers. */
-export const customerColumns: Columns = {
+export const customerColumns: TextColumns = {
   id: { priority: 1 },
   status: { priority: 3 },
   customerType: { header: 'type', priority: 6 },
@@ -11,7 +11,7 @@ export const customerColumns: Columns = {
 }
 
 /** How a terminal shows wallets. */
-export const walletColumns: Columns = {
+export const walletColumns: TextColumns = {
   id: { priority: 1 },
   currency: { header: 'asset', priority: 2 },
   balance: { priority: 3 },
@@ -21,7 +21,7 @@ export const walletColumns: Columns = {
 }
 
 /** How a terminal shows payouts. */
-export const payoutColumns: Columns = {
+export const payoutColumns: TextColumns = {
   transactionId: { header: 'transaction', priority: 1 },
   status: { priority: 2 },
   createdAt: { header: 'created', priority: 5 },
@@ -34,7 +34,7 @@ export const payoutColumns: Columns = {
 }
 
 /** How a terminal shows the entries of a wallet. */
-export const entryColumns: Columns = {
+export const statementColumns: TextColumns = {
   createdAt: { header: 'created', priority: 1 },
   kind: { priority: 2 },
   direction: { priority: 3 },

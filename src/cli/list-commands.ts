@@ -1,4 +1,4 @@
-import type { Answer } from '../database/query.ts'
+import type { MaybePromise } from '../database/query.ts'
 import type { OwnerFilter } from '../lists/owner.ts'
 import type { Slice } from '../lists/slice.ts'
 import type { Customer } from '../modules/customers/customer.ts'
@@ -7,36 +7,36 @@ import { customers } from '../modules/customers/list.ts'
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
 import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
-import { contextOf } from '../modules/operators/find-merchant-of.ts'
-import { findPayoutAnywhere } from '../modules/operators/find-payout.ts'
+import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { findPayoutAcrossMerchants } from '../modules/operators/find-payout.ts'
 import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
 import { findPayoutEvents } from '../modules/payouts/find-payout-events.ts'
 import { payouts } from '../modules/payouts/list.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
-import { findTimelines, findTransfers } from '../modules/payouts/payout-timeline.ts'
+import { findRailOrders, findTimelines } from '../modules/payouts/payout-timeline.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import type { WalletRow } from '../modules/wallets/wallet.ts'
 import type { Context } from '../operations/context.ts'
-import type { Command, Options } from './command.ts'
-import { merchantOfList, wholeNumber, word } from './command.ts'
-import { customerColumns, entryColumns, payoutColumns, walletColumns } from './list-columns.ts'
+import type { Command, OptionValues } from './command.ts'
+import { findMerchantContext, parseWholeNumber, wordAt } from './command.ts'
+import { customerColumns, payoutColumns, statementColumns, walletColumns } from './list-columns.ts'
 
 /** How many entries a wallet is shown with. */
-const shownEntries = 10
+const shownEntryCount = 10
 
 const createdOptions = {
   'created-from': ['date or time', 'created at this time or later'],
   'created-before': ['date or time', 'created earlier than this time'],
 } as const
-const ownFlag = { own: 'leave out those of customers' }
+const merchantOwnedFlag = { own: 'leave out those of customers' }
 
 /** The options of every list, and how they are typed. */
 export const sliceOptions = {
   limit: ['number', 'how many to show'],
   after: ['cursor', 'continue after this "next" of an earlier list'],
 } as const
-export const sliceNames = { first: '--limit' }
+export const sliceFieldNames = { first: '--limit' }
 
 /** What operators look things up with. Account numbers are theirs to see; keys are shown once, to whoever makes them. */
 export const listCommands: Readonly<Record<string, Command>> = {
@@ -55,8 +55,8 @@ export const listCommands: Readonly<Record<string, Command>> = {
     summary: 'Show a customer.',
     words: ['customer id'],
     run: async (service, words) => {
-      const customerId = word(words, 0)
-      const { sequence: _, ...shown } = await getCustomer(await contextOf(service, 'customer', customerId), {
+      const customerId = wordAt(words, 0)
+      const { sequence: _, ...shown } = await getCustomer(await createOwnerContext(service, 'customer', customerId), {
         customerId,
       })
       return shown
@@ -70,11 +70,11 @@ export const listCommands: Readonly<Record<string, Command>> = {
       type: ['type', 'fiat or stablecoin'],
       currency: 'code',
     },
-    flags: ownFlag,
+    flags: merchantOwnedFlag,
     names: { owner: '--customer', assetType: '--type' },
     list: wallets,
     filtersOf: (options) => ({
-      owner: ownerOf(options),
+      owner: ownerFilter(options),
       assetType: options.type?.toUpperCase() as 'FIAT',
       currency: options.currency,
     }),
@@ -85,12 +85,12 @@ export const listCommands: Readonly<Record<string, Command>> = {
     changes: 'nothing',
     summary: 'Show a wallet. Includes its addresses and latest entries.',
     words: ['wallet id'],
-    columns: { network: { priority: 0 }, address: { priority: 0 }, ...entryColumns },
+    columns: { network: { priority: 0 }, address: { priority: 0 }, ...statementColumns },
     run: async (service, words) => {
-      const walletId = word(words, 0)
-      const context = await contextOf(service, 'wallet', walletId)
+      const walletId = wordAt(words, 0)
+      const context = await createOwnerContext(service, 'wallet', walletId)
       const { sequence: _, ownerSequence: __, ...wallet } = await getWallet(context, { walletId })
-      const { items } = await entries.slice(context, { walletId, first: shownEntries })
+      const { items } = await entries.slice(context, { walletId, first: shownEntryCount })
       return { ...wallet, entries: items.map(entryRow) }
     },
   },
@@ -104,11 +104,11 @@ export const listCommands: Readonly<Record<string, Command>> = {
       asset: 'code',
       currency: 'code',
     },
-    flags: ownFlag,
+    flags: merchantOwnedFlag,
     names: { owner: '--customer', walletId: '--wallet', assetCode: '--asset', recipientCurrency: '--currency' },
     list: payouts,
     filtersOf: (options) => ({
-      owner: ownerOf(options),
+      owner: ownerFilter(options),
       walletId: options.wallet,
       status: options.status?.toUpperCase() as 'FAILED',
       assetCode: options.asset,
@@ -122,9 +122,9 @@ export const listCommands: Readonly<Record<string, Command>> = {
     summary:
       'Show a payout. Finds it by its id, transaction id, reference id or idempotency key. Includes its events and its entries in the ledger.',
     words: ['payout'],
-    columns: { ...entryColumns, cause: { wraps: true } },
+    columns: { ...statementColumns, cause: { isWrapped: true } },
     run: async (service, words) => {
-      const found = await findPayoutAnywhere(service, word(words, 0))
+      const found = await findPayoutAcrossMerchants(service, wordAt(words, 0))
       const { context } = found
       const { db, merchantId } = context
       // The row has a checksum, which the type does not: it says nothing to people.
@@ -134,37 +134,37 @@ export const listCommands: Readonly<Record<string, Command>> = {
       const transferIds = [payout, ...events].map(({ transferId }) => transferId)
       const moved = await walletEntriesOfTransfers(db, { merchantId, transferIds })
       const became = events.map(({ status, createdAt, cause }) => ({ status, createdAt, cause }))
-      const transfers = await findTransfers(context, [payout.referenceId])
-      const transferOf = (orderId: string) => transfers.get(orderId) ?? null
-      const timelines = await findTimelines(context, [payout], async () => transferOf)
-      const rail = transferOf(payout.referenceId)?.rail ?? null
+      const transfers = await findRailOrders(context, [payout.referenceId])
+      const railOrderOf = (orderId: string) => transfers.get(orderId) ?? null
+      const timelines = await findTimelines(context, [payout], async () => railOrderOf)
+      const rail = railOrderOf(payout.referenceId)?.rail ?? null
       const way = { rail, timeline: timelines.get(payout.id) ?? [] }
-      return { ...payout, ...way, events: became, entries: moved.toSorted(bySequence).map(entryRow) }
+      return { ...payout, ...way, events: became, entries: moved.toSorted(compareSequence).map(entryRow) }
     },
   },
 }
 
-type RowOfMerchant = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
+type MerchantRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 
 /** A list that each merchant has: where it comes from, what narrows it and what is told of each item. */
-type ListCommand<Input extends object, Item extends RowOfMerchant> = Pick<
+type ListCommandSpec<Input extends object, Item extends MerchantRow> = Pick<
   Command,
   'summary' | 'options' | 'flags' | 'names' | 'columns'
 > & {
   readonly noun: string
-  readonly list: { readonly slice: (context: Context, input: Input) => Answer<Slice<Item>> }
-  readonly filtersOf: (options: Options) => Partial<Input>
+  readonly list: { readonly slice: (context: Context, input: Input) => MaybePromise<Slice<Item>> }
+  readonly filtersOf: (options: OptionValues) => Partial<Input>
   readonly row: (item: Item) => object
 }
 
 /** The command that lists such things. */
-export function listCommand<Input extends object, Item extends RowOfMerchant>({
+export function listCommand<Input extends object, Item extends MerchantRow>({
   noun,
   list,
   filtersOf,
   row,
   ...command
-}: ListCommand<Input, Item>): Command {
+}: ListCommandSpec<Input, Item>): Command {
   return {
     ...command,
     changes: 'nothing',
@@ -174,40 +174,40 @@ export function listCommand<Input extends object, Item extends RowOfMerchant>({
       ...createdOptions,
       ...sliceOptions,
     },
-    names: { ...sliceNames, ...command.names },
+    names: { ...sliceFieldNames, ...command.names },
     run: async (service, _, options) => {
       const rowOf = (item: Item) => ({ ...row(item), merchantId: item.merchantId })
-      const filter = { ...filtersOf(options), ...created(options) } as Input
-      const context = await merchantOfList(service, options)
-      if (context) return listed(noun, await list.slice(context, { ...filter, ...sliced(options) }), rowOf)
-      const { items, total, next } = await listAcrossMerchants(service, { list, filter }, sliced(options))
+      const filter = { ...filtersOf(options), ...createdFilter(options) } as Input
+      const context = await findMerchantContext(service, options)
+      if (context) return listResult(noun, await list.slice(context, { ...filter, ...sliceArgs(options) }), rowOf)
+      const { items, total, next } = await listAcrossMerchants(service, { list, filter }, sliceArgs(options))
       return { [noun]: items.map(rowOf), total, next }
     },
   }
 }
 
 /** A slice as it is printed: its rows, how many there are, where that is counted, and what `--after` takes for more. */
-export async function listed<Item>(noun: string, slice: Slice<Item>, row: (item: Item) => object) {
+export async function listResult<Item>(noun: string, slice: Slice<Item>, row: (item: Item) => object) {
   const last = slice.items.at(-1)
   const next = slice.hasNextPage && last !== undefined ? slice.cursorOf(last) : null
   return { [noun]: slice.items.map(row), total: await slice.total(), next }
 }
 
 /** The slice that is asked for. */
-export function sliced({ limit, after }: Options) {
-  return { first: limit === undefined ? undefined : wholeNumber('limit', limit), after }
+export function sliceArgs({ limit, after }: OptionValues) {
+  return { first: limit === undefined ? undefined : parseWholeNumber('limit', limit), after }
 }
 
-function created(options: Options) {
-  return { createdFrom: moment(options['created-from']), createdBefore: moment(options['created-before']) }
+function createdFilter(options: OptionValues) {
+  return { createdFrom: parseTime(options['created-from']), createdBefore: parseTime(options['created-before']) }
 }
 
 /** A day stands for its first moment in UTC. */
-export function moment(text: string | undefined): string | undefined {
+export function parseTime(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }
 
-function ownerOf({ customer, own }: Options): OwnerFilter {
+function ownerFilter({ customer, own }: OptionValues): OwnerFilter {
   if (own !== undefined) return 'merchant'
   return customer === undefined ? 'any' : { customerId: customer }
 }
@@ -233,6 +233,6 @@ function entryRow({ createdAt, kind, direction, amount, balanceAfter, payoutId, 
   return { createdAt, kind, direction, amount, balanceAfter, payoutId, reference, transferId }
 }
 
-function bySequence(one: Entry, other: Entry): number {
+function compareSequence(one: Entry, other: Entry): number {
   return one.sequence - other.sequence
 }

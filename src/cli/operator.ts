@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import type { Operator } from '../modules/operators/operator-action.ts'
 
 /** Who runs this process, as the log of operators has it. */
-export function operatorIn(session: string): Operator {
+export function currentOperator(session: string): Operator {
   return { operator: userName(), session }
 }
 

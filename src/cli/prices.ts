@@ -5,16 +5,16 @@ import { setFee } from '../modules/pricing/fees/set-fee.ts'
 import { rates } from '../modules/pricing/rates/rates.ts'
 import { setRate } from '../modules/pricing/rates/set-rate.ts'
 import type { Command } from './command.ts'
-import { toFirstTwoWords, word } from './command.ts'
-import { listed, sliced, sliceNames, sliceOptions } from './list-commands.ts'
-import type { Columns } from './table.ts'
+import { subjectFromFirstTwoWords, wordAt } from './command.ts'
+import { listResult, sliceArgs, sliceFieldNames, sliceOptions } from './list-commands.ts'
+import type { TextColumns } from './table.ts'
 
 const ratePair = { fromCode: '<from>', toCode: '<to>' }
 const feePair = { assetCode: '<asset>', recipientCurrency: '<currency>' }
-const state = ['state', 'in_force, future, past or cancelled'] as const
-const effectiveAt = ['time', 'when it takes effect; now unless given'] as const
+const stateOption = ['state', 'in_force, future, past or cancelled'] as const
+const effectiveAtOption = ['time', 'when it takes effect; now unless given'] as const
 
-const rateColumns: Columns = {
+const rateColumns: TextColumns = {
   fromCode: { header: 'from' },
   toCode: { header: 'to' },
   effectiveAt: { header: 'effective' },
@@ -22,7 +22,7 @@ const rateColumns: Columns = {
   cancelledAt: { header: 'cancelled' },
 }
 
-const feeColumns: Columns = {
+const feeColumns: TextColumns = {
   assetCode: { header: 'asset', priority: 1 },
   recipientCurrency: { header: 'to', priority: 2 },
   flat: { priority: 3 },
@@ -36,49 +36,53 @@ const feeColumns: Columns = {
 /** What payouts cost and are converted at. */
 export const priceCommands: Readonly<Record<string, Command>> = {
   'rate set': {
-    changes: toFirstTwoWords,
-    mayStart: 'inSandbox',
+    changes: subjectFromFirstTwoWords,
+    databaseCreation: 'inSandbox',
     summary:
       'Set the rate of a stablecoin. Shows the rates that replace it later. A change of more than 20 % requires --force.',
     words: ['from', 'to', 'rate'],
-    options: { 'effective-at': effectiveAt },
+    options: { 'effective-at': effectiveAtOption },
     flags: { force: 'set it although it differs by more than 20 %' },
     names: ratePair,
     run: async (service, words, options) => {
       const { later, ...rate } = await setRate(service, {
-        fromCode: word(words, 0),
-        toCode: word(words, 1),
-        rate: word(words, 2),
+        fromCode: wordAt(words, 0),
+        toCode: wordAt(words, 1),
+        rate: wordAt(words, 2),
         effectiveAt: options['effective-at'],
         isForced: options.force !== undefined,
       })
-      return { ...shown(rate), later: later.map(({ effectiveAt, rate }) => ({ effectiveAt, rate })) }
+      return { ...withoutRevision(rate), later: later.map(({ effectiveAt, rate }) => ({ effectiveAt, rate })) }
     },
   },
   'rate list': {
     changes: 'nothing',
     summary: 'List the rates by pair, newest first.',
-    options: { from: 'code', to: 'code', state, ...sliceOptions },
+    options: { from: 'code', to: 'code', state: stateOption, ...sliceOptions },
     columns: rateColumns,
-    names: { ...sliceNames, fromCode: '--from', toCode: '--to' },
+    names: { ...sliceFieldNames, fromCode: '--from', toCode: '--to' },
     run: async (service, _, options) => {
       const filter = { fromCode: options.from, toCode: options.to, state: upperCase<PriceState>(options.state) }
-      return listed('rates', await rates.list(service, { ...filter, ...sliced(options) }), shown)
+      return listResult('rates', await rates.list(service, { ...filter, ...sliceArgs(options) }), withoutRevision)
     },
   },
   'rate cancel': {
-    changes: toFirstTwoWords,
+    changes: subjectFromFirstTwoWords,
     summary: 'Cancel a rate before it takes effect. It stays recorded.',
     words: ['from', 'to', 'effective at'],
     names: ratePair,
     run: async (service, words) =>
-      shown(
-        await rates.cancel(service, { fromCode: word(words, 0), toCode: word(words, 1), effectiveAt: word(words, 2) }),
+      withoutRevision(
+        await rates.cancel(service, {
+          fromCode: wordAt(words, 0),
+          toCode: wordAt(words, 1),
+          effectiveAt: wordAt(words, 2),
+        }),
       ),
   },
   'fee set': {
-    changes: toFirstTwoWords,
-    mayStart: 'inSandbox',
+    changes: subjectFromFirstTwoWords,
+    databaseCreation: 'inSandbox',
     summary:
       'Set the fee of payouts of an asset to a currency. Requires --flat, --percent or both. Shows the fees that replace it later.',
     words: ['asset', 'currency'],
@@ -89,13 +93,13 @@ export const priceCommands: Readonly<Record<string, Command>> = {
         'source',
         'amount (the recipient gets less) or balance (the wallet pays more); as in the previous fee, else balance',
       ],
-      'effective-at': effectiveAt,
+      'effective-at': effectiveAtOption,
     },
     names: { ...feePair, deductedFrom: '--deduct-from' },
     run: async (service, words, options) => {
       const { later, ...fee } = await setFee(service, {
-        assetCode: word(words, 0),
-        recipientCurrency: word(words, 1),
+        assetCode: wordAt(words, 0),
+        recipientCurrency: wordAt(words, 1),
         flat: options.flat,
         percent: options.percent,
         deductedFrom: upperCase<FeeSource>(options['deduct-from']),
@@ -107,32 +111,32 @@ export const priceCommands: Readonly<Record<string, Command>> = {
         percent,
         deductedFrom,
       }))
-      return { ...shown(fee), later: laterFees }
+      return { ...withoutRevision(fee), later: laterFees }
     },
   },
   'fee list': {
     changes: 'nothing',
     summary: 'List the fees by pair, newest first.',
-    options: { asset: 'code', currency: 'code', state, ...sliceOptions },
+    options: { asset: 'code', currency: 'code', state: stateOption, ...sliceOptions },
     columns: feeColumns,
-    names: { ...sliceNames, assetCode: '--asset', recipientCurrency: '--currency' },
+    names: { ...sliceFieldNames, assetCode: '--asset', recipientCurrency: '--currency' },
     run: async (service, _, options) => {
       const state = upperCase<PriceState>(options.state)
       const filter = { assetCode: options.asset, recipientCurrency: options.currency, state }
-      return listed('fees', await fees.list(service, { ...filter, ...sliced(options) }), shown)
+      return listResult('fees', await fees.list(service, { ...filter, ...sliceArgs(options) }), withoutRevision)
     },
   },
   'fee cancel': {
-    changes: toFirstTwoWords,
+    changes: subjectFromFirstTwoWords,
     summary: 'Cancel a fee before it takes effect. It stays recorded.',
     words: ['asset', 'currency', 'effective at'],
     names: feePair,
     run: async (service, words) =>
-      shown(
+      withoutRevision(
         await fees.cancel(service, {
-          assetCode: word(words, 0),
-          recipientCurrency: word(words, 1),
-          effectiveAt: word(words, 2),
+          assetCode: wordAt(words, 0),
+          recipientCurrency: wordAt(words, 1),
+          effectiveAt: wordAt(words, 2),
         }),
       ),
   },
@@ -144,6 +148,6 @@ function upperCase<Value extends string>(text: string | undefined): Value | unde
 }
 
 /** Which of several rows for one time it is shows in the times of their cancellation. */
-function shown<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
+function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
 }

@@ -2,40 +2,40 @@ import { styleText } from 'node:util'
 import type { CommanderError, Help } from 'commander'
 import { Argument, InvalidArgumentError, Option, Command as Program } from 'commander'
 import stringWidth from 'string-width'
-import { versionInstalled } from '../app/version.ts'
-import type { Command, Form, Options, Value } from './command.ts'
+import { installedVersion } from '../app/version.ts'
+import type { Command, CommandSyntax, OptionHelp, OptionValues } from './command.ts'
 
 /** A command line that is not valid; the message says why. */
 export class UsageError extends Error {}
 
-export type Commands = Readonly<Record<string, Command>>
+export type CommandTable = Readonly<Record<string, Command>>
 
 /** A parsed command line. */
-export type Given = {
+export type ParsedCommandLine = {
   readonly name: string
   readonly words: readonly string[]
-  readonly options: Options
+  readonly options: OptionValues
   /** Whether lists have all columns in full. */
   readonly isWide: boolean
 }
 
 /** Where help goes, and in which form. */
-export type Output = {
+export type HelpOutput = {
   readonly isJson: boolean
   readonly print: (text: string) => unknown
   /** The width of the terminal; absent where there is none. */
   readonly columns?: number | undefined
 }
 
-type Input = {
-  readonly commands: Commands
+type ProgramInput = {
+  readonly commands: CommandTable
   readonly args: readonly string[]
-  readonly output: Output
-  readonly onParsed: (given: Given) => void
+  readonly output: HelpOutput
+  readonly onParsed: (given: ParsedCommandLine) => void
 }
 
 /** The headings of the help, in order, and the first words of the commands below each. */
-const groups: Readonly<Record<string, readonly string[]>> = {
+const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Merchants and API keys:': ['merchant', 'key', 'token'],
   'Customers and wallets:': ['customer', 'wallet'],
   'Payouts and deposits:': ['payout', 'attention', 'deposit'],
@@ -48,14 +48,14 @@ const groups: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** A command and those whose names begin with its own. */
-export function namesBelow(commands: Commands, name: string): string[] {
+export function commandNamesUnder(commands: CommandTable, name: string): string[] {
   return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
 }
 
 /** The program that parses a command line. It prints help and version itself, runs nothing, and rejects by UsageError. */
-export function programOf(input: Input): Program {
+export function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
-  const version = versionInstalled()
+  const version = installedVersion()
   const program = new Program('npm run -s cli --')
     .description('Operates an installation of payout-gateway.')
     .version(output.isJson ? JSON.stringify({ version }) : version, '-V, --version', 'print the version')
@@ -63,22 +63,24 @@ export function programOf(input: Input): Program {
     .option('--wide', 'print all columns of a list in full')
     .helpOption('-h, --help', 'explain a command')
     .helpCommand(false)
-    .exitOverride((error) => fail(error, '"help" lists the commands.'))
+    .exitOverride((error) => throwUsageError(error, '"help" lists the commands.'))
   configureHelp(program, input)
-  for (const [heading, nouns] of Object.entries(groups)) {
+  for (const [heading, nouns] of Object.entries(helpGroups)) {
     for (const noun of nouns) {
-      const names = namesBelow(commands, noun)
-      for (const name of names) add(program, commandOf(name, commands[name] as Command, input).helpGroup(heading))
-      if (!names.includes(noun)) add(program, nounOf(noun, names), { hidden: true })
+      const names = commandNamesUnder(commands, noun)
+      for (const name of names)
+        addCommand(program, createCommandParser(name, commands[name] as Command, input).helpGroup(heading))
+      if (!names.includes(noun)) addCommand(program, createNounParser(noun, names), { hidden: true })
     }
   }
   return program
 }
 
-function configureHelp(program: Program, { commands, output: { isJson, print, columns } }: Input): void {
-  const namesIn = (about: Program) => (about === program ? Object.keys(commands) : namesBelow(commands, about.name()))
-  const json = (about: Program) =>
-    JSON.stringify(namesIn(about).map((name) => explained(name, commands[name] as Command)))
+function configureHelp(program: Program, { commands, output: { isJson, print, columns } }: ProgramInput): void {
+  const commandNamesFor = (about: Program) =>
+    about === program ? Object.keys(commands) : commandNamesUnder(commands, about.name())
+  const helpJson = (about: Program) =>
+    JSON.stringify(commandNamesFor(about).map((name) => commandHelp(name, commands[name] as Command)))
   program
     .configureOutput({
       ...{ writeOut: print, writeErr: () => {}, outputError: () => {}, getOutHasColors: () => true },
@@ -89,7 +91,7 @@ function configureHelp(program: Program, { commands, output: { isJson, print, co
       displayWidth: stringWidth,
       styleTitle: (title) => styleText('bold', title, { stream: process.stdout }),
       visibleCommands: (about) => {
-        const names = namesIn(about)
+        const names = commandNamesFor(about)
         return program.commands.filter((each) => each !== about && names.includes(each.name()))
       },
       subcommandTerm: (each) => each.name(),
@@ -100,34 +102,34 @@ function configureHelp(program: Program, { commands, output: { isJson, print, co
           `\n${' '.repeat(label.length)}`,
         )
       },
-      ...(isJson && { formatHelp: (about: Program) => `${json(about)}\n` }),
+      ...(isJson && { formatHelp: (about: Program) => `${helpJson(about)}\n` }),
     })
     .addHelpText('after', isJson ? '' : '\n"help <command>" explains a command and its options.')
 }
 
-function add(program: Program, command: Program, options = {}): void {
+function addCommand(program: Program, command: Program, options = {}): void {
   const usage = `Usage: ${command.name()} ${command.usage()}`
   program.addCommand(
-    command.copyInheritedSettings(program).exitOverride((error) => fail(error, usage)),
+    command.copyInheritedSettings(program).exitOverride((error) => throwUsageError(error, usage)),
     options,
   )
 }
 
-function commandOf(name: string, form: Form, { args, onParsed }: Input): Program {
+function createCommandParser(name: string, form: CommandSyntax, { args, onParsed }: ProgramInput): Program {
   const { summary, words = [], required = {}, options = {}, flags = {} } = form
   const [firstSentence = summary] = summary.split(/(?<=\.)(?: |$)/)
   const command = new Program(name).summary(firstSentence.replace(/\.$/, '')).description(summary)
-  const takingValue = ([option, value]: [string, Value]) =>
-    new Option(`--${option} <${nounIn(value)}>`, explanationIn(value)).argParser((text, previous) =>
-      onlyValue({ option, text, previous, args }),
+  const createOption = ([option, value]: [string, OptionHelp]) =>
+    new Option(`--${option} <${optionNoun(value)}>`, optionExplanation(value)).argParser((text, previous) =>
+      parseOptionValue({ option, text, previous, args }),
     )
   for (const word of words) command.addArgument(new Argument(`<${word}>`))
   for (const each of Object.entries(required)) {
-    command.addOption(takingValue(each).helpGroup('Required options:'))
+    command.addOption(createOption(each).helpGroup('Required options:'))
   }
-  for (const each of Object.entries(options)) command.addOption(takingValue(each))
+  for (const each of Object.entries(options)) command.addOption(createOption(each))
   for (const [flag, explanation] of Object.entries(flags)) command.option(`--${flag}`, explanation)
-  return command.usage(usageWith(form, ['[options]'])).action(() => {
+  return command.usage(usageOf(form, ['[options]'])).action(() => {
     const entries = command.options.map((option) => [option.name(), command.getOptionValue(option.attributeName())])
     const given = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
     // Commander's own check is made before that for unknown options, of which one may be this one mistyped.
@@ -140,9 +142,9 @@ function commandOf(name: string, form: Form, { args, onParsed }: Input): Program
   })
 }
 
-type OptionValue = { option: string; text: string; previous: unknown; args: readonly string[] }
+type OptionOccurrence = { option: string; text: string; previous: unknown; args: readonly string[] }
 
-function onlyValue({ option, text, previous, args }: OptionValue): string {
+function parseOptionValue({ option, text, previous, args }: OptionOccurrence): string {
   // The last of two would win, and may be the one that was forgotten in an edited line.
   if (previous !== undefined) throw new InvalidArgumentError(`--${option} is given more than once.`)
   if (/^-./.test(text) && !args.includes(`--${option}=${text}`)) {
@@ -152,36 +154,36 @@ function onlyValue({ option, text, previous, args }: OptionValue): string {
 }
 
 /** The first word of commands that is no command itself: it has help, and requires a second word. */
-function nounOf(noun: string, names: readonly string[]): Program {
+function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))
   return command.action(() => command.error(`error: ${noun} must be followed by one of ${seconds.join(', ')}`))
 }
 
-function fail(error: CommanderError, advice: string): never {
+function throwUsageError(error: CommanderError, advice: string): never {
   if (error.exitCode === 0) throw error
   const message = error.code === 'commander.help' ? 'a command is required' : error.message.replace(/^error: /, '')
   throw new UsageError(`${message}\n${advice}`)
 }
 
-function explained(name: string, form: Form): { usage: string; summary: string } {
+function commandHelp(name: string, form: CommandSyntax): { usage: string; summary: string } {
   const { summary, options = {}, flags = {} } = form
   const optional = [
-    ...Object.entries(options).map(([option, value]) => `[--${option} <${nounIn(value)}>]`),
+    ...Object.entries(options).map(([option, value]) => `[--${option} <${optionNoun(value)}>]`),
     ...Object.keys(flags).map((flag) => `[--${flag}]`),
   ]
-  return { usage: `${name} ${usageWith(form, optional)}`.trimEnd(), summary }
+  return { usage: `${name} ${usageOf(form, optional)}`.trimEnd(), summary }
 }
 
-function usageWith({ words = [], required = {} }: Form, optional: readonly string[]): string {
-  const values = Object.entries(required).map(([option, value]) => `--${option} <${nounIn(value)}>`)
+function usageOf({ words = [], required = {} }: CommandSyntax, optional: readonly string[]): string {
+  const values = Object.entries(required).map(([option, value]) => `--${option} <${optionNoun(value)}>`)
   return [...words.map((word) => `<${word}>`), ...values, ...optional].join(' ')
 }
 
-function nounIn(value: Value): string {
+function optionNoun(value: OptionHelp): string {
   return typeof value === 'string' ? value : value[0]
 }
 
-function explanationIn(value: Value): string | undefined {
+function optionExplanation(value: OptionHelp): string | undefined {
   return typeof value === 'string' ? undefined : value[1]
 }

@@ -1,8 +1,8 @@
 import { notFound } from '../core/errors.ts'
-import type { Checked } from '../modules/rails/adapters/conformance-suite.ts'
+import type { RuleResult } from '../modules/rails/adapters/conformance-suite.ts'
 import { checkRail } from '../modules/rails/adapters/conformance-suite.ts'
 import type { Command } from './command.ts'
-import { word } from './command.ts'
+import { wordAt } from './command.ts'
 
 /** Whether somebody's bank does all that a rail relies on. */
 export const railCheckCommand: Command = {
@@ -10,12 +10,12 @@ export const railCheckCommand: Command = {
   summary:
     'Test a bank against the rules of docs/guides/rails.md. Sends up to four orders to the given account. Use one of your own, because the bank may pay them.',
   words: ['rail'],
-  columns: { rule: { priority: 2, wraps: true }, result: { priority: 1 }, seen: { priority: 3, wraps: true } },
+  columns: { rule: { priority: 2, isWrapped: true }, result: { priority: 1 }, seen: { priority: 3, isWrapped: true } },
   required: { account: 'number', 'bank-code': 'code', 'bank-name': 'name', name: 'account holder' },
   options: { amount: ['amount', 'of each order, 1.00 unless given'], currency: 'code' },
   names: { accountNumber: '--account', recipientName: '--name' },
   run: async (service, words, options, { rails }) => {
-    const rail = rails.find(({ name }) => name === word(words, 0))
+    const rail = rails.find(({ name }) => name === wordAt(words, 0))
     if (!rail) throw notFound('Rail')
     return checkRail(service, rail, {
       accountNumber: options.account ?? '',
@@ -26,5 +26,5 @@ export const railCheckCommand: Command = {
       currency: options.currency as 'NGN',
     })
   },
-  hasFailed: (checked) => (checked as readonly Checked[]).some(({ result }) => result === 'FAIL'),
+  hasFailed: (checked) => (checked as readonly RuleResult[]).some(({ result }) => result === 'FAIL'),
 }

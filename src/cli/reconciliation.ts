@@ -6,12 +6,12 @@ import { readCsvStatement } from '../modules/rails/reconciliation/read-csv-state
 import type { Reconciliation } from '../modules/rails/reconciliation/reconcile.ts'
 import { isReconciled, reconcile } from '../modules/rails/reconciliation/reconcile.ts'
 import type { Command } from './command.ts'
-import { word } from './command.ts'
-import { moment } from './list-commands.ts'
+import { wordAt } from './command.ts'
+import { parseTime } from './list-commands.ts'
 import type { Progress } from './progress.ts'
 
 /** The largest statement that is read: what it says of each payment is held in memory. */
-const mostBytes = 256 * 1024 * 1024
+const maxFileBytes = 256 * 1024 * 1024
 
 /** What compares banks' statements with our books. */
 export const reconciliationCommands: Readonly<Record<string, Command>> = {
@@ -33,19 +33,19 @@ export const reconciliationCommands: Readonly<Record<string, Command>> = {
       to: ['date or time', 'payouts settled later need not be in the statement'],
     },
     run: async (service, words, { from, to }, { progress }) => {
-      const file = word(words, 1)
+      const file = wordAt(words, 1)
       const read = /\.xml$/i.test(file) ? readCamtStatement : readCsvStatement
-      const period = { from: moment(from), to: moment(to) }
-      return reconcile(service, { rail: word(words, 0), ...period }, read(textsIn(file, progress)))
+      const period = { from: parseTime(from), to: parseTime(to) }
+      return reconcile(service, { rail: wordAt(words, 0), ...period }, read(readFileInChunks(file, progress)))
     },
     hasFailed: (result) => !isReconciled(result as Reconciliation),
   },
 }
 
 /** The text of a file in UTF-8, part by part. */
-async function* textsIn(file: string, progress: Progress): AsyncGenerator<string> {
+async function* readFileInChunks(file: string, progress: Progress): AsyncGenerator<string> {
   const { size } = await stat(file)
-  if (size > mostBytes) throw faulty(`must have at most ${mostBytes / 1024 / 1024} MiB`)
+  if (size > maxFileBytes) throw invalidFile(`must have at most ${maxFileBytes / 1024 / 1024} MiB`)
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
     const reading = createReadStream(file)
@@ -56,10 +56,10 @@ async function* textsIn(file: string, progress: Progress): AsyncGenerator<string
     yield decoder.decode()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
-    throw faulty('must be text in UTF-8')
+    throw invalidFile('must be text in UTF-8')
   }
 }
 
-function faulty(message: string) {
+function invalidFile(message: string) {
   return invalidInput([{ field: 'file', code: 'INVALID_FORMAT', message }])
 }

@@ -1,15 +1,15 @@
 import type { Config } from '../app/config.ts'
 import { openDatabase, restoreDatabase } from '../database/open-database.ts'
-import { audit } from '../modules/audit/audit.ts'
+import { auditBooks } from '../modules/audit/audit.ts'
 import { auditChain } from '../modules/audit/audit-chain.ts'
-import { some } from '../modules/diagnoses/diagnosis.ts'
+import { formatNames } from '../modules/diagnoses/diagnosis.ts'
 import { findMode } from '../modules/installation/find-mode.ts'
-import { keepAction, parseReason } from '../modules/operators/record-action.ts'
+import { parseReason, recordAction } from '../modules/operators/record-action.ts'
 import type { Service } from '../operations/context.ts'
 import { createService } from '../operations/context.ts'
-import type { Command, Going, Options } from './command.ts'
-import { word } from './command.ts'
-import { operatorIn } from './operator.ts'
+import type { Command, CommandRuntime, OptionValues } from './command.ts'
+import { wordAt } from './command.ts'
+import { currentOperator } from './operator.ts'
 import type { Progress } from './progress.ts'
 
 /** What puts a backup back. */
@@ -26,25 +26,30 @@ export const restoreCommand: Command = {
 async function restore(
   config: Config,
   words: readonly string[],
-  { replace, reason }: Options,
-  { progress }: Pick<Going, 'progress'>,
+  { replace, reason }: OptionValues,
+  { progress }: Pick<CommandRuntime, 'progress'>,
 ): Promise<object> {
-  const backup = word(words, 0)
+  const backup = wordAt(words, 0)
   const why = reason === undefined || reason.trim() === '' ? null : parseReason(reason)
   return restoreDatabase({
-    ...{ url: config.databaseUrl, backup, isReplacing: replace !== undefined, now: Date.now() },
+    ...{ url: config.databaseUrl, backup, canReplace: replace !== undefined, now: Date.now() },
     onProgress: progress.show,
-    inspect: (url) => requireSound({ url, backup, reason: why, mode: config.mode, progress }),
+    inspect: (url) => requireConsistentBackup({ url, backup, reason: why, mode: config.mode, progress }),
   })
 }
 
-type Inspected = Pick<Config, 'mode'> & { url: string; backup: string; reason: string | null; progress: Progress }
+type BackupInspection = Pick<Config, 'mode'> & {
+  url: string
+  backup: string
+  reason: string | null
+  progress: Progress
+}
 
 /**
  * Opens the copy as a start would, which brings it to the latest form, recomputes its books and holds its history against its seals.
  * That it was restored is logged in the copy itself, which is the database from then on.
  */
-async function requireSound({ url, backup, reason, mode, progress }: Inspected): Promise<void> {
+async function requireConsistentBackup({ url, backup, reason, mode, progress }: BackupInspection): Promise<void> {
   const fail = (error: Error) => {
     throw error
   }
@@ -60,10 +65,10 @@ async function requireSound({ url, backup, reason, mode, progress }: Inspected):
     if (unchecked !== null)
       throw new Error(`${backup} was not restored, because nothing could be said of ${unchecked}.`)
     if (differences.length > 0) {
-      throw new Error(`The schema of ${backup} is not that of this version: ${some(differences)}.`)
+      throw new Error(`The schema of ${backup} is not that of this version: ${formatNames(differences)}.`)
     }
     const service = createService({ db, mode })
-    const books = await audit(service, progress.show)
+    const books = await auditBooks(service, progress.show)
     const history = await auditChain(service, {}, progress.show)
     if (books.balanced && history.balanced) return await logRestore(service, { backup, reason })
     const findings = [...books.findings, ...history.findings]
@@ -76,6 +81,13 @@ async function requireSound({ url, backup, reason, mode, progress }: Inspected):
 }
 
 function logRestore(service: Service, { backup, reason }: { backup: string; reason: string | null }): Promise<void> {
-  const action = { ...operatorIn('command'), action: 'restore', subject: backup, reason, details: {}, formId: null }
-  return keepAction(service, action, ({ db }) => db.write(() => undefined))
+  const action = {
+    ...currentOperator('command'),
+    action: 'restore',
+    subject: backup,
+    reason,
+    details: {},
+    formId: null,
+  }
+  return recordAction(service, action, ({ db }) => db.write(() => undefined))
 }

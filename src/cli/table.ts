@@ -1,10 +1,10 @@
 import { styleText } from 'node:util'
 import { Help } from 'commander'
 import stringWidth from 'string-width'
-import { areNumbers, cell, colourOf, grouped, toTheMinute } from './cell.ts'
+import { areNumbers, formatCell, formatNumbers, statusColourOf, truncateToMinute } from './cell.ts'
 
 /** How a terminal shows a column of a list. */
-type Column = {
+type TextColumn = {
   /** A shorter name than that of the field. */
   readonly header?: string
   /** `right` for numbers whose form does not show that they are numbers, `left` for numbers that name something. */
@@ -12,96 +12,100 @@ type Column = {
   /** Where not all columns fit, the lowest numbers stay, and columns without one go first. */
   readonly priority?: number
   /** Whether its text is wrapped, not shortened. */
-  readonly wraps?: true
+  readonly isWrapped?: true
 }
 
-export type Columns = Readonly<Record<string, Column>>
+export type TextColumns = Readonly<Record<string, TextColumn>>
 
 /** Where a table is shown. An unlimited width shows every column in full. */
 export type Terminal = { readonly stream: NodeJS.WriteStream; readonly width: number }
 
-type Row = Readonly<Record<string, unknown>>
+type TextRow = Readonly<Record<string, unknown>>
 
-type Prepared = {
+type PreparedColumn = {
   readonly name: string
   readonly header: string
   readonly cells: readonly string[]
-  readonly isRight: boolean
+  readonly isRightAligned: boolean
   readonly priority: number
-  readonly wraps: boolean
+  readonly isWrapped: boolean
   readonly width: number
   /** What it can be shortened to. */
   readonly minWidth: number
 }
 
-const gap = '  '
+const columnGap = '  '
 const minTextWidth = 12
 const minProseWidth = 24
 
 /** A table with a line for each row; on a terminal it fits the width, elsewhere it has all columns and values as they are. */
-export function table(
-  rows: readonly Row[],
-  { indent, columns, terminal }: { indent: string; columns: Columns; terminal: Terminal | undefined },
+export function formatTable(
+  rows: readonly TextRow[],
+  { indent, columns, terminal }: { indent: string; columns: TextColumns; terminal: Terminal | undefined },
 ): string {
   const names = Object.keys(rows[0] ?? {})
   if (names.length === 0) return `${indent}(none)\n`
   if (terminal === undefined) {
-    const plain = names.map((name) => preparedOf(name, { header: name, cells: rows.map((row) => cell(row[name])) }))
-    return textOf(plain, { indent, style: (_, text) => text })
+    const plain = names.map((name) =>
+      prepareColumn(name, { header: name, cells: rows.map((row) => formatCell(row[name])) }),
+    )
+    return renderColumns(plain, { indent, style: (_, text) => text })
   }
   const { stream, width } = terminal
-  const all = names.map((name) => forTerminal(name, rows, { column: columns[name] ?? {}, isWide: width === Infinity }))
-  const fitting = fitted(all, width - indent.length)
+  const all = names.map((name) =>
+    prepareForTerminal(name, rows, { column: columns[name] ?? {}, isWide: width === Infinity }),
+  )
+  const fitting = fitColumns(all, width - indent.length)
   const style = (name: string, text: string, isHeader: boolean) => {
-    const format = isHeader ? 'bold' : colourOf(name, text)
+    const format = isHeader ? 'bold' : statusColourOf(name, text)
     return format === undefined ? text : styleText(format, text, { stream })
   }
   const hidden = all.filter(({ name }) => !fitting.some((each) => each.name === name)).map(({ name }) => name)
-  const text = textOf(fitting, { indent, style })
+  const text = renderColumns(fitting, { indent, style })
   if (hidden.length === 0) return text
-  const note = wrapped(`Not shown without --wide: ${hidden.join(', ')}`, width - indent.length)
+  const note = wrapText(`Not shown without --wide: ${hidden.join(', ')}`, width - indent.length)
   return `${text}${note.map((line) => `${indent}${styleText('dim', line, { stream })}\n`).join('')}`
 }
 
-function forTerminal(
+function prepareForTerminal(
   name: string,
-  rows: readonly Row[],
-  { column, isWide }: { column: Column; isWide: boolean },
-): Prepared {
-  const { header = name, align, priority = Number.MAX_SAFE_INTEGER, wraps = false } = column
+  rows: readonly TextRow[],
+  { column, isWide }: { column: TextColumn; isWide: boolean },
+): PreparedColumn {
+  const { header = name, align, priority = Number.MAX_SAFE_INTEGER, isWrapped: wraps = false } = column
   const values = rows.map((row) => row[name])
   const isRight = align === undefined ? areNumbers(values) : align === 'right'
-  const texts = isRight ? grouped(values) : values.map(cell)
-  const cells = isWide ? texts : texts.map(toTheMinute)
-  return preparedOf(name, { header, cells, isRight, priority, wraps: wraps && !isWide })
+  const texts = isRight ? formatNumbers(values) : values.map(formatCell)
+  const cells = isWide ? texts : texts.map(truncateToMinute)
+  return prepareColumn(name, { header, cells, isRightAligned: isRight, priority, isWrapped: wraps && !isWide })
 }
 
-function preparedOf(
+function prepareColumn(
   name: string,
   {
     header,
     cells,
-    isRight = false,
+    isRightAligned: isRight = false,
     priority = 0,
-    wraps = false,
-  }: { header: string; cells: readonly string[] } & Partial<Prepared>,
-): Prepared {
+    isWrapped: wraps = false,
+  }: { header: string; cells: readonly string[] } & Partial<PreparedColumn>,
+): PreparedColumn {
   const width = Math.max(...[header, ...cells].map((text) => stringWidth(text)))
-  const isWhole = isRight || cells.every((text) => whole.test(text) || stringWidth(text) <= minTextWidth + 4)
+  const isWhole = isRight || cells.every((text) => idOrTimePattern.test(text) || stringWidth(text) <= minTextWidth + 4)
   const minWidth = isWhole ? width : Math.min(width, wraps ? minProseWidth : minTextWidth)
-  return { name, header, cells, isRight, priority, wraps, width, minWidth }
+  return { name, header, cells, isRightAligned: isRight, priority, isWrapped: wraps, width, minWidth }
 }
 
 /** Ids and times say nothing when they are shortened. */
-const whole = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
+const idOrTimePattern = /^([\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}|\d{4}-\d\d-\d\d \d\d:\d\dZ|-)$/
 
 /** The most important columns that fit, in their order; what then is left widens those that were shortened. */
-function fitted(columns: readonly Prepared[], width: number): Prepared[] {
-  let left = width + gap.length
-  const chosen = new Map<Prepared, number>()
+function fitColumns(columns: readonly PreparedColumn[], width: number): PreparedColumn[] {
+  let left = width + columnGap.length
+  const chosen = new Map<PreparedColumn, number>()
   const byPriority = columns.toSorted((one, other) => one.priority - other.priority)
   for (const column of byPriority) {
-    const needed = column.minWidth + gap.length
+    const needed = column.minWidth + columnGap.length
     if (chosen.size > 0 && needed > left) continue
     chosen.set(column, Math.min(column.minWidth, width))
     left -= needed
@@ -119,25 +123,28 @@ function fitted(columns: readonly Prepared[], width: number): Prepared[] {
   })
 }
 
-type Style = (name: string, text: string, isHeader: boolean) => string
+type CellStyle = (name: string, text: string, isHeader: boolean) => string
 
-function textOf(columns: readonly Prepared[], { indent, style }: { indent: string; style: Style }): string {
+function renderColumns(
+  columns: readonly PreparedColumn[],
+  { indent, style }: { indent: string; style: CellStyle },
+): string {
   const count = columns[0]?.cells.length ?? 0
   const rows = Array.from({ length: count }, (_, place) => columns.flatMap(({ cells }) => cells[place] ?? ''))
   const lines = [columns.map(({ header }) => header), ...rows].flatMap((row, place) => {
-    const parts = columns.map(({ wraps, width }, at) =>
-      wraps ? wrapped(row[at] ?? '', width) : [shortened(row[at] ?? '', width)],
+    const parts = columns.map(({ isWrapped: wraps, width }, at) =>
+      wraps ? wrapText(row[at] ?? '', width) : [truncate(row[at] ?? '', width)],
     )
     const height = Math.max(...parts.map((part) => part.length))
     return Array.from({ length: height }, (_, line) =>
       columns
-        .map(({ name, width, isRight }, at) => {
+        .map(({ name, width, isRightAligned: isRight }, at) => {
           const text = parts[at]?.[line] ?? ''
           const padding = ' '.repeat(Math.max(0, width - stringWidth(text)))
           const styled = text === '' ? '' : style(name, text, place === 0)
           return isRight ? padding + styled : styled + padding
         })
-        .join(gap),
+        .join(columnGap),
     )
   })
   return lines
@@ -148,7 +155,7 @@ function textOf(columns: readonly Prepared[], { indent, style }: { indent: strin
 
 const graphemes = new Intl.Segmenter()
 
-function shortened(text: string, width: number): string {
+function truncate(text: string, width: number): string {
   if (stringWidth(text) <= width) return text
   let kept = ''
   for (const { segment } of graphemes.segment(text)) {
@@ -158,8 +165,8 @@ function shortened(text: string, width: number): string {
   return `${kept}…`
 }
 
-const wrapping = Object.assign(new Help(), { minWidthToWrap: 1, displayWidth: (text: string) => stringWidth(text) })
+const helpWrapper = Object.assign(new Help(), { minWidthToWrap: 1, displayWidth: (text: string) => stringWidth(text) })
 
-function wrapped(text: string, width: number): string[] {
-  return Number.isFinite(width) ? wrapping.boxWrap(text, width).split('\n') : [text]
+function wrapText(text: string, width: number): string[] {
+  return Number.isFinite(width) ? helpWrapper.boxWrap(text, width).split('\n') : [text]
 }

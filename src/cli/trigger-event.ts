@@ -1,13 +1,13 @@
 import { invalidInput } from '../core/errors.ts'
-import { notOneOf } from '../core/input.ts'
+import { notOneOfError } from '../core/input.ts'
 import { closeCustomer } from '../modules/customers/close-customer.ts'
 import { createCustomer } from '../modules/customers/create-customer.ts'
 import { updateCustomer } from '../modules/customers/update-customer.ts'
-import type { Told } from '../modules/events/event-payload.ts'
+import type { HydratedEvent } from '../modules/events/event-payload.ts'
 import { listEvents } from '../modules/events/list-events.ts'
 import type { EventType } from '../modules/outbox/event.ts'
 import { eventTypes } from '../modules/outbox/event.ts'
-import { latestOf } from '../modules/outbox/latest-event.ts'
+import { latestEventSequence } from '../modules/outbox/latest-event.ts'
 import { createBankPayoutMethod } from '../modules/payout-methods/create-payout-method.ts'
 import { deletePayoutMethod } from '../modules/payout-methods/delete-payout-method.ts'
 import { updateBankPayoutMethod } from '../modules/payout-methods/update-bank-payout-method.ts'
@@ -23,11 +23,11 @@ import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-
 import type { Context } from '../operations/context.ts'
 
 /** Makes something happen, by the operations that make it happen otherwise; the id of what it happens to. */
-type Make = (context: Context) => Promise<string>
+type EventTrigger = (context: Context) => Promise<string>
 
 /** How each type of event is made; in words why it can't be. */
-const makers: Readonly<Record<EventType, Make | string>> = {
-  'payout.initiated': pay,
+const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
+  'payout.initiated': triggerPayout,
   'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),
   'payout.failed': (context) => payAndSettle(context, ['FAILED']),
   'payout.returned': (context) => payAndSettle(context, ['COMPLETED', 'RETURNED']),
@@ -69,14 +69,14 @@ const makers: Readonly<Record<EventType, Make | string>> = {
  * @throws Refusal INVALID_INPUT for a type that can't be made, or what an operation refuses: RATE_UNAVAILABLE where no rate
  *   was set for payouts
  */
-export async function makeHappen(context: Context, type: string): Promise<Told> {
-  const make = isType(type) ? makers[type] : undefined
-  if (make === undefined) throw invalidInput([notOneOf('eventType', eventTypes.filter(isMade))])
+export async function triggerEvent(context: Context, type: string): Promise<HydratedEvent> {
+  const make = isEventType(type) ? eventTriggers[type] : undefined
+  if (make === undefined) throw invalidInput([notOneOfError('eventType', eventTypes.filter(isTriggerable))])
   if (typeof make === 'string') {
     const message = `can not be ${type}, which ${make}`
     throw invalidInput([{ field: 'eventType', code: 'INVALID_PARAMETER', message }])
   }
-  const after = await latestOf(context)
+  const after = await latestEventSequence(context)
   const objectId = await make(context)
   const { items } = await listEvents(context, { after, types: [type as EventType], limit: 100 })
   const made = items.findLast((each) => each.objectId === objectId)
@@ -84,24 +84,24 @@ export async function makeHappen(context: Context, type: string): Promise<Told> 
   return made
 }
 
-function isType(type: string): type is EventType {
-  return Object.hasOwn(makers, type)
+function isEventType(type: string): type is EventType {
+  return Object.hasOwn(eventTriggers, type)
 }
 
-function isMade(type: EventType): boolean {
-  return typeof makers[type] !== 'string'
+function isTriggerable(type: EventType): boolean {
+  return typeof eventTriggers[type] !== 'string'
 }
 
-const account = {
+const bankAccount = {
   accountNumber: '0690000032',
   bankName: 'Access Bank',
   bankCode: '044',
 } as const
 
-async function pay(context: Context): Promise<string> {
+async function triggerPayout(context: Context): Promise<string> {
   const { walletId } = await deposit(context)
   const recipient = {
-    ...account,
+    ...bankAccount,
     recipientName: 'Ada Obi',
     recipientCurrency: 'NGN',
     recipientCountry: 'Nigeria',
@@ -111,7 +111,7 @@ async function pay(context: Context): Promise<string> {
 }
 
 async function payAndSettle(context: Context, statuses: readonly SettledStatus[]): Promise<string> {
-  const payoutId = await pay(context)
+  const payoutId = await triggerPayout(context)
   for (const status of statuses) await settlePayout(context, { payoutId, status, cause: 'Triggered by hand.' })
   return payoutId
 }
@@ -148,7 +148,7 @@ async function newMethod(context: Context): Promise<string> {
     type: 'BANK',
     accountName: 'Ada Obi',
     currency: 'NGN',
-    ...account,
+    ...bankAccount,
   })
   return result.id
 }

@@ -1,5 +1,5 @@
 import { timestamp } from '../core/ids.ts'
-import { contextOf } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from '../modules/webhooks/endpoints/delete-webhook-endpoint.ts'
@@ -14,20 +14,27 @@ import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-
 import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webhook-endpoint.ts'
 import type { WebhookAttempt, WebhookDelivery } from '../modules/webhooks/endpoints/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../modules/webhooks/endpoints/webhook-endpoint.ts'
-import type { Context, Done, Service } from '../operations/context.ts'
-import type { Command, Options } from './command.ts'
-import { contextOfOne, listed, toFirstWord, toWhatIsMade, wholeNumber, word } from './command.ts'
+import type { Context, IdempotentResult, Service } from '../operations/context.ts'
+import type { Command, OptionValues } from './command.ts'
+import {
+  parseWholeNumber,
+  requireMerchantContext,
+  splitList,
+  subjectFromCreated,
+  subjectFromFirstWord,
+  wordAt,
+} from './command.ts'
 import { listCommand, sliceOptions } from './list-commands.ts'
-import type { Columns } from './table.ts'
+import type { TextColumns } from './table.ts'
 
 const words = ['webhook id']
-const details = {
+const detailOptions = {
   types: ['list', 'event types, separated by commas; all where it is empty'],
   format: ['format', 'standard, thin or stablestack'],
   description: 'text',
 } as const
 
-const endpointColumns: Columns = {
+const endpointColumns: TextColumns = {
   id: { priority: 1 },
   url: { priority: 2 },
   status: { priority: 3 },
@@ -35,27 +42,27 @@ const endpointColumns: Columns = {
   failures: { priority: 4 },
 }
 
-const deliveryColumns: Columns = {
+const deliveryColumns: TextColumns = {
   sequence: { align: 'left', priority: 1 },
   status: { priority: 2 },
   eventType: { header: 'type', priority: 3 },
   nextAttemptAt: { header: 'next attempt', priority: 4 },
-  attempts: { priority: 5, wraps: true },
+  attempts: { priority: 5, isWrapped: true },
 }
 
 /** What operators do with the endpoints of webhooks. */
 export const webhookCommands: Readonly<Record<string, Command>> = {
   'webhook create': {
-    changes: toWhatIsMade,
+    changes: subjectFromCreated,
     summary: 'Register a webhook endpoint. Shows its secret, once.',
     words: ['url'],
-    options: { merchant: ['merchant id', 'required where there are several'], ...details },
+    options: { merchant: ['merchant id', 'required where there are several'], ...detailOptions },
     flags: { asymmetric: 'also sign with a key pair' },
     run: async (service, words, options) => {
-      const context = await contextOfOne(service, options)
-      const input = { url: word(words, 0), ...detailsOf(options), asymmetric: options.asymmetric !== undefined }
+      const context = await requireMerchantContext(service, options)
+      const input = { url: wordAt(words, 0), ...parseDetails(options), asymmetric: options.asymmetric !== undefined }
       const { result } = await createWebhookEndpoint(context, input)
-      return { ...told(result), secret: result.secret }
+      return { ...endpointRow(result), secret: result.secret }
     },
   },
   'webhook list': listCommand({
@@ -73,64 +80,66 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
     summary: 'Show a webhook endpoint. Leaves out its secret.',
     words,
     run: (service, words) =>
-      named(service, words, async (context, webhookId) => told(await getWebhookEndpoint(context, { webhookId }))),
+      withWebhookContext(service, words, async (context, webhookId) =>
+        endpointRow(await getWebhookEndpoint(context, { webhookId })),
+      ),
   },
   'webhook update': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Change a webhook endpoint. Options that are not given stay as they are.',
     words,
-    options: { url: 'url', ...details },
+    options: { url: 'url', ...detailOptions },
     run: (service, words, options) =>
-      changed(service, words, (context, webhookId) =>
-        updateWebhookEndpoint(context, { webhookId, url: options.url, ...detailsOf(options) }),
+      changeEndpoint(service, words, (context, webhookId) =>
+        updateWebhookEndpoint(context, { webhookId, url: options.url, ...parseDetails(options) }),
       ),
   },
   'webhook delete': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Delete a webhook endpoint permanently.',
     words,
     run: (service, words) =>
-      changed(service, words, (context, webhookId) => deleteWebhookEndpoint(context, { webhookId })),
+      changeEndpoint(service, words, (context, webhookId) => deleteWebhookEndpoint(context, { webhookId })),
   },
   'webhook rotate': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Replace the secret of a webhook endpoint. Shows the new one, once. Both sign until the overlap is over.',
     words,
     options: { overlap: ['hours', 'how long the old one signs too, 24 unless given'] },
     names: { overlapHours: '--overlap' },
     run: (service, words, { overlap }) =>
-      named(service, words, async (context, webhookId) => {
-        const overlapHours = overlap === undefined ? undefined : wholeNumber('overlap', overlap)
+      withWebhookContext(service, words, async (context, webhookId) => {
+        const overlapHours = overlap === undefined ? undefined : parseWholeNumber('overlap', overlap)
         const { result } = await rotateWebhookSecret(context, { webhookId, overlapHours })
-        return { ...told(result), secret: result.secret }
+        return { ...endpointRow(result), secret: result.secret }
       }),
   },
   'webhook test': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Send a test event to a webhook endpoint. "webhook deliveries" shows the outcome.',
     words,
     run: (service, words) =>
-      changed(service, words, (context, webhookId) => testWebhookEndpoint(context, { webhookId })),
+      changeEndpoint(service, words, (context, webhookId) => testWebhookEndpoint(context, { webhookId })),
   },
   'webhook enable': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Enable a webhook endpoint. Resumes where it stopped, unless an option says otherwise.',
     words,
     options: { from: ['start', 'resume or now'], after: ['sequence', 'send all events after this one'] },
     run: (service, words, { from, after }) =>
-      changed(service, words, (context, webhookId) =>
-        enableWebhookEndpoint(context, { webhookId, from: from as 'now', after: sequence(after) }),
+      changeEndpoint(service, words, (context, webhookId) =>
+        enableWebhookEndpoint(context, { webhookId, from: from as 'now', after: parseSequence(after) }),
       ),
   },
   'webhook disable': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Disable a webhook endpoint. Sends nothing to it until it is enabled.',
     words,
     run: (service, words) =>
-      changed(service, words, (context, webhookId) => disableWebhookEndpoint(context, { webhookId })),
+      changeEndpoint(service, words, (context, webhookId) => disableWebhookEndpoint(context, { webhookId })),
   },
   'webhook replay': {
-    changes: toFirstWord,
+    changes: subjectFromFirstWord,
     summary: 'Send events to a webhook endpoint again. Requires one of --event, --after and --since.',
     words,
     options: {
@@ -140,8 +149,8 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
     },
     names: { eventId: '--event' },
     run: (service, words, { event, after, since }) =>
-      changed(service, words, (context, webhookId) =>
-        replayWebhookEvents(context, { webhookId, eventId: event, after: sequence(after), since }),
+      changeEndpoint(service, words, (context, webhookId) =>
+        replayWebhookEvents(context, { webhookId, eventId: event, after: parseSequence(after), since }),
       ),
   },
   'webhook deliveries': {
@@ -155,7 +164,7 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
       limit: sliceOptions.limit,
     },
     run: (service, words, { status, before, limit }) =>
-      named(service, words, async (context, webhookId) => {
+      withWebhookContext(service, words, async (context, webhookId) => {
         const input = { webhookId, status: status as 'pending', before, limit }
         const { items, next } = await listWebhookDeliveries(context, input)
         return { deliveries: items.map(deliveryRow), next }
@@ -163,33 +172,35 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-async function named<Result>(
+async function withWebhookContext<Result>(
   service: Service,
   words: readonly string[],
   run: (context: Context, webhookId: string) => Promise<Result>,
 ): Promise<Result> {
-  const webhookId = word(words, 0)
-  return run(await contextOf(service, 'webhook', webhookId), webhookId)
+  const webhookId = wordAt(words, 0)
+  return run(await createOwnerContext(service, 'webhook', webhookId), webhookId)
 }
 
-function changed(
+function changeEndpoint(
   service: Service,
   words: readonly string[],
-  run: (context: Context, webhookId: string) => Promise<Done<WebhookEndpoint>>,
+  run: (context: Context, webhookId: string) => Promise<IdempotentResult<WebhookEndpoint>>,
 ) {
-  return named(service, words, async (context, webhookId) => told((await run(context, webhookId)).result))
+  return withWebhookContext(service, words, async (context, webhookId) =>
+    endpointRow((await run(context, webhookId)).result),
+  )
 }
 
-function detailsOf({ types, format, description }: Options) {
-  return { types: listed(types)?.filter(Boolean), format: format as 'thin', description }
+function parseDetails({ types, format, description }: OptionValues) {
+  return { types: splitList(types)?.filter(Boolean), format: format as 'thin', description }
 }
 
-function sequence(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : wholeNumber('after', text)
+function parseSequence(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseWholeNumber('after', text)
 }
 
 /** An endpoint for people; its own number among the merchant's says nothing to them. */
-function told({ merchantId: _, sequence: __, probeAt: ___, cursor, types, ...endpoint }: WebhookEndpoint) {
+function endpointRow({ merchantId: _, sequence: __, probeAt: ___, cursor, types, ...endpoint }: WebhookEndpoint) {
   return { ...endpoint, types: types.join(' '), sentUpTo: cursor }
 }
 

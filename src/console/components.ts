@@ -1,10 +1,10 @@
 import { formatAmount } from '../core/money/amount.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import type { Asked, Given } from './console-page.ts'
+import type { FormValues, PageRequest } from './console-page.ts'
 
 /** How a status looks beside its word: never by colour alone. */
-const looks: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
+const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
   COMPLETED: ['good', '✓'],
   delivered: ['good', '✓'],
   enabled: ['good', '✓'],
@@ -26,46 +26,46 @@ const looks: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
   paused: ['warn', '‖'],
 }
 
-export function status(word: string): Html {
-  const [kind, mark] = looks[word] ?? ['plain', '·']
+export function statusBadge(word: string): Html {
+  const [kind, mark] = statusStyles[word] ?? ['plain', '·']
   return html`<span class="status ${kind}"><span aria-hidden="true">${mark}</span> ${word.replace(/_/g, ' ')}</span>`
 }
 
 /** A moment in UTC, to the second. */
-export function time(at: string | null): Html {
-  if (at === null) return nothing
+export function timeElement(at: string | null): Html {
+  if (at === null) return emptyValue
   return html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')}</time>`
 }
 
-export const nothing = html`<span class="faint">–</span>`
+export const emptyValue = html`<span class="faint">–</span>`
 
-export function orNothing(text: string | number | null | undefined): Html {
-  return text === null || text === undefined || text === '' ? nothing : html`${text}`
+export function valueOrEmpty(text: string | number | null | undefined): Html {
+  return text === null || text === undefined || text === '' ? emptyValue : html`${text}`
 }
 
 /** An id in full, to be copied. */
-export function id(text: string | null): Html {
-  return text === null ? nothing : html`<code>${text}</code>`
+export function idElement(text: string | null): Html {
+  return text === null ? emptyValue : html`<code>${text}</code>`
 }
 
 /** A link by an id's end, which tells it from its neighbours; the whole of it is where it leads to. */
-export function link(href: string, uuid: string): Html {
+export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
 }
 
 /** An amount with as many places as it needs, two at least. */
-export function money(amount: bigint | null, unit = ''): Html {
-  if (amount === null) return nothing
+export function assetAmount(amount: bigint | null, unit = ''): Html {
+  if (amount === null) return emptyValue
   return html`<span class="money">${formatAmount(amount).replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
 }
 
 /** An amount of a currency, which is a decimal string of eight places, in the same way. */
-export function fiat(amount: string, unit: string): Html {
+export function fiatAmount(amount: string, unit: string): Html {
   return html`<span class="money">${amount.replace(/0{1,6}$/, '')} ${unit}</span>`
 }
 
 /** A column of a table: its name, and whether numbers stand in it. */
-type Column = string | { readonly name: string; readonly isNumber: true }
+type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
 
 /**
  * A table that is a list of cards where there is little room; the roles say that it is a table all the same.
@@ -74,7 +74,7 @@ type Column = string | { readonly name: string; readonly isNumber: true }
  */
 export function table(
   caption: string,
-  columns: readonly Column[],
+  columns: readonly ConsoleColumn[],
   rows: readonly (readonly Html[])[],
   empty: string,
 ): Html {
@@ -82,36 +82,36 @@ export function table(
   const named = columns.map((column) => (typeof column === 'string' ? { name: column, isNumber: false } : column))
   return html`<table role="table"><caption>${caption}</caption>
 <thead role="rowgroup"><tr role="row">${named.map(
-    ({ name, isNumber }) => html`<th role="columnheader" scope="col"${numbered(isNumber)}>${name}</th>`,
+    ({ name, isNumber }) => html`<th role="columnheader" scope="col"${numberClass(isNumber)}>${name}</th>`,
   )}</tr></thead>
 <tbody role="rowgroup">
 ${rows.map(
   (row) =>
     html`<tr role="row">${row.map(
       (cell, place) =>
-        html`<td role="cell" data-label="${named[place]?.name ?? ''}"${numbered(named[place]?.isNumber)}><div>${cell}</div></td>`,
+        html`<td role="cell" data-label="${named[place]?.name ?? ''}"${numberClass(named[place]?.isNumber)}><div>${cell}</div></td>`,
     )}</tr>\n`,
 )}</tbody></table>
 `
 }
 
-function numbered(isNumber: boolean | undefined): Html {
+function numberClass(isNumber: boolean | undefined): Html {
   return isNumber ? html` class="number"` : html``
 }
 
-export function number(name: string): Column {
+export function numberColumn(name: string): ConsoleColumn {
   return { name, isNumber: true }
 }
 
 /** What is known of one thing. */
-export function facts(all: readonly (readonly [name: string, value: Html])[]): Html {
+export function descriptionList(all: readonly (readonly [name: string, value: Html])[]): Html {
   return html`<dl class="facts">
 ${all.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
 `
 }
 
 /** A control that narrows a list: a text, or one of some values. */
-type Filter = {
+type ListFilter = {
   readonly name: string
   readonly label: string
   readonly options?: readonly (readonly [value: string, text: string])[]
@@ -119,12 +119,16 @@ type Filter = {
 }
 
 /** What narrows the list of a page. */
-export function filters({ query, to, path }: Asked, all: readonly Filter[], button = 'Show'): Html {
+export function filterForm(
+  { query, urlFor: to, path }: PageRequest,
+  all: readonly ListFilter[],
+  button = 'Show',
+): Html {
   return html`<form method="get" action="${to(path)}" class="filters">
 ${all.map(({ name, label, options, hint = '' }) =>
   options
     ? html`<label>${label} <select name="${name}"><option value="">Any</option>${options.map(
-        ([value, text]) => html`<option value="${value}"${selected(query[name] === value)}>${text}</option>`,
+        ([value, text]) => html`<option value="${value}"${booleanAttribute(query[name] === value)}>${text}</option>`,
       )}</select></label>\n`
     : html`<label>${label} <input name="${name}" value="${query[name] ?? ''}" placeholder="${hint}" autocomplete="off" spellcheck="false"></label>\n`,
 )}<button>${button}</button>
@@ -132,25 +136,25 @@ ${all.map(({ name, label, options, hint = '' }) =>
 `
 }
 
-export function selected(isSelected: boolean, word = 'selected'): Html {
+export function booleanAttribute(isSelected: boolean, word = 'selected'): Html {
   return isSelected ? html` ${word}` : html``
 }
 
 /** The ways to the parts of a list before and after this one; `null` where there is none. */
 export function pager(
-  { to, path, query }: Asked,
-  { newer = null, older }: { newer?: Given | null; older: Given | null },
+  { urlFor: to, path, query }: PageRequest,
+  { newer = null, older }: { newer?: FormValues | null; older: FormValues | null },
 ): Html {
   if (newer === null && older === null) return html``
   const { after: _, before: __, done: ___, ...kept } = query
-  const way = (place: Given, text: string) => html`<a href="${to(path, { ...kept, ...place })}">${text}</a>`
-  return html`<nav class="pager" aria-label="Parts of the list">${newer ? way(newer, '← Before') : ''}${older ? way(older, 'More →') : ''}</nav>
+  const pageLink = (place: FormValues, text: string) => html`<a href="${to(path, { ...kept, ...place })}">${text}</a>`
+  return html`<nav class="pager" aria-label="Parts of the list">${newer ? pageLink(newer, '← Before') : ''}${older ? pageLink(older, 'More →') : ''}</nav>
 `
 }
 
 /** The parts around a slice of a list. */
 export function slicePager<Item>(
-  asked: Asked,
+  asked: PageRequest,
   slice: {
     readonly items: readonly Item[]
     readonly hasNextPage: boolean
@@ -166,6 +170,6 @@ export function slicePager<Item>(
 }
 
 /** The slice that a page's address asks for. */
-export function sliceAsked({ query: { after, before } }: Asked) {
+export function sliceArgs({ query: { after, before } }: PageRequest) {
   return before ? { last: 20, before } : { first: 20, after }
 }

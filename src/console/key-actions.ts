@@ -1,11 +1,11 @@
-import { meaningOf } from '../core/api/enum-descriptions.ts'
+import { enumDescription } from '../core/api/enum-descriptions.ts'
 import { createKey, revokeKey, rotateKey } from '../modules/merchants/manage-keys.ts'
 import { scopes } from '../operations/access/scopes.ts'
-import type { Action, On, Secret } from './console-page.ts'
+import type { ActionInput, ConsoleAction, RevealedSecret } from './console-page.ts'
 
-const merchantOf = ({ params }: On) => params.merchantId ?? ''
+const merchantIdOf = ({ params }: ActionInput) => params.merchantId ?? ''
 
-export const createKeyAction: Action = {
+export const createKeyAction: ConsoleAction = {
   name: 'key create',
   title: 'Create a key',
   text: 'Gives the merchant another API key, which is shown once. Without scopes it may do everything.',
@@ -15,7 +15,7 @@ export const createKeyAction: Action = {
       label: 'Scopes',
       kind: 'many',
       isOptional: true,
-      options: scopes.map((scope) => [scope, `${scope}: ${meaningOf(scopes, scope)}`]),
+      options: scopes.map((scope) => [scope, `${scope}: ${enumDescription(scopes, scope)}`]),
     },
     { name: 'expiresAt', label: 'Ends at', hint: 'Such as 2027-01-31T00:00:00Z.', isOptional: true },
     {
@@ -25,23 +25,23 @@ export const createKeyAction: Action = {
       isOptional: true,
     },
   ],
-  subject: merchantOf,
+  subject: merchantIdOf,
   run: async (service, on) => {
-    const { scopes, expiresAt, networks } = on.given
-    const terms = { scopes: listed(scopes), expiresAt: expiresAt || undefined, networks: listed(networks) }
-    return shownOnce(await createKey(service, merchantOf(on), terms))
+    const { scopes, expiresAt, networks } = on.values
+    const terms = { scopes: splitList(scopes), expiresAt: expiresAt || undefined, networks: splitList(networks) }
+    return revealApiKey(await createKey(service, merchantIdOf(on), terms))
   },
 }
 
-export const rotateKeyAction: Action = {
+export const rotateKeyAction: ConsoleAction = {
   name: 'key rotate',
   title: 'Rotate the key',
   text: 'Gives the merchant a new key that may do everything, beside its latest such one, and revokes any older. Keys with scopes stay.',
-  subject: merchantOf,
-  run: async (service, on) => shownOnce(await rotateKey(service, merchantOf(on))),
+  subject: merchantIdOf,
+  run: async (service, on) => revealApiKey(await rotateKey(service, merchantIdOf(on))),
 }
 
-export const revokeKeyAction: Action = {
+export const revokeKeyAction: ConsoleAction = {
   name: 'key revoke',
   title: 'Revoke',
   text: 'Ends the key at once, and the tokens that were made with it. It can’t be taken back.',
@@ -52,7 +52,7 @@ export const revokeKeyAction: Action = {
   },
 }
 
-function shownOnce({ apiKey }: { apiKey: string }): Secret {
+function revealApiKey({ apiKey }: { apiKey: string }): RevealedSecret {
   return {
     name: 'API key',
     secret: apiKey,
@@ -60,6 +60,6 @@ function shownOnce({ apiKey }: { apiKey: string }): Secret {
   }
 }
 
-function listed(text: string | undefined): string[] | undefined {
+function splitList(text: string | undefined): string[] | undefined {
   return text ? text.split(',').map((each) => each.trim()) : undefined
 }

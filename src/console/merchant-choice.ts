@@ -3,13 +3,13 @@ import { listMerchants } from '../modules/merchants/list-merchants.ts'
 import type { Merchant } from '../modules/merchants/merchant.ts'
 import type { Context } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
-import type { Asked } from './console-page.ts'
+import type { PageRequest } from './console-page.ts'
 
 /** So many merchants are chosen from a list; of more, one is named by its id. */
-const mostChoices = 100
+const maxChoices = 100
 
 /** Whose list is shown, and how another merchant is chosen. */
-export type Choice = {
+export type MerchantChoice = {
   /** A request in the merchant's name; `null` until one is chosen. */
   readonly context: Context | null
   readonly filter: {
@@ -21,8 +21,11 @@ export type Choice = {
 }
 
 /** The merchant that a page is asked for, or the only one there is. @throws Refusal RESOURCE_NOT_FOUND */
-export async function merchantChosen({ service, query }: Pick<Asked, 'service' | 'query'>): Promise<Choice> {
-  const { items, next } = await listMerchants(service, { limit: mostChoices })
+export async function chooseMerchant({
+  service,
+  query,
+}: Pick<PageRequest, 'service' | 'query'>): Promise<MerchantChoice> {
+  const { items, next } = await listMerchants(service, { limit: maxChoices })
   const options = items.map(({ id, name }: Merchant) => [id, name] as const)
   const filter = { name: 'merchant', label: 'Merchant', ...(next === null ? { options } : { hint: 'id' }) } as const
   if (query.merchant) {

@@ -2,14 +2,14 @@ import { parseUuid } from '../core/ids.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import { listMerchants } from '../modules/merchants/list-merchants.ts'
 import { html } from '../server/pages/html.ts'
-import { filters, id, pager, table, time } from './components.ts'
+import { filterForm, idElement, pager, table, timeElement } from './components.ts'
 import type { ConsolePage } from './console-page.ts'
 
 /** All merchants, the oldest first, found by a part of the name or by the id. */
 export const merchantsPage: ConsolePage = {
   path: '/merchants',
   render: async (asked) => {
-    const { service, query, to } = asked
+    const { service, query, urlFor: to } = asked
     const uuid = parseUuid((query.name ?? '').trim())
     const { items, next } =
       uuid === null
@@ -17,12 +17,12 @@ export const merchantsPage: ConsolePage = {
         : { items: [await findMerchant(service.db, uuid)], next: null }
     const rows = items.map((merchant) => [
       html`<a href="${to(`/merchants/${merchant.id}`)}">${merchant.name}</a>`,
-      time(merchant.createdAt),
-      id(merchant.id),
+      timeElement(merchant.createdAt),
+      idElement(merchant.id),
     ])
     return {
       title: 'Merchants',
-      body: html`${filters(asked, [{ name: 'name', label: 'Name or id', hint: 'a part of the name' }], 'Search')}
+      body: html`${filterForm(asked, [{ name: 'name', label: 'Name or id', hint: 'a part of the name' }], 'Search')}
 ${table('Merchants', ['Merchant', 'Since', 'Id'], rows, 'There is no such merchant.')}${pager(asked, { older: next === null ? null : { after: next } })}`,
     }
   },

@@ -2,57 +2,57 @@ import { findAttentionCounts } from '../modules/diagnoses/attention-counts.ts'
 import { findUsedCorridors } from '../modules/diagnoses/used-corridors.ts'
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
 import { listRails } from '../modules/rails/orders/rail-routes.ts'
-import { listTroubledEndpoints } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
-import { measureStore } from '../observability/metrics/database-metrics.ts'
+import { listUnhealthyEndpoints } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
+import { measureDatabase } from '../observability/metrics/database-metrics.ts'
 import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { payoutsInAttention } from './attention-page.ts'
-import type { Asked, ConsolePage } from './console-page.ts'
+import { attentionPayoutsTable } from './attention-page.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
 
 /** A fact with how bad it is: what it says in one line, and where more is to be read. */
-type Tile = {
+type OverviewTile = {
   readonly kind: 'good' | 'plain' | 'warn' | 'bad'
   readonly text: string
-  readonly about: string
+  readonly detail: string
   readonly href: string
 }
 
-const hour = 3_600
-const mostShown = 5
+const hourSeconds = 3_600
+const maxShown = 5
 
 /** What needs a person now. */
 export const overviewPage: ConsolePage = {
   path: '/',
   render: async (asked) => {
-    const { service, to } = asked
+    const { service, urlFor: to } = asked
     const [{ items }, troubled, tiles] = [
-      await listAllAttention(service, { limit: mostShown }),
-      await listTroubledEndpoints(service, mostShown),
-      await tilesOf(asked),
+      await listAllAttention(service, { limit: maxShown }),
+      await listUnhealthyEndpoints(service, maxShown),
+      await overviewTiles(asked),
     ]
     return {
       title: 'Overview',
       body: html`<ul class="tiles">
-${tiles.map(({ kind, text, about, href }) => html`<li class="${kind}"><strong>${marks[kind]} ${text}</strong><p><a href="${to(href)}">${about}</a></p></li>\n`)}</ul>
+${tiles.map(({ kind, text, detail: about, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${to(href)}">${about}</a></p></li>\n`)}</ul>
 <h2>Payouts that need a person</h2>
-${payoutsInAttention(asked, items)}${items.length === mostShown ? html`<p><a href="${to('/attention')}">All of them</a></p>` : ''}
+${attentionPayoutsTable(asked, items)}${items.length === maxShown ? html`<p><a href="${to('/attention')}">All of them</a></p>` : ''}
 <h2>Webhook endpoints that fail</h2>
-${endpointsTable(asked, troubled, 'No endpoint fails.')}${troubled.length === mostShown ? html`<p><a href="${to('/webhooks')}">All of them</a></p>` : ''}`,
+${endpointsTable(asked, troubled, 'No endpoint fails.')}${troubled.length === maxShown ? html`<p><a href="${to('/webhooks')}">All of them</a></p>` : ''}`,
     }
   },
 }
 
-const marks: Readonly<Record<Tile['kind'], Html>> = {
+const tileMarks: Readonly<Record<OverviewTile['kind'], Html>> = {
   good: html`<span aria-hidden="true">✓</span>`,
   plain: html`<span aria-hidden="true">·</span>`,
   warn: html`<span aria-hidden="true">!</span>`,
   bad: html`<span aria-hidden="true">✕</span>`,
 }
 
-async function tilesOf({ service, rails, auditRun }: Asked): Promise<Tile[]> {
-  const { processing, rateAges } = await measureStore(service, [])
+async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise<OverviewTile[]> {
+  const { processing, rateAges } = await measureDatabase(service, [])
   const found = await listRails(service, rails)
   const [paused, unknown] = [
     found.filter(({ pausedAt }) => pausedAt !== null),
@@ -61,35 +61,35 @@ async function tilesOf({ service, rails, auditRun }: Asked): Promise<Tile[]> {
   return [
     await attentionTile(service),
     {
-      kind: processing.oldestSeconds > 24 * hour && processing.payouts > 0 ? 'warn' : 'good',
-      text: `${counted(processing.payouts, 'payout')} on the way`,
-      about: processing.payouts > 0 ? `the oldest for ${span(processing.oldestSeconds)}` : 'all payouts',
+      kind: processing.oldestSeconds > 24 * hourSeconds && processing.payouts > 0 ? 'warn' : 'good',
+      text: `${pluralize(processing.payouts, 'payout')} on the way`,
+      detail: processing.payouts > 0 ? `the oldest for ${formatDuration(processing.oldestSeconds)}` : 'all payouts',
       href: '/payouts',
     },
-    auditTile(auditRun.last()),
+    auditTile(auditRun.lastResult()),
     {
       kind: paused.length > 0 || unknown.length > 0 ? 'warn' : 'good',
       text: paused.length > 0 ? `Paused: ${paused.map(({ rail }) => rail).join(', ')}` : 'No rail is paused',
-      about: unknown.length > 0 ? `not known here: ${unknown.map(({ rail }) => rail).join(', ')}` : 'all rails',
+      detail: unknown.length > 0 ? `not known here: ${unknown.map(({ rail }) => rail).join(', ')}` : 'all rails',
       href: '/rails',
     },
     await ratesTile(service, rateAges),
   ]
 }
 
-async function attentionTile(service: Service): Promise<Tile> {
+async function attentionTile(service: Service): Promise<OverviewTile> {
   const { payouts, deposits } = await findAttentionCounts(service)
   const isNone = payouts + deposits === 0
   return {
     kind: isNone ? 'good' : 'bad',
     text: isNone ? 'Nothing waits for a person' : `${payouts + deposits} for a person to decide`,
-    about: `${counted(payouts, 'payout')} and ${counted(deposits, 'deposit')}`,
+    detail: `${pluralize(payouts, 'payout')} and ${pluralize(deposits, 'deposit')}`,
     href: '/attention',
   }
 }
 
 /** A rate is only missing where somebody would be converted at it. */
-async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): Promise<Tile> {
+async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): Promise<OverviewTile> {
   const missing = await findUsedCorridors(service, (pair) => !ages.has(pair))
   const isNone = missing.length === 0
   return {
@@ -99,30 +99,32 @@ async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): P
         ? 'No rate is set'
         : 'Every pair in use has a rate'
       : `No rate for ${missing.join(', ')}`,
-    about: ages.size === 0 ? 'all rates' : `the oldest was set ${span(Math.max(...ages.values()))} ago`,
+    detail: ages.size === 0 ? 'all rates' : `the oldest was set ${formatDuration(Math.max(...ages.values()))} ago`,
     href: '/prices',
   }
 }
 
-function auditTile(last: ReturnType<Asked['auditRun']['last']>): Tile {
+function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {
   if (last === null)
-    return { kind: 'plain', text: 'Books not audited here yet', about: 'run the audit', href: '/books' }
+    return { kind: 'plain', text: 'Books not audited here yet', detail: 'run the audit', href: '/books' }
   const { balanced } = last.found
   const text = balanced ? 'The books balance' : 'The books contradict themselves'
   return {
     kind: balanced ? 'good' : 'bad',
     text,
-    about: `as of ${last.at.slice(0, 19).replace('T', ' ')}`,
+    detail: `as of ${last.at.slice(0, 19).replace('T', ' ')}`,
     href: '/books',
   }
 }
 
-function counted(count: number, noun: string): string {
+function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-function span(seconds: number): string {
+function formatDuration(seconds: number): string {
   if (seconds < 120) return `${Math.floor(seconds)} seconds`
-  if (seconds < 2 * hour) return `${Math.floor(seconds / 60)} minutes`
-  return seconds < 48 * hour ? `${Math.floor(seconds / hour)} hours` : `${Math.floor(seconds / (24 * hour))} days`
+  if (seconds < 2 * hourSeconds) return `${Math.floor(seconds / 60)} minutes`
+  return seconds < 48 * hourSeconds
+    ? `${Math.floor(seconds / hourSeconds)} hours`
+    : `${Math.floor(seconds / (24 * hourSeconds))} days`
 }

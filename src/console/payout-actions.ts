@@ -1,28 +1,29 @@
-import { meaningOf } from '../core/api/enum-descriptions.ts'
-import { contextOf } from '../modules/operators/find-merchant-of.ts'
+import { enumDescription } from '../core/api/enum-descriptions.ts'
+import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
 import { settledStatuses, settlePayout } from '../modules/payouts/settle-payout.ts'
 import type { AttentionAction } from '../modules/rails/attention/attention-actions.ts'
 import { attentionActions } from '../modules/rails/attention/attention-actions.ts'
 import { resolveAttentionByOperator } from '../modules/rails/attention/resolve-attention.ts'
 import { cancelPayout } from '../modules/rails/orders/cancel-payout.ts'
-import type { Action, On } from './console-page.ts'
+import type { ActionInput, ConsoleAction } from './console-page.ts'
 
-const payoutOf = ({ params }: On) => params.payoutId ?? ''
-const shownToMerchant = 'Kept in the log of operators with your name, and shown to the merchant with the payout.'
+const payoutIdOf = ({ params }: ActionInput) => params.payoutId ?? ''
+const merchantVisibleReasonHint =
+  'Kept in the log of operators with your name, and shown to the merchant with the payout.'
 
-export const cancelAction: Action = {
+export const cancelPayoutAction: ConsoleAction = {
   name: 'payout cancel',
   title: 'Cancel',
   text: 'Takes the payout back: at once where its bank was not asked yet, else the bank is asked to.',
-  subject: payoutOf,
+  subject: payoutIdOf,
   run: async (service, on) => {
-    const payoutId = payoutOf(on)
-    await cancelPayout(await contextOf(service, 'payout', payoutId), { payoutId })
+    const payoutId = payoutIdOf(on)
+    await cancelPayout(await createOwnerContext(service, 'payout', payoutId), { payoutId })
     return undefined
   },
 }
 
-export const settleAction: Action = {
+export const settlePayoutAction: ConsoleAction = {
   name: 'payout settle',
   title: 'Settle by hand',
   text: 'Records what the bank did. What failed or came back is in the wallet again, with its fee.',
@@ -30,7 +31,7 @@ export const settleAction: Action = {
     {
       name: 'status',
       label: 'What became of it',
-      options: settledStatuses.map((status) => [status, `${status}: ${meaningOf(settledStatuses, status)}`]),
+      options: settledStatuses.map((status) => [status, `${status}: ${enumDescription(settledStatuses, status)}`]),
     },
     {
       name: 'override',
@@ -39,13 +40,13 @@ export const settleAction: Action = {
       isOptional: true,
     },
   ],
-  reasonHint: shownToMerchant,
+  reasonHint: merchantVisibleReasonHint,
   names: { cause: 'reason' },
-  subject: payoutOf,
+  subject: payoutIdOf,
   run: async (service, on) => {
-    const payoutId = payoutOf(on)
-    const { status, override } = on.given
-    const context = await contextOf(service, 'payout', payoutId)
+    const payoutId = payoutIdOf(on)
+    const { status, override } = on.values
+    const context = await createOwnerContext(service, 'payout', payoutId)
     // The operation says what is wrong with a word that is no status.
     await settlePayout(context, {
       ...{ payoutId, status: status as 'COMPLETED', cause: on.reason, override: override === 'yes' },
@@ -61,20 +62,20 @@ const attentionTitles = {
 } as const
 
 /** What a person can do about a payout that needs one, by what it is called. */
-export const attentionActionOf = Object.fromEntries(
-  attentionActions.map((action) => [action, decision(action)]),
-) as Readonly<Record<AttentionAction, Action>>
+export const attentionDecisions = Object.fromEntries(
+  attentionActions.map((action) => [action, attentionDecision(action)]),
+) as Readonly<Record<AttentionAction, ConsoleAction>>
 
-function decision(action: AttentionAction): Action {
+function attentionDecision(action: AttentionAction): ConsoleAction {
   return {
     name: `attention ${action.toLowerCase()}`,
     title: attentionTitles[action],
-    text: meaningOf(attentionActions, action),
-    reasonHint: shownToMerchant,
-    subject: payoutOf,
+    text: enumDescription(attentionActions, action),
+    reasonHint: merchantVisibleReasonHint,
+    subject: payoutIdOf,
     run: async (service, on) => {
-      const payoutId = payoutOf(on)
-      const context = await contextOf(service, 'payout', payoutId)
+      const payoutId = payoutIdOf(on)
+      const context = await createOwnerContext(service, 'payout', payoutId)
       await resolveAttentionByOperator(context, { payoutId, action, reason: on.reason })
       return undefined
     },

@@ -7,12 +7,12 @@ import type { WebhookDelivery } from '../modules/webhooks/endpoints/webhook-deli
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { link, status, table } from './components.ts'
-import type { Asked } from './console-page.ts'
-import { attempts } from './webhook-page.ts'
+import { shortIdLink, statusBadge, table } from './components.ts'
+import type { PageRequest } from './console-page.ts'
+import { attemptList } from './webhook-page.ts'
 
 /** What the merchant's endpoints were told of a payout, and how that went. */
-export async function deliveriesOfPayout(asked: Asked, context: Context, payout: Payout): Promise<Html> {
+export async function payoutDeliveriesTable(asked: PageRequest, context: Context, payout: Payout): Promise<Html> {
   const { items } = await webhookEndpoints.slice(context, { first: 100 })
   const events = await findPayoutEvents(context, [payout.id])
   const found = []
@@ -27,18 +27,22 @@ export async function deliveriesOfPayout(asked: Asked, context: Context, payout:
   return table(
     'Webhooks about it',
     ['Event', 'Endpoint', 'Status', 'Attempts'],
-    found.map((delivery) => row(asked, delivery, urls)),
+    found.map((delivery) => deliveryRow(asked, delivery, urls)),
     'No endpoint was sent anything of it, or what was sent is not kept any more.',
   )
 }
 
-function row({ to }: Asked, delivery: WebhookDelivery, urls: ReadonlyMap<string, string>): readonly Html[] {
+function deliveryRow(
+  { urlFor: to }: PageRequest,
+  delivery: WebhookDelivery,
+  urls: ReadonlyMap<string, string>,
+): readonly Html[] {
   const { endpointId } = delivery
   return [
     html`${delivery.eventType} <span class="faint">number ${delivery.sequence}</span>`,
-    html`${link(to(`/webhooks/${endpointId}`), endpointId)} ${urls.get(endpointId) ?? ''}`,
-    status(delivery.status),
-    attempts(delivery),
+    html`${shortIdLink(to(`/webhooks/${endpointId}`), endpointId)} ${urls.get(endpointId) ?? ''}`,
+    statusBadge(delivery.status),
+    attemptList(delivery),
   ]
 }
 

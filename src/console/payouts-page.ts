@@ -1,5 +1,5 @@
 import { notFound } from '../core/errors.ts'
-import { findPayouts } from '../modules/operators/find-payout.ts'
+import { searchPayouts } from '../modules/operators/find-payout.ts'
 import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
 import { payouts } from '../modules/payouts/list.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
@@ -7,30 +7,46 @@ import { payoutAssetCodes, payoutStatuses } from '../modules/payouts/payout.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { fiat, filters, link, money, number, pager, sliceAsked, slicePager, status, table, time } from './components.ts'
-import type { Asked, ConsolePage } from './console-page.ts'
-import { merchantChosen } from './merchant-choice.ts'
+import {
+  assetAmount,
+  fiatAmount,
+  filterForm,
+  numberColumn,
+  pager,
+  shortIdLink,
+  sliceArgs,
+  slicePager,
+  statusBadge,
+  table,
+  timeElement,
+} from './components.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
+import { chooseMerchant } from './merchant-choice.ts'
 
 /** The payouts of a merchant, or of all, newest first. */
 export const payoutsPage: ConsolePage = {
   path: '/payouts',
   render: async (asked) => {
-    if (asked.query.id) return { title: 'Payouts', body: html`${finder(asked)}${await one(asked, asked.query.id)}` }
-    const { context, filter } = await merchantChosen(asked)
-    const narrowing = filters(asked, [
+    if (asked.query.id)
+      return {
+        title: 'Payouts',
+        body: html`${payoutSearchForm(asked)}${await payoutSearchResult(asked, asked.query.id)}`,
+      }
+    const { context, filter } = await chooseMerchant(asked)
+    const narrowing = filterForm(asked, [
       filter,
       { name: 'status', label: 'Status', options: payoutStatuses.map((each) => [each, each]) },
       { name: 'asset', label: 'From', options: payoutAssetCodes.map((each) => [each, each]) },
       { name: 'wallet', label: 'Wallet', hint: 'id' },
     ])
-    const body = await list(asked, context)
-    return { title: 'Payouts', body: html`${finder(asked)}${narrowing}${body}` }
+    const body = await payoutListSection(asked, context)
+    return { title: 'Payouts', body: html`${payoutSearchForm(asked)}${narrowing}${body}` }
   },
 }
 
 /** Finds a payout by any of its names, whichever merchant it is of. */
-function finder(asked: Asked): Html {
-  return filters(
+function payoutSearchForm(asked: PageRequest): Html {
+  return filterForm(
     asked,
     [{ name: 'id', label: 'One payout', hint: 'id, transaction id, reference id or idempotency key' }],
     'Find',
@@ -38,13 +54,13 @@ function finder(asked: Asked): Html {
 }
 
 /** The payouts that are called so: where there are several, a person chooses. */
-async function one(asked: Asked, name: string): Promise<Html> {
-  const found = await findPayouts(asked.service, name)
+async function payoutSearchResult(asked: PageRequest, name: string): Promise<Html> {
+  const found = await searchPayouts(asked.service, name)
   if (found.length === 0) throw notFound('Payout')
   return payoutsTable(asked, found, { ofMany: found.length > 1 })
 }
 
-async function list(asked: Asked, context: Context | null): Promise<Html> {
+async function payoutListSection(asked: PageRequest, context: Context | null): Promise<Html> {
   const { query, service } = asked
   const filter = {
     owner: 'any' as const,
@@ -60,28 +76,28 @@ async function list(asked: Asked, context: Context | null): Promise<Html> {
     )
     return html`${payoutsTable(asked, items, { ofMany: true })}${pager(asked, { older: next === null ? null : { after: next } })}`
   }
-  const slice = await payouts.slice(context, { ...sliceAsked(asked), ...filter })
+  const slice = await payouts.slice(context, { ...sliceArgs(asked), ...filter })
   return html`${payoutsTable(asked, slice.items, { ofMany: false })}${slicePager(asked, slice)}`
 }
 
 /** @param ofMany whether they may be of several merchants, and show of which */
-function payoutsTable({ to }: Asked, items: readonly Payout[], { ofMany }: { ofMany: boolean }): Html {
+function payoutsTable({ urlFor: to }: PageRequest, items: readonly Payout[], { ofMany }: { ofMany: boolean }): Html {
   const rows = items.map((payout) => [
     html`<a href="${to(`/payouts/${payout.id}`)}" title="${payout.id}"><code>${payout.transactionId}</code></a>`,
-    time(payout.createdAt),
-    status(payout.status),
-    money(payout.amount, payout.assetCode),
-    fiat(payout.amountFiat, payout.recipientCurrency),
+    timeElement(payout.createdAt),
+    statusBadge(payout.status),
+    assetAmount(payout.amount, payout.assetCode),
+    fiatAmount(payout.amountFiat, payout.recipientCurrency),
     html`${payout.recipientName}`,
     html`${payout.bankName}`,
-    ...(ofMany ? [link(to(`/merchants/${payout.merchantId}`), payout.merchantId)] : []),
+    ...(ofMany ? [shortIdLink(to(`/merchants/${payout.merchantId}`), payout.merchantId)] : []),
   ])
   const columns = [
     'Payout',
     'Made',
     'Status',
-    number('Amount'),
-    number('Pays out'),
+    numberColumn('Amount'),
+    numberColumn('Pays out'),
     'To',
     'Bank',
     ...(ofMany ? ['Merchant'] : []),

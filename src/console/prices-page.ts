@@ -2,23 +2,32 @@ import { fees } from '../modules/pricing/fees/fees.ts'
 import { rates } from '../modules/pricing/rates/rates.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { money, nothing, number, sliceAsked, slicePager, status, table, time } from './components.ts'
-import type { Asked, ConsolePage } from './console-page.ts'
+import {
+  assetAmount,
+  emptyValue,
+  numberColumn,
+  sliceArgs,
+  slicePager,
+  statusBadge,
+  table,
+  timeElement,
+} from './components.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
 import { cancelFeeAction, cancelRateAction, priceTarget, setFeeAction, setRateAction } from './price-actions.ts'
 
-type Rates = Awaited<ReturnType<typeof rates.list>>
-type Fees = Awaited<ReturnType<typeof fees.list>>
+type RateList = Awaited<ReturnType<typeof rates.list>>
+type FeeList = Awaited<ReturnType<typeof fees.list>>
 
-const current = ['IN_FORCE', 'FUTURE'] as const
+const currentStates = ['IN_FORCE', 'FUTURE'] as const
 
 /** What payouts are converted at and cost, now and later. */
 export const pricesPage: ConsolePage = {
   path: '/prices',
   actions: [setRateAction, setFeeAction, cancelRateAction, cancelFeeAction],
   render: async (asked) => {
-    const { service, to, form } = asked
-    const rows = async <Row>(list: (state: (typeof current)[number]) => Promise<{ items: readonly Row[] }>) =>
-      (await Promise.all(current.map(list))).flatMap(({ items }) => items)
+    const { service, urlFor: to, actionForm: form } = asked
+    const rows = async <Row>(list: (state: (typeof currentStates)[number]) => Promise<{ items: readonly Row[] }>) =>
+      (await Promise.all(currentStates.map(list))).flatMap(({ items }) => items)
     return {
       title: 'Rates and fees',
       body: html`<h2>Rates</h2>
@@ -38,7 +47,7 @@ export const allRatesPage: ConsolePage = {
   path: '/prices/rates',
   actions: [cancelRateAction],
   render: async (asked) => {
-    const slice = await rates.list(asked.service, sliceAsked(asked))
+    const slice = await rates.list(asked.service, sliceArgs(asked))
     return { title: 'All rates', body: html`${ratesTable(asked, slice.items)}${slicePager(asked, slice)}` }
   },
 }
@@ -48,36 +57,41 @@ export const allFeesPage: ConsolePage = {
   path: '/prices/fees',
   actions: [cancelFeeAction],
   render: async (asked) => {
-    const slice = await fees.list(asked.service, sliceAsked(asked))
+    const slice = await fees.list(asked.service, sliceArgs(asked))
     return { title: 'All fees', body: html`${feesTable(asked, slice.items)}${slicePager(asked, slice)}` }
   },
 }
 
-function ratesTable({ form }: Asked, items: Rates['items']): Html {
+function ratesTable({ actionForm: form }: PageRequest, items: RateList['items']): Html {
   const rows = items.map(({ fromCode, toCode, rate, effectiveAt, state }) => [
     html`${fromCode} → ${toCode}`,
     html`<span class="money">${rate}</span>`,
-    status(state),
-    time(effectiveAt),
-    state === 'FUTURE' ? form(cancelRateAction, priceTarget(fromCode, toCode, effectiveAt)) : nothing,
+    statusBadge(state),
+    timeElement(effectiveAt),
+    state === 'FUTURE' ? form(cancelRateAction, priceTarget(fromCode, toCode, effectiveAt)) : emptyValue,
   ])
-  return table('Rates', ['Pair', number('Rate'), 'State', 'From when', 'What can be done'], rows, 'No rate was set.')
+  return table(
+    'Rates',
+    ['Pair', numberColumn('Rate'), 'State', 'From when', 'What can be done'],
+    rows,
+    'No rate was set.',
+  )
 }
 
-function feesTable({ form }: Asked, items: Fees['items']): Html {
+function feesTable({ actionForm: form }: PageRequest, items: FeeList['items']): Html {
   const rows = items.map(({ assetCode, recipientCurrency, flat, percent, deductedFrom, effectiveAt, state }) => [
     html`${assetCode} → ${recipientCurrency}`,
-    money(flat, assetCode),
+    assetAmount(flat, assetCode),
     html`<span class="money">${percent} %</span>`,
     html`${deductedFrom.toLowerCase()}`,
-    status(state),
-    time(effectiveAt),
-    state === 'FUTURE' ? form(cancelFeeAction, priceTarget(assetCode, recipientCurrency, effectiveAt)) : nothing,
+    statusBadge(state),
+    timeElement(effectiveAt),
+    state === 'FUTURE' ? form(cancelFeeAction, priceTarget(assetCode, recipientCurrency, effectiveAt)) : emptyValue,
   ])
   const columns = [
     'Pair',
-    number('Flat'),
-    number('Per cent'),
+    numberColumn('Flat'),
+    numberColumn('Per cent'),
     'Deducted from',
     'State',
     'From when',

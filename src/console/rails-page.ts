@@ -1,27 +1,27 @@
-import { listRails, pause, resume } from '../modules/rails/orders/rail-routes.ts'
+import { listRails, pauseSubmissions, resumeSubmissions } from '../modules/rails/orders/rail-routes.ts'
 import { html } from '../server/pages/html.ts'
-import { nothing, status, table, time } from './components.ts'
-import type { Action, ConsolePage } from './console-page.ts'
-import { doneTo } from './log-page.ts'
+import { emptyValue, statusBadge, table, timeElement } from './components.ts'
+import type { ConsoleAction, ConsolePage } from './console-page.ts'
+import { operatorActionsOn } from './log-page.ts'
 
-const pauseAction: Action = {
+const pauseAction: ConsoleAction = {
   name: 'rail pause',
   title: 'Pause',
   text: 'Stops what is submitted to the rail; payouts are accepted and wait, and what was submitted is still followed.',
   subject: ({ target }) => target,
   run: async (service, { target }) => {
-    await pause(service, { rail: target })
+    await pauseSubmissions(service, { rail: target })
     return undefined
   },
 }
 
-const resumeAction: Action = {
+const resumeAction: ConsoleAction = {
   name: 'rail resume',
   title: 'Resume',
   text: 'Submits to the rail again, what waits longest first.',
   subject: ({ target }) => target,
   run: async (service, { target }) => {
-    await resume(service, { rail: target })
+    await resumeSubmissions(service, { rail: target })
     return undefined
   },
 }
@@ -30,14 +30,14 @@ const resumeAction: Action = {
 export const railsPage: ConsolePage = {
   path: '/rails',
   actions: [pauseAction, resumeAction],
-  render: async ({ service, rails, form, query }) => {
+  render: async ({ service, rails, actionForm: form, query }) => {
     const found = await listRails(service, rails)
     const rows = found.map(({ rail, isConfigured, pausedAt, routes, open }) => [
       html`<strong>${rail}</strong>`,
-      pausedAt === null ? status('running') : html`${status('paused')} ${time(pausedAt)}`,
+      pausedAt === null ? statusBadge('running') : html`${statusBadge('paused')} ${timeElement(pausedAt)}`,
       html`${isConfigured ? 'yes' : 'no: RAILS does not name it'}`,
-      routes.length === 0 ? nothing : html`${routes.join('; ')}`,
-      open.length === 0 ? nothing : html`${open.join(', ')}`,
+      routes.length === 0 ? emptyValue : html`${routes.join('; ')}`,
+      open.length === 0 ? emptyValue : html`${open.join(', ')}`,
       pausedAt === null ? form(pauseAction, rail) : form(resumeAction, rail),
     ])
     const columns = [
@@ -50,7 +50,7 @@ export const railsPage: ConsolePage = {
     ]
     return {
       title: 'Rails',
-      body: html`${table('Rails', columns, rows, 'There is no rail: payouts are settled by hand.')}${query.rail ? await doneTo(service, query.rail) : ''}`,
+      body: html`${table('Rails', columns, rows, 'There is no rail: payouts are settled by hand.')}${query.rail ? await operatorActionsOn(service, query.rail) : ''}`,
     }
   },
 }

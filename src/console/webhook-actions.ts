@@ -1,32 +1,32 @@
-import { meaningOf } from '../core/api/enum-descriptions.ts'
+import { enumDescription } from '../core/api/enum-descriptions.ts'
 import { invalidInput } from '../core/errors.ts'
-import { contextOf } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
 import { disableWebhookEndpoint } from '../modules/webhooks/endpoints/disable-webhook-endpoint.ts'
-import { enableWebhookEndpoint, webhookStarts } from '../modules/webhooks/endpoints/enable-webhook-endpoint.ts'
+import { enableWebhookEndpoint, webhookStartPositions } from '../modules/webhooks/endpoints/enable-webhook-endpoint.ts'
 import { replayWebhookEvents } from '../modules/webhooks/endpoints/replay-webhook-events.ts'
 import { rotateWebhookSecret } from '../modules/webhooks/endpoints/rotate-webhook-secret.ts'
 import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-endpoint.ts'
 import type { Context } from '../operations/context.ts'
-import type { Action, Given, On } from './console-page.ts'
+import type { ActionInput, ConsoleAction, FormValues } from './console-page.ts'
 
-const webhookOf = ({ params }: On) => params.webhookId ?? ''
+const webhookIdOf = ({ params }: ActionInput) => params.webhookId ?? ''
 
-type Run = (context: Context, webhookId: string, given: Given) => Promise<unknown>
+type WebhookActionRun = (context: Context, webhookId: string, given: FormValues) => Promise<unknown>
 
 /** What is done to the endpoint that a page shows. */
-function action(declared: Omit<Action, 'subject' | 'run'>, run: Run): Action {
+function webhookAction(declared: Omit<ConsoleAction, 'subject' | 'run'>, run: WebhookActionRun): ConsoleAction {
   return {
     ...declared,
-    subject: webhookOf,
+    subject: webhookIdOf,
     run: async (service, on) => {
-      const webhookId = webhookOf(on)
-      await run(await contextOf(service, 'webhook', webhookId), webhookId, on.given)
+      const webhookId = webhookIdOf(on)
+      await run(await createOwnerContext(service, 'webhook', webhookId), webhookId, on.values)
       return undefined
     },
   }
 }
 
-export const enableAction = action(
+export const enableWebhookAction = webhookAction(
   {
     name: 'webhook enable',
     title: 'Enable',
@@ -35,24 +35,27 @@ export const enableAction = action(
       {
         name: 'from',
         label: 'From where',
-        options: webhookStarts.map((start) => [start, `${start}: ${meaningOf(webhookStarts, start)}`]),
+        options: webhookStartPositions.map((start) => [
+          start,
+          `${start}: ${enumDescription(webhookStartPositions, start)}`,
+        ]),
       },
     ],
   },
   (context, webhookId, { from }) => enableWebhookEndpoint(context, { webhookId, from: from as 'now' }),
 )
 
-export const disableAction = action(
+export const disableWebhookAction = webhookAction(
   { name: 'webhook disable', title: 'Disable', text: 'Stops what is sent to the endpoint until it is enabled.' },
   (context, webhookId) => disableWebhookEndpoint(context, { webhookId }),
 )
 
-export const testAction = action(
+export const testWebhookAction = webhookAction(
   { name: 'webhook test', title: 'Test', text: 'Has an event webhook.test sent to the endpoint, and to no other.' },
   (context, webhookId) => testWebhookEndpoint(context, { webhookId }),
 )
 
-export const replayAction = action(
+export const replayEventsAction = webhookAction(
   {
     name: 'webhook replay',
     title: 'Replay events',
@@ -69,11 +72,11 @@ export const replayAction = action(
     names: { eventId: 'after' },
   },
   (context, webhookId, { after, since }) =>
-    replayWebhookEvents(context, { webhookId, after: after ? numberIn(after) : undefined, since }),
+    replayWebhookEvents(context, { webhookId, after: after ? parseSequence(after) : undefined, since }),
 )
 
-export const replayOneAction: Action = {
-  ...action(
+export const replayEventAction: ConsoleAction = {
+  ...webhookAction(
     {
       name: 'webhook replay event',
       command: 'webhook replay',
@@ -83,14 +86,17 @@ export const replayOneAction: Action = {
     async () => {},
   ),
   run: async (service, on) => {
-    const webhookId = webhookOf(on)
-    await replayWebhookEvents(await contextOf(service, 'webhook', webhookId), { webhookId, eventId: on.target })
+    const webhookId = webhookIdOf(on)
+    await replayWebhookEvents(await createOwnerContext(service, 'webhook', webhookId), {
+      webhookId,
+      eventId: on.target,
+    })
     return undefined
   },
 }
 
-export const rotateAction: Action = {
-  ...action(
+export const rotateWebhookSecretAction: ConsoleAction = {
+  ...webhookAction(
     {
       name: 'webhook rotate',
       title: 'Rotate the secret',
@@ -99,8 +105,8 @@ export const rotateAction: Action = {
     async () => {},
   ),
   run: async (service, on) => {
-    const webhookId = webhookOf(on)
-    const { result } = await rotateWebhookSecret(await contextOf(service, 'webhook', webhookId), { webhookId })
+    const webhookId = webhookIdOf(on)
+    const { result } = await rotateWebhookSecret(await createOwnerContext(service, 'webhook', webhookId), { webhookId })
     return {
       name: 'Signing secret',
       secret: result.secret,
@@ -110,7 +116,7 @@ export const rotateAction: Action = {
 }
 
 /** @throws Refusal INVALID_INPUT */
-function numberIn(text: string): number {
+function parseSequence(text: string): number {
   if (/^\d{1,9}$/.test(text.trim())) return Number(text)
   throw invalidInput([{ field: 'after', code: 'INVALID_FORMAT', message: 'must be a whole number' }])
 }

@@ -1,37 +1,47 @@
 import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
-import type { TroubledEndpoint } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
-import { listTroubledEndpoints } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
+import type { UnhealthyEndpoint } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
+import { listUnhealthyEndpoints } from '../modules/webhooks/endpoints/list-troubled-endpoints.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { filters, link, orNothing, pager, sliceAsked, slicePager, status, table, time } from './components.ts'
-import type { Asked, ConsolePage } from './console-page.ts'
-import { merchantChosen } from './merchant-choice.ts'
+import {
+  filterForm,
+  pager,
+  shortIdLink,
+  sliceArgs,
+  slicePager,
+  statusBadge,
+  table,
+  timeElement,
+  valueOrEmpty,
+} from './components.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
+import { chooseMerchant } from './merchant-choice.ts'
 
-const mostTroubled = 100
+const maxTroubledEndpoints = 100
 
 /** The webhook endpoints that fail, and those of a merchant or of all. */
 export const webhooksPage: ConsolePage = {
   path: '/webhooks',
   render: async (asked) => {
-    const { context, filter } = await merchantChosen(asked)
-    const troubled = await listTroubledEndpoints(asked.service, mostTroubled)
+    const { context, filter } = await chooseMerchant(asked)
+    const troubled = await listUnhealthyEndpoints(asked.service, maxTroubledEndpoints)
     return {
       title: 'Webhooks',
       body: html`<h2>Endpoints that fail</h2>
 ${endpointsTable(asked, troubled, 'No endpoint fails.')}
 <h2>Endpoints</h2>
-${filters(asked, [filter])}
-${await endpointsOf(asked, context)}`,
+${filterForm(asked, [filter])}
+${await endpointListSection(asked, context)}`,
     }
   },
 }
 
-async function endpointsOf(asked: Asked, context: Context | null): Promise<Html> {
+async function endpointListSection(asked: PageRequest, context: Context | null): Promise<Html> {
   const none = 'There is no webhook endpoint.'
   if (context !== null) {
-    const slice = await webhookEndpoints.slice(context, sliceAsked(asked))
+    const slice = await webhookEndpoints.slice(context, sliceArgs(asked))
     return html`${endpointsTable(asked, slice.items, none)}${slicePager(asked, slice)}`
   }
   const all = { list: webhookEndpoints, filter: {} }
@@ -40,14 +50,14 @@ async function endpointsOf(asked: Asked, context: Context | null): Promise<Html>
 }
 
 /** Endpoints with how they do. */
-export function endpointsTable({ to }: Asked, items: readonly TroubledEndpoint[], empty: string): Html {
+export function endpointsTable({ urlFor: to }: PageRequest, items: readonly UnhealthyEndpoint[], empty: string): Html {
   const rows = items.map((endpoint) => [
     html`<a href="${to(`/webhooks/${endpoint.id}`)}">${endpoint.url}</a>`,
-    stateOf(endpoint),
+    endpointStatusBadge(endpoint),
     html`${endpoint.failures}`,
-    time(endpoint.failingSince),
-    orNothing(endpoint.disabledReason?.replace(/_/g, ' ')),
-    link(to(`/merchants/${endpoint.merchantId}`), endpoint.merchantId),
+    timeElement(endpoint.failingSince),
+    valueOrEmpty(endpoint.disabledReason?.replace(/_/g, ' ')),
+    shortIdLink(to(`/merchants/${endpoint.merchantId}`), endpoint.merchantId),
   ])
   return table(
     'Webhook endpoints',
@@ -57,6 +67,9 @@ export function endpointsTable({ to }: Asked, items: readonly TroubledEndpoint[]
   )
 }
 
-export function stateOf({ status: word, failingSince }: Pick<TroubledEndpoint, 'status' | 'failingSince'>): Html {
-  return status(word === 'enabled' && failingSince !== null ? 'failing' : word)
+export function endpointStatusBadge({
+  status: word,
+  failingSince,
+}: Pick<UnhealthyEndpoint, 'status' | 'failingSince'>): Html {
+  return statusBadge(word === 'enabled' && failingSince !== null ? 'failing' : word)
 }

@@ -38,25 +38,25 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /** What is wrong with one field; the names are those that the contract's service is known to use. */
-export const fieldFaultCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
-export type FieldFaultCode = (typeof fieldFaultCodes)[number]
+export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
+export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
 /** A faulty field: `field` is the operation's own name for it, `message` a predicate such as `must be one of NGN, ZAR`. */
-export type FieldFault = { readonly field: string; readonly code: FieldFaultCode; readonly message: string }
+export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
 /** What a refusal says beyond its sentence. */
-export type RefusalDetails = {
-  readonly fields?: readonly FieldFault[]
+export type DomainErrorDetails = {
+  readonly fields?: readonly FieldError[]
   readonly available?: Amount
   readonly required?: Amount
 }
 
 /** An expected refusal: thrown before anything is written, and answered in full to the caller. */
-export class Refusal extends Error {
+export class DomainError extends Error {
   readonly code: ErrorCode
-  readonly details: RefusalDetails
+  readonly details: DomainErrorDetails
 
-  constructor(code: ErrorCode, message: string, details: RefusalDetails = {}) {
+  constructor(code: ErrorCode, message: string, details: DomainErrorDetails = {}) {
     super(message)
     this.name = 'Refusal'
     this.code = code
@@ -65,24 +65,24 @@ export class Refusal extends Error {
 }
 
 /** The refusal for input that is wrong in itself, with every faulty field (ruling 3). */
-export function invalidInput(fields: readonly FieldFault[]): Refusal {
-  return new Refusal('INVALID_INPUT', 'The request has invalid fields.', { fields })
+export function invalidInput(fields: readonly FieldError[]): DomainError {
+  return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }
 
 /** The refusal for a thing that is not there or not the caller's; both read the same (ruling 5). */
-export function notFound(noun: string): Refusal {
-  return new Refusal('RESOURCE_NOT_FOUND', `${noun} not found.`)
+export function notFound(noun: string): DomainError {
+  return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
 /** The refusal for a store that cannot take or answer now; the outcome is unknown to the caller (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
-): Refusal {
-  return new Refusal('UNAVAILABLE', message)
+): DomainError {
+  return new DomainError('UNAVAILABLE', message)
 }
 
 /** The refusal for a store that was lost while it stored this: nobody can know whether it did. */
-export function unknownOutcome(cause: unknown): Refusal {
+export function unknownOutcome(cause: unknown): DomainError {
   const message =
     'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
   return Object.assign(unavailable(message), { cause })
@@ -92,21 +92,23 @@ export function unknownOutcome(cause: unknown): Refusal {
  * All answers, at once if they are there, or else when the last is; of several refusals it throws the first in this order, which
  * is the order of precedence.
  */
-export function allInOrder<const Answers extends readonly unknown[]>(
+export function allOrFirstError<const Answers extends readonly unknown[]>(
   answers: Answers,
-): AllOf<Answers> | Promise<AllOf<Answers>> {
-  return (answers.some(isWaitedFor) ? allInTime(answers) : answers) as AllOf<Answers> | Promise<AllOf<Answers>>
+): AwaitedElements<Answers> | Promise<AwaitedElements<Answers>> {
+  return (answers.some(isPromise) ? settleAll(answers) : answers) as
+    | AwaitedElements<Answers>
+    | Promise<AwaitedElements<Answers>>
 }
 
-type AllOf<Answers> = { -readonly [Place in keyof Answers]: Awaited<Answers[Place]> }
+type AwaitedElements<Answers> = { -readonly [Place in keyof Answers]: Awaited<Answers[Place]> }
 
-function isWaitedFor(answer: unknown): boolean {
+function isPromise(answer: unknown): boolean {
   return answer instanceof Promise
 }
 
-async function allInTime(answers: readonly unknown[]): Promise<unknown[]> {
+async function settleAll(answers: readonly unknown[]): Promise<unknown[]> {
   // Whoever fails while another is waited for is heard of below.
-  for (const answer of answers) if (answer instanceof Promise) answer.catch(ignore)
+  for (const answer of answers) if (answer instanceof Promise) answer.catch(noop)
   const results = []
   const refusals = []
   for (const answer of answers) {
@@ -120,4 +122,4 @@ async function allInTime(answers: readonly unknown[]): Promise<unknown[]> {
   return results
 }
 
-function ignore(): void {}
+function noop(): void {}

@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import type { FieldFault, FieldFaultCode } from './errors.ts'
+import type { FieldError, FieldErrorCode } from './errors.ts'
 import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids.ts'
 import { parseAmount } from './money/amount.ts'
-import { amountFault } from './money/amount-fault.ts'
+import { describeInvalidAmount } from './money/amount-fault.ts'
 
 /** Longest text where the contract gives no other limit, in code points (ruling 21). */
-const textLimit = 255
+const defaultMaxLength = 255
 
 // Years of four digits, in every offset: text of that form sorts as the moments do.
-const earliestTime = Date.parse('0001-01-01T00:00:00.000Z')
-const latestTime = Date.parse('9999-12-31T23:59:59.999Z')
+const minTimeMs = Date.parse('0001-01-01T00:00:00.000Z')
+const maxTimeMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Reads an operation's input, or refuses it with every faulty field at once.
@@ -18,25 +18,25 @@ const latestTime = Date.parse('9999-12-31T23:59:59.999Z')
  * @param faults what the operation itself found wrong, such as a value that a table does not list
  * @throws Refusal INVALID_INPUT
  */
-export function parse<Schema extends z.ZodType>(
+export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
-  faults: readonly FieldFault[] = [],
+  faults: readonly FieldError[] = [],
 ): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true })
-  const found = [...(parsed.error?.issues.map(fieldFault) ?? []), ...faults]
+  const found = [...(parsed.error?.issues.map(toFieldError) ?? []), ...faults]
   if (!parsed.success || found.length > 0) throw invalidInput(found)
   return parsed.data
 }
 
 /** Whether a field says anything (ruling 20). */
-export function isGiven(value: unknown): boolean {
+export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
 
 /** Every faulty field of an input, without reading anything that is stored. */
-export function faultsOf(schema: z.ZodType, input: unknown): FieldFault[] {
-  return schema.safeParse(input, { reportInput: true }).error?.issues.map(fieldFault) ?? []
+export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[] {
+  return schema.safeParse(input, { reportInput: true }).error?.issues.map(toFieldError) ?? []
 }
 
 /**
@@ -49,51 +49,51 @@ export type TextRule = { readonly maxLength: number; readonly pattern: string }
 export const textRules = z.registry<TextRule>()
 
 /** Text as ruling 21 has it: trimmed, NFC, not empty, of at most `limit` code points, without control characters. */
-export const text = (limit = textLimit) =>
+export const text = (limit = defaultMaxLength) =>
   z
     .string()
     .transform((value, context) => {
-      const cleaned = clean(value, limit)
-      if (cleaned === '') return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
+      const cleaned = normalizeText(value, limit)
+      if (cleaned === '') return rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
       return checkText(cleaned, limit, context)
     })
-    .register(textRules, { maxLength: limit, pattern: required(words) })
+    .register(textRules, { maxLength: limit, pattern: requiredPattern(wordsPattern) })
 
 /** Text that may be absent, null or empty, all of which mean `null` (ruling 20). */
-export const optionalText = (limit = textLimit) =>
+export const optionalText = (limit = defaultMaxLength) =>
   z
     .string()
     .nullish()
-    .transform((value, context) => optionallyChecked(value ?? '', limit, context))
-    .register(textRules, { maxLength: limit, pattern: orEmpty(words) })
+    .transform((value, context) => checkOptionalText(value ?? '', limit, context))
+    .register(textRules, { maxLength: limit, pattern: optionalPattern(wordsPattern) })
 
 /** What people write at length: a line break or tab within it becomes a space (ruling 21). */
-export const freeText = (limit = textLimit) =>
+export const freeText = (limit = defaultMaxLength) =>
   z
     .string()
-    .transform(onOneLine)
+    .transform(joinLines)
     .pipe(text(limit))
-    .register(textRules, { maxLength: limit, pattern: required(lines) })
+    .register(textRules, { maxLength: limit, pattern: requiredPattern(linesPattern) })
 
 /** The same where it may be absent. */
-export const optionalFreeText = (limit = textLimit) =>
+export const optionalFreeText = (limit = defaultMaxLength) =>
   z
     .string()
     .nullish()
-    .transform((value, context) => optionallyChecked(onOneLine(value ?? ''), limit, context))
-    .register(textRules, { maxLength: limit, pattern: orEmpty(lines) })
+    .transform((value, context) => checkOptionalText(joinLines(value ?? ''), limit, context))
+    .register(textRules, { maxLength: limit, pattern: optionalPattern(linesPattern) })
 
 /** An identifier such as an account number: letters, digits and `. / _ -` and spaces, at most 64 (ruling 23). */
 export const identifier = () =>
   text(64)
     .transform(checkIdentifier)
-    .register(textRules, { maxLength: 64, pattern: required(identifierWords) })
+    .register(textRules, { maxLength: 64, pattern: requiredPattern(identifierPattern) })
 
 /** The same where it may be absent. */
 export const optionalIdentifier = () =>
   optionalText(64)
     .transform((value, context) => (value === null ? null : checkIdentifier(value, context)))
-    .register(textRules, { maxLength: 64, pattern: orEmpty(identifierWords) })
+    .register(textRules, { maxLength: 64, pattern: optionalPattern(identifierPattern) })
 
 /** Text of printable ASCII without spaces, such as an address on a network. */
 export const asciiWord = (limit: number) =>
@@ -101,9 +101,9 @@ export const asciiWord = (limit: number) =>
     .transform((value, context) =>
       /^[\x21-\x7e]+$/.test(value)
         ? value
-        : refuse(context, 'INVALID_FORMAT', 'must contain only printable ASCII characters, without spaces'),
+        : rejectField(context, 'INVALID_FORMAT', 'must contain only printable ASCII characters, without spaces'),
     )
-    .register(textRules, { maxLength: limit, pattern: required(String.raw`[!-~\u037e\u1fef\u212a]+`) })
+    .register(textRules, { maxLength: limit, pattern: requiredPattern(String.raw`[!-~\u037e\u1fef\u212a]+`) })
 
 /** One of a list of values, exactly as written there. */
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
@@ -111,11 +111,11 @@ export const oneOf = <const Values extends readonly string[]>(values: Values) =>
 /** One of a list of values, in any case; absent, null or empty mean `null`. */
 export const optionalOneOf = <const Values extends readonly string[]>(values: Values) =>
   z
-    .preprocess((value) => (value === '' ? null : inCaseOf(values, value)), oneOf(values).nullish())
+    .preprocess((value) => (value === '' ? null : normalizeCase(values, value)), oneOf(values).nullish())
     .transform((value) => value ?? null)
 
 /** The value of a list that is given in another case; anything else as it is. */
-export function inCaseOf<Given>(values: readonly string[], given: Given): Given | string {
+export function normalizeCase<Given>(values: readonly string[], given: Given): Given | string {
   return typeof given === 'string'
     ? (values.find((value) => value.toLowerCase() === given.toLowerCase()) ?? given)
     : given
@@ -127,35 +127,35 @@ export const someOf = <const Values extends readonly string[]>(values: Values) =
     if (given.length > 0 && given.every((each) => values.includes(each))) {
       return values.filter((value) => given.includes(value))
     }
-    return refuse(context, 'INVALID_PARAMETER', `must be some of ${values.join(', ')}`)
+    return rejectField(context, 'INVALID_PARAMETER', `must be some of ${values.join(', ')}`)
   })
 
 /** A UUID in either case. */
 export const uuid = () =>
-  z.string().transform((value, context) => parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID'))
+  z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
 /**
  * The id that says whose money or thing an operation is about, in either case; absent or null means the merchant itself, or
  * that the service chooses. An empty one is refused: taken for none it would act for another owner (ruling 20).
  */
-export const whoseId = () =>
+export const optionalUuid = () =>
   z
     .string()
     .nullish()
     .transform((value, context) => {
       if (value === undefined || value === null) return null
       if (value.trim() === '')
-        return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty: leave it out, or give null')
-      return parseUuid(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a UUID')
+        return rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty: leave it out, or give null')
+      return parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID')
     })
 
 /**
  * The same where an empty one means the merchant too, as the contract has it of payout methods (ruling 20): there it moves no
  * money, and what is changed or deleted is named by its own id.
  */
-export const whoseIdOrEmpty = () => z.preprocess((value) => (isEmptyText(value) ? null : value), whoseId())
+export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
-function isEmptyText(value: unknown): boolean {
+function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
@@ -167,17 +167,17 @@ export const instant = () =>
   z.iso.datetime({ offset: true }).transform((value, context) => {
     const isBetween = /\.\d{3}\d*[1-9]/.test(value)
     const time = Date.parse(value) + (isBetween ? 1 : 0)
-    if (Number.isNaN(time)) return refuse(context, 'INVALID_FORMAT', 'must be a date and time')
-    return timestamp(Math.min(Math.max(time, earliestTime), latestTime))
+    if (Number.isNaN(time)) return rejectField(context, 'INVALID_FORMAT', 'must be a date and time')
+    return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
 /** An amount above zero in the form of ruling 36, read exactly. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {
-    if (value === '') return refuse(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
+    if (value === '') return rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
     const amount = parseAmount(value)
     if (amount !== null && amount > 0n) return amount
-    return refuse(context, 'INVALID_FORMAT', amountFault(value))
+    return rejectField(context, 'INVALID_FORMAT', describeInvalidAmount(value))
   })
 
 /** Any field that may be absent, null or empty, all of which mean `null` (ruling 20). */
@@ -185,7 +185,7 @@ export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
 /** The fields by which every operation on a list says when its rows were created: from a moment on, and before another. */
-export const createdFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
+export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
 /** A positive integer written in plain decimal digits, or given as a number (ruling 15); empty means not given (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
@@ -207,10 +207,10 @@ export function sentFields<Parsed extends object>(input: object, parsed: Parsed)
  * the key as it is, also where a string of Structured Fields would have a backslash before a quote: a key that was stored
  * must never come to mean another.
  */
-export function readIdempotencyKey(
+export function parseIdempotencyKey(
   field: string,
   text: string,
-): { key: string; faults: [] } | { key: null; faults: FieldFault[] } {
+): { key: string; faults: [] } | { key: null; faults: FieldError[] } {
   const bare = text.trim()
   const [, quoted] = /^"(.*)"$/.exec(bare) ?? []
   const key = quoted === undefined ? bare : quoted.trim()
@@ -220,50 +220,50 @@ export function readIdempotencyKey(
 }
 
 /** Records a fault of the field under transformation. */
-export function refuse(context: z.RefinementCtx, code: FieldFaultCode, message: string): never {
+export function rejectField(context: z.RefinementCtx, code: FieldErrorCode, message: string): never {
   context.addIssue({ code: 'custom', message, params: { code } })
   return z.NEVER
 }
 
 /** The fault of a value outside a list, which it names. */
-export function notOneOf(field: string, allowed: readonly string[]): FieldFault {
+export function notOneOfError(field: string, allowed: readonly string[]): FieldError {
   return { field, code: 'INVALID_PARAMETER', message: `must be one of ${allowed.join(', ')}` }
 }
 
 /** Control characters, bidirectional overrides and lone surrogates, which can hide what a text says, or break an engine. */
-export const forbiddenText = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
+export const forbiddenCharacterPattern = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
 // Patterns are of what callers send: spaces around it are trimmed, and NFC makes ASCII of U+037E, U+1FEF and U+212A. A run
 // of spaces can be matched in one way only, so that no text takes a pattern long.
-const visible = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
-const words = String.raw`${visible}(?:(?:(?!\p{Cc})\s)+${visible})*`
-const lines = String.raw`${visible}(?:(?:(?!\p{Cc})\s|[\t\n\r])+${visible})*`
-const identifierWords = String.raw`[\w.\/\-\u212a]+(?: +[\w.\/\-\u212a]+)*`
-const required = (pattern: string) => String.raw`^\s*${pattern}\s*$`
-const orEmpty = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
+const visibleRunPattern = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
+const wordsPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s)+${visibleRunPattern})*`
+const linesPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s|[\t\n\r])+${visibleRunPattern})*`
+const identifierPattern = String.raw`[\w.\/\-\u212a]+(?: +[\w.\/\-\u212a]+)*`
+const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
+const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
  * Trimmed and in NFC. That form takes quadratic time to find for adversarial text, so what can't come out short enough is
  * left as it is and refused for its length: a code point comes of at most four others, of two units each.
  */
-function clean(value: string, limit: number): string {
+function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()
   return trimmed.length > limit * 8 ? trimmed : trimmed.normalize('NFC').trim()
 }
 
 /** CR LF is one line break, and one space. */
-function onOneLine(value: string): string {
+function joinLines(value: string): string {
   return value.replace(/\r\n|[\t\n\r]/g, ' ')
 }
 
-function optionallyChecked(value: string, limit: number, context: z.RefinementCtx): string | null {
-  const cleaned = clean(value, limit)
+function checkOptionalText(value: string, limit: number, context: z.RefinementCtx): string | null {
+  const cleaned = normalizeText(value, limit)
   return cleaned === '' ? null : checkText(cleaned, limit, context)
 }
 
 function checkText(value: string, limit: number, context: z.RefinementCtx): string {
-  if (forbiddenText.test(value)) {
-    return refuse(
+  if (forbiddenCharacterPattern.test(value)) {
+    return rejectField(
       context,
       'INVALID_FORMAT',
       'must not contain control characters, bidirectional overrides or lone surrogates',
@@ -271,7 +271,7 @@ function checkText(value: string, limit: number, context: z.RefinementCtx): stri
   }
   // A text of no more UTF-16 units than the limit can't have more code points.
   if (value.length > limit && [...value].length > limit) {
-    return refuse(context, 'INVALID_PARAMETER', `must have at most ${limit} characters`)
+    return rejectField(context, 'INVALID_PARAMETER', `must have at most ${limit} characters`)
   }
   return value
 }
@@ -279,7 +279,7 @@ function checkText(value: string, limit: number, context: z.RefinementCtx): stri
 function checkIdentifier(value: string, context: z.RefinementCtx): string {
   return /^[A-Za-z0-9 ./_-]+$/.test(value)
     ? value
-    : refuse(context, 'INVALID_FORMAT', 'must contain only letters, digits, spaces and . / _ -')
+    : rejectField(context, 'INVALID_FORMAT', 'must contain only letters, digits, spaces and . / _ -')
 }
 
 function positiveInteger(most: number, standard: number, message: string) {
@@ -290,33 +290,33 @@ function positiveInteger(most: number, standard: number, message: string) {
       if (value === undefined || value === '') return standard
       const isPlain = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,15}$/.test(String(value))
       if (isPlain && Number(value) <= most) return Number(value)
-      return refuse(context, 'INVALID_PARAMETER', message)
+      return rejectField(context, 'INVALID_PARAMETER', message)
     })
 }
 
-function fieldFault(issue: z.core.$ZodIssue): FieldFault {
+function toFieldError(issue: z.core.$ZodIssue): FieldError {
   const field = issue.path.join('.')
   if (issue.code === 'custom') {
-    return { field, code: (issue.params?.code as FieldFaultCode) ?? 'INVALID_PARAMETER', message: issue.message }
+    return { field, code: (issue.params?.code as FieldErrorCode) ?? 'INVALID_PARAMETER', message: issue.message }
   }
   const isMissing = issue.input === undefined || issue.input === null || issue.input === ''
   if (isMissing) return { field, code: 'MISSING_REQUIRED_FIELD', message: 'is required' }
-  if (issue.code === 'invalid_value') return notOneOf(field, issue.values.map(String))
+  if (issue.code === 'invalid_value') return notOneOfError(field, issue.values.map(String))
   const isOfForm = issue.code === 'invalid_type' || issue.code === 'invalid_format'
-  return { field, code: isOfForm ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: sentenceOf(issue) }
+  return { field, code: isOfForm ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
 /** What is wrong in our own words: zod has some for each code, which are for programmers and change with its version. */
-function sentenceOf(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
+function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':
       return `must be ${typeNames[issue.expected] ?? 'of another type'}`
     case 'invalid_format':
       return `must be ${formatNames[issue.format] ?? 'in another form'}`
     case 'too_small':
-      return `must ${bounded[issue.origin] ?? 'be'} at least ${issue.minimum}`
+      return `must ${boundPhrases[issue.origin] ?? 'be'} at least ${issue.minimum}`
     case 'too_big':
-      return `must ${bounded[issue.origin] ?? 'be'} at most ${issue.maximum}`
+      return `must ${boundPhrases[issue.origin] ?? 'be'} at most ${issue.maximum}`
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`
     case 'unrecognized_keys':
@@ -343,4 +343,4 @@ const formatNames: Readonly<Record<string, string>> = {
 }
 
 /** How a bound of something that is no number is said; `be` suits a number. */
-const bounded: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }
+const boundPhrases: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

@@ -43,12 +43,12 @@ export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> =
 /** A column that the engine computes from others; it is read, never written. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
-type Columns = Record<string, Column<unknown, boolean>>
+type TableColumns = Record<string, Column<unknown, boolean>>
 
 type ColumnValue<C> = C extends Column<infer Value, boolean> ? Exclude<Value, undefined> : never
 
 /** Kysely's view of the tables. */
-export type TableTypes<Tables extends Record<string, Columns>> = {
+export type TableTypes<Tables extends Record<string, TableColumns>> = {
   [T in keyof Tables]: {
     [C in keyof Tables[T]]: Tables[T][C] extends Column<unknown, true>
       ? GeneratedAlways<ColumnValue<Tables[T][C]>>
@@ -57,9 +57,9 @@ export type TableTypes<Tables extends Record<string, Columns>> = {
 }
 
 /** A row as it is read. */
-export type Row<Table extends Columns> = { readonly [C in keyof Table]: ColumnValue<Table[C]> }
+export type SelectableRow<Table extends TableColumns> = { readonly [C in keyof Table]: ColumnValue<Table[C]> }
 
 /** A row as it is written: every column that the engine does not compute, absent values as `null`. */
-export type NewRow<Table extends Columns> = {
+export type InsertableRow<Table extends TableColumns> = {
   readonly [C in keyof Table as Table[C] extends Column<unknown, true> ? never : C]: ColumnValue<Table[C]>
 }

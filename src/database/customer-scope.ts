@@ -22,24 +22,24 @@ import {
   ValuesNode,
   WhereNode,
 } from 'kysely'
-import { Refusal } from '../core/errors.ts'
-import type { CustomerTable, Verb } from './customer-tables.ts'
-import { customerTables, partOf } from './customer-tables.ts'
+import { DomainError } from '../core/errors.ts'
+import type { CustomerTable, StatementVerb } from './customer-tables.ts'
+import { customerTables, selectCustomerRows } from './customer-tables.ts'
 import type { Database } from './database.ts'
-import { equalOperands, ownedTables, ownedTablesIn } from './merchant-scope.ts'
+import { equalOperands, merchantTables, merchantTablesIn } from './merchant-scope.ts'
 import { isPlaceholder } from './placeholder.ts'
-import type { Change, Pending, Query, Reader, Tx } from './query.ts'
-import { rewritten } from './query.ts'
+import type { DeferredUpdate, DeferredValues, Query, Reader, Tx } from './query.ts'
+import { rewriteQuery } from './query.ts'
 import type { TableName } from './tables.ts'
 import { camelCase, snakeCase } from './tables.ts'
 
 /** A query for one customer, and the parameters that must name it where the query inserts. */
-type Narrowed = { readonly query: Query; readonly owners: readonly string[] }
+type ScopedQuery = { readonly query: Query; readonly ownerParams: readonly string[] }
 
 /** Where a query runs: only in a transaction the books of a table are open to it. */
-type Kind = 'reading' | 'writing'
+type QueryAccess = 'reading' | 'writing'
 
-const known = { reading: new WeakMap<Query, Narrowed>(), writing: new WeakMap<Query, Narrowed>() }
+const scopedQueries = { reading: new WeakMap<Query, ScopedQuery>(), writing: new WeakMap<Query, ScopedQuery>() }
 
 /**
  * The database of a merchant as it is for one of its customers: rows of others are not there, wherever they are read or changed,
@@ -47,28 +47,28 @@ const known = { reading: new WeakMap<Query, Narrowed>(), writing: new WeakMap<Qu
  * there is nothing that an operation, a list or a resolver could forget. What a transaction may do beyond that is declared in
  * `customer-tables.ts`; a table that is not there is closed.
  */
-export function forCustomer(db: Database, customerId: string): Database {
+export function customerScope(db: Database, customerId: string): Database {
   return {
     ...db,
-    ...narrowedReader(db, customerId, 'reading'),
-    snapshot: (run, options) => db.snapshot((reader) => run(narrowedReader(reader, customerId, 'reading')), options),
-    write: (operation, options) => db.write((tx) => operation(narrowedTx(tx, customerId)), options),
+    ...scopeReader(db, customerId, 'reading'),
+    snapshot: (run, options) => db.snapshot((reader) => run(scopeReader(reader, customerId, 'reading')), options),
+    write: (operation, options) => db.write((tx) => operation(scopeTx(tx, customerId)), options),
   }
 }
 
 /** What waits for COMMIT is narrowed as well: it is written by the handle of whichever operation has changed it last. */
-function narrowedTx(tx: Tx, customerId: string): Tx {
-  const change: Pending['change'] = <Value>(name: string, how: Change<Value>) =>
-    tx.pending.change<Value>(name, { ...how, store: (last, value) => how.store(narrowedTx(last, customerId), value) })
-  return { ...tx, ...narrowedReader(tx, customerId, 'writing'), pending: { ...tx.pending, change } }
+function scopeTx(tx: Tx, customerId: string): Tx {
+  const change: DeferredValues['update'] = <Value>(name: string, how: DeferredUpdate<Value>) =>
+    tx.deferred.update<Value>(name, { ...how, store: (last, value) => how.store(scopeTx(last, customerId), value) })
+  return { ...tx, ...scopeReader(tx, customerId, 'writing'), deferred: { ...tx.deferred, update: change } }
 }
 
-function narrowedReader(reader: Reader, customerId: string, kind: Kind): Reader {
+function scopeReader(reader: Reader, customerId: string, kind: QueryAccess): Reader {
   const execute: Reader['execute'] = (query, params) => {
-    if (query.isOfAnyCustomer || query.isShared) return reader.execute(query, params)
-    const narrowed = known[kind].get(query) ?? narrow(query, kind)
-    for (const owner of narrowed.owners) {
-      if ((params as Record<string, unknown>)[owner] !== customerId) throw makesNothingForOthers()
+    if (query.isAcrossCustomers || query.isShared) return reader.execute(query, params)
+    const narrowed = scopedQueries[kind].get(query) ?? scopeQuery(query, kind)
+    for (const owner of narrowed.ownerParams) {
+      if ((params as Record<string, unknown>)[owner] !== customerId) throw customerMismatch()
     }
     if (query.scope === 'shared') return reader.execute(query, params)
     return reader.execute(narrowed.query, { ...params, theCustomer: customerId } satisfies object)
@@ -76,43 +76,46 @@ function narrowedReader(reader: Reader, customerId: string, kind: Kind): Reader 
   return { execute, customerId }
 }
 
-function narrow(query: Query, kind: Kind): Narrowed {
-  const narrower = new Narrower(kind)
+function scopeQuery(query: Query, kind: QueryAccess): ScopedQuery {
+  const narrower = new CustomerScopeTransformer(kind)
   const node = narrower.transformNode(query.node)
-  if (narrower.isOfMerchants && query.scope !== 'merchant') {
+  if (narrower.hasMerchantTable && query.scope !== 'merchant') {
     throw new Error('a query over all merchants is not for who acts as one customer')
   }
-  const narrowed = { query: narrower.isTouched ? rewritten(query, node) : query, owners: narrower.owners }
-  known[kind].set(query, narrowed)
+  const narrowed = { query: narrower.hasChanged ? rewriteQuery(query, node) : query, ownerParams: narrower.ownerParams }
+  scopedQueries[kind].set(query, narrowed)
   return narrowed
 }
 
-const makesNothingForOthers = () =>
-  new Refusal('INSUFFICIENT_SCOPE', 'This token acts as one customer and can make nothing for others.')
+const customerMismatch = () =>
+  new DomainError('INSUFFICIENT_SCOPE', 'This token acts as one customer and can make nothing for others.')
 
 /** A table that is not declared: no rows, in reads or in transactions. */
-const closed: CustomerTable = { rows: 'none' }
+const undeclaredTable: CustomerTable = { rows: 'none' }
 
-type Declared = CustomerTable & { readonly part: SelectQueryNode }
+type ScopedTable = CustomerTable & { readonly customerRows: SelectQueryNode }
 
 /** Every table of a merchant, by its name in the database. */
-const declared: ReadonlyMap<string, Declared> = new Map(
-  ownedTables.map((name) => {
+const scopedTables: ReadonlyMap<string, ScopedTable> = new Map(
+  merchantTables.map((name) => {
     const table = camelCase(name) as TableName
-    const declaration = customerTables[table] ?? closed
-    return [name, { ...declaration, part: partOf(table, declaration).toOperationNode() as SelectQueryNode }]
+    const declaration = customerTables[table] ?? undeclaredTable
+    return [
+      name,
+      { ...declaration, customerRows: selectCustomerRows(table, declaration).toOperationNode() as SelectQueryNode },
+    ]
   }),
 )
 
 /** Replaces each table by a customer's part of it. */
-class Narrower extends OperationNodeTransformer {
-  isTouched = false
-  isOfMerchants = false
+class CustomerScopeTransformer extends OperationNodeTransformer {
+  hasChanged = false
+  hasMerchantTable = false
   /** The parameters that say whose the new rows are. */
-  readonly owners: string[] = []
-  readonly #kind: Kind
+  readonly ownerParams: string[] = []
+  readonly #kind: QueryAccess
 
-  constructor(kind: Kind) {
+  constructor(kind: QueryAccess) {
     super()
     this.#kind = kind
   }
@@ -124,7 +127,7 @@ class Narrower extends OperationNodeTransformer {
 
   protected override transformJoin(node: JoinNode): JoinNode {
     const { table, ...rest } = super.transformJoin(node)
-    return { ...rest, table: isNarrowedByJoin(node) ? table : this.#narrowed(table) }
+    return { ...rest, table: isRestrictedByJoin(node) ? table : this.#narrowed(table) }
   }
 
   protected override transformUsing(_: UsingNode): never {
@@ -153,16 +156,16 @@ class Narrower extends OperationNodeTransformer {
     const table = this.#ofMerchant(name)
     if (table) {
       const replaces = node.replace || node.orAction || node.onDuplicateKey
-      const needed: Verb[] = replaces
+      const needed: StatementVerb[] = replaces
         ? ['insert', 'update', 'delete']
         : node.onConflict?.updates
           ? ['insert', 'update']
           : ['insert']
       const { rows } = table
       if (rows !== 'none' && 'owner' in rows && needed.length === 1) {
-        this.owners.push(...parametersFor(node, snakeCase(rows.given)))
+        this.ownerParams.push(...paramsForColumn(node, snakeCase(rows.insertColumn)))
       } else if (!needed.every((verb) => this.#isOpen(table, verb))) {
-        throw new Refusal('INSUFFICIENT_SCOPE', `This token acts as one customer and can not write ${name}.`)
+        throw new DomainError('INSUFFICIENT_SCOPE', `This token acts as one customer and can not write ${name}.`)
       }
     }
     return super.transformInsertQuery(node)
@@ -170,7 +173,7 @@ class Narrower extends OperationNodeTransformer {
 
   protected override transformRaw(node: RawNode): RawNode {
     const { sql: text } = new SqliteQueryCompiler().compileQuery(node, { queryId: '' })
-    const named = ownedTablesIn(text).filter((name) => {
+    const named = merchantTablesIn(text).filter((name) => {
       const table = this.#ofMerchant(name)
       return table && !this.#isOpen(table, 'select')
     })
@@ -179,59 +182,68 @@ class Narrower extends OperationNodeTransformer {
   }
 
   #narrowed(source: OperationNode): OperationNode {
-    const name = tableOf(source)
+    const name = tableNameOf(source)
     const table = name === null ? undefined : this.#ofMerchant(name)
     if (!table || this.#isOpen(table, 'select')) return source
-    this.isTouched = true
-    return AliasNode.create(table.part, AliasNode.is(source) ? source.alias : IdentifierNode.create(name as string))
+    this.hasChanged = true
+    return AliasNode.create(
+      table.customerRows,
+      AliasNode.is(source) ? source.alias : IdentifierNode.create(name as string),
+    )
   }
 
-  #changing<Node extends UpdateQueryNode | DeleteQueryNode>(verb: Verb, node: Node, target?: OperationNode): Node {
+  #changing<Node extends UpdateQueryNode | DeleteQueryNode>(
+    verb: StatementVerb,
+    node: Node,
+    target?: OperationNode,
+  ): Node {
     if (!target || !TableNode.is(target)) throw new Error('a query for one customer changes one table, by its own name')
     const table = this.#ofMerchant(target.table.identifier.name)
     if (!table || this.#isOpen(table, verb)) return node
-    this.isTouched = true
-    const condition = (table.part.where as WhereNode).where
+    this.hasChanged = true
+    const condition = (table.customerRows.where as WhereNode).where
     const where = node.where ? WhereNode.cloneWithOperation(node.where, 'And', condition) : WhereNode.create(condition)
     return { ...node, where }
   }
 
-  #ofMerchant(name: string): Declared | undefined {
-    const table = declared.get(name)
-    if (table) this.isOfMerchants = true
+  #ofMerchant(name: string): ScopedTable | undefined {
+    const table = scopedTables.get(name)
+    if (table) this.hasMerchantTable = true
     return table
   }
 
-  #isOpen({ books }: CustomerTable, verb: Verb): boolean {
+  #isOpen({ merchantWide: books }: CustomerTable, verb: StatementVerb): boolean {
     return this.#kind === 'writing' && books !== undefined && books.verbs.includes(verb)
   }
 }
 
 /** Joins of whose second table only those rows are found that the condition pairs with one of the first. */
-const narrowingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
+const restrictingJoins: readonly JoinNode['joinType'][] = ['InnerJoin', 'LeftJoin']
 
 /** Whether rows are joined to what they belong to, which is narrowed itself: then there is nothing to look up again. */
-function isNarrowedByJoin({ joinType, table, on }: JoinNode): boolean {
+function isRestrictedByJoin({ joinType, table, on }: JoinNode): boolean {
   const name = TableNode.is(table) ? table.table.identifier.name : ''
-  const rows = declared.get(name)?.rows
-  if (!rows || rows === 'none' || !('to' in rows) || !on || !narrowingJoins.includes(joinType)) return false
-  const columns = [`${name}.${snakeCase(rows.by)}`, `${rows.to}.id`]
-  return equalOperands(on.on).some((operands) => columns.every((column) => operands.map(columnOf).includes(column)))
+  const rows = scopedTables.get(name)?.rows
+  if (!rows || rows === 'none' || !('to' in rows) || !on || !restrictingJoins.includes(joinType)) return false
+  const columns = [`${name}.${snakeCase(rows.foreignKey)}`, `${rows.to}.id`]
+  return equalOperands(on.on).some((operands) =>
+    columns.every((column) => operands.map(qualifiedColumnName).includes(column)),
+  )
 }
 
 /** A column with the name of its table before it. */
-function columnOf(operand: OperationNode): string | null {
+function qualifiedColumnName(operand: OperationNode): string | null {
   if (!ReferenceNode.is(operand) || !operand.table || !ColumnNode.is(operand.column)) return null
   return `${operand.table.table.identifier.name}.${operand.column.column.name}`
 }
 
-function tableOf(source: OperationNode): string | null {
+function tableNameOf(source: OperationNode): string | null {
   const table = AliasNode.is(source) ? source.node : source
   return TableNode.is(table) ? table.table.identifier.name : null
 }
 
 /** The parameters that a column of the new rows takes its values from. */
-function parametersFor({ columns = [], values }: InsertQueryNode, column: string): string[] {
+function paramsForColumn({ columns = [], values }: InsertQueryNode, column: string): string[] {
   const place = columns.findIndex(({ column: each }) => each.name === column)
   const rows = values && ValuesNode.is(values) ? values.values : []
   const parameters = rows.map((row) => {

@@ -1,6 +1,6 @@
 import { unavailable } from '../core/errors.ts'
-import type { ComingMigrations } from './migration.ts'
-import type { Answer, Reader, Tx } from './query.ts'
+import type { PendingMigrations } from './migration.ts'
+import type { MaybePromise, Reader, Tx } from './query.ts'
 import type { SchemaCheck } from './schema-check.ts'
 import type { TableName } from './tables.ts'
 
@@ -15,15 +15,15 @@ export type Database = Reader & {
    *
    * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked, waited for too long)
    */
-  readonly write: <Result>(operation: (tx: Tx) => Answer<Result>, options?: WriteOptions) => Promise<Result>
+  readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
    * Asked before anything is done for a request that will write, so that one more than can wait costs little.
    *
    * @throws Refusal UNAVAILABLE when `write` would refuse whatever it were given, as far as the engine knows
    */
-  readonly requireRoom: () => void
+  readonly requireQueueSpace: () => void
   /** Has `call` called whenever operations are about to run that let nothing else run until they are stored. */
-  readonly beforeGroups: (call: () => void) => void
+  readonly onBeforeBatch: (call: () => void) => void
   /**
    * Makes this process the one that writes, durably, where an engine takes one writer only: whoever was it before commits
    * nothing from now on. For a service, when it has its port and before it answers anything.
@@ -37,7 +37,7 @@ export type Database = Reader & {
    * reads whole tables, and does so without their indexes where the engine can be told to.
    */
   readonly snapshot: <Result>(
-    read: (db: Reader) => Answer<Result>,
+    read: (db: Reader) => MaybePromise<Result>,
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
   /** Has what is read next see all that other processes have committed by now. */
@@ -51,7 +51,7 @@ export type Database = Reader & {
    * A number that is the same as before only if no process has changed a row of `table` in between, as of what is read
    * next; `null` where an engine can't tell without asking a server.
    */
-  readonly version: (table: TableName) => number | null
+  readonly tableVersion: (table: TableName) => number | null
   /**
    * Has `call` called soon after rows of `table` may have changed, by whichever process; what is read then sees it. It may be
    * called without a cause.
@@ -82,16 +82,16 @@ export const watchedTables = ['events', 'trustedDocuments'] as const
 export type WatchedTable = (typeof watchedTables)[number]
 
 /** What a process ends with when another has taken its database over. */
-export const takenOverCode = 3
+export const takenOverExitCode = 3
 
 /** What is known of an operation that writes. */
 export type WriteOptions = {
   /** The one merchant whose rows it writes: such operations may share a transaction and its commit, one after another. */
   readonly merchantId?: string
   /** For what is made many times at once; see `Beside`. */
-  readonly beside?: Beside
+  readonly batchable?: Batchable
   /** The moment of `machineClock` after which it is not begun any more; `answerLimitMs` from now unless given. */
-  readonly beginBy?: number
+  readonly deadlineMs?: number
   /** Told of the commit that stores it, or that it waited for where it was refused, before anyone is answered. */
   readonly onCommitted?: OnCommitted
 }
@@ -103,50 +103,50 @@ export type WriteOptions = {
  *
  * `key`: two of a merchant that have the same are not in one transaction, where neither would see what the other has made.
  */
-export type Beside = { readonly key: string | null }
+export type Batchable = { readonly conflictKey: string | null }
 
 /** The same database for one request, whose operations are begun by then or not at all. */
-export function beginningBy(db: Database, beginBy: number): Database {
-  return { ...db, write: (operation, options) => db.write(operation, { ...options, beginBy }) }
+export function withDeadline(db: Database, beginBy: number): Database {
+  return { ...db, write: (operation, options) => db.write(operation, { ...options, deadlineMs: beginBy }) }
 }
 
 /** What contradicts itself below the rows, and what could not be looked at, with the reason; `null` where all was. */
-export type SelfCheck = { readonly faults: readonly string[]; readonly unchecked: string | null }
+export type SelfCheck = { readonly errors: readonly string[]; readonly unchecked: string | null }
 
 /** `writes` are operations that committed, `commits` the transactions that they shared; `waiting` operations have not begun. */
-export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly waiting: number }
+export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly queued: number }
 
 /** A commit that was durable: how many operations shared it, and how long the engine took to make it so. */
-export type CommittedGroup = { readonly operations: number; readonly seconds: number }
-export type OnCommitted = (group: CommittedGroup) => void
+export type CommittedBatch = { readonly writes: number; readonly seconds: number }
+export type OnCommitted = (group: CommittedBatch) => void
 
 /** Thrown by an operation that lost a race to another writer; with one writer, as on SQLite, that can't happen. */
-export class Conflict extends Error {}
+export class ConflictError extends Error {}
 
 /** Thrown where a database can't be opened now and may be later, without anything being changed. */
-export class NotNow extends Error {}
+export class TemporarilyUnavailableError extends Error {}
 
 /** Stands for a database that is not open yet: everything is refused with UNAVAILABLE. */
-export function absentDatabase(): Database {
+export function unavailableDatabase(): Database {
   const refuse = async () => {
     throw unavailable('The service can not open its database yet.')
   }
   return {
     execute: refuse,
     write: refuse,
-    requireRoom: () => {},
-    beforeGroups: () => {},
+    requireQueueSpace: () => {},
+    onBeforeBatch: () => {},
     takeOver: () => {},
     snapshot: refuse,
     refresh: () => {},
     findPrimary: async () => {},
-    version: () => null,
+    tableVersion: () => null,
     watch: () => () => {},
     ping: refuse,
     backup: refuse,
     selfCheck: refuse,
     checkSchema: refuse,
-    statistics: () => ({ writes: 0, commits: 0, waiting: 0 }),
+    statistics: () => ({ writes: 0, commits: 0, queued: 0 }),
     close: async () => {},
   }
 }
@@ -168,7 +168,7 @@ export type DatabaseOptions = {
   /** Called once, when the files of the database were removed or replaced and everything is refused from then on. */
   readonly onStopped?: (error: Error) => void
   /** Called before a database that is in use is brought into a later form; what it throws leaves it as it is. */
-  readonly beforeMigrating?: ((coming: ComingMigrations) => Answer<void>) | undefined
+  readonly beforeMigrating?: ((coming: PendingMigrations) => MaybePromise<void>) | undefined
   /** Called before each migration, and after the last. */
   readonly onMigrating?: OnProgress | undefined
   /** Told of each commit, for whoever measures. */
@@ -178,7 +178,7 @@ export type DatabaseOptions = {
 }
 
 /** A database that is only looked at, in whatever form it is. */
-export type Visit = {
+export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
   /** As that of `Database`; only for one in the latest form. */
@@ -192,10 +192,10 @@ export type EngineState = {
   readonly version: string
   readonly settings: readonly EngineSetting[]
   /** Migrations that the next start will run, and one that this version does not know. */
-  readonly coming: readonly string[]
-  readonly unknown: string | undefined
+  readonly pendingMigrations: readonly string[]
+  readonly unknownMigration: string | undefined
   /** How far its own clock, where it has one, is ahead of this machine's. */
-  readonly aheadMs: number | null
+  readonly clockSkewMs: number | null
 }
 
 /** A setting as it was read back; `advice` where what is acknowledged is not safe with it, or something will not work. */
@@ -207,7 +207,7 @@ export type RestoreOptions = {
   /** The path of the backup, which stays as it is. */
   readonly backup: string
   /** Whether a database that is there may be replaced; it is kept beside, under a dated name. */
-  readonly isReplacing: boolean
+  readonly canReplace: boolean
   /** The moment that the name has, in milliseconds since 1970. */
   readonly now: number
   /** Looks through a copy of the backup by its URL, which it may bring to the latest form; what it throws refuses it. */
@@ -216,13 +216,13 @@ export type RestoreOptions = {
 }
 
 /** Where a backup is now, a file or a database of a server, and where what was there before is kept; `null` where nothing was. */
-export type Restored = { readonly file: string; readonly kept: string | null }
+export type RestoreResult = { readonly location: string; readonly previousLocation: string | null }
 
 /** What to do where a database was expected and there is none. */
-export const howToMakeOne =
+export const missingDatabaseAdvice =
   'DATABASE_URL must name a database that is there, unless `npm run -s cli -- migrate` shall make a new one'
 
 /** Whether a database at `url` takes the writes of one process only. */
-export function hasOneWriter(url: string): boolean {
+export function isSingleWriter(url: string): boolean {
   return url.startsWith('sqlite:')
 }

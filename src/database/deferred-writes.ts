@@ -1,8 +1,8 @@
-import type { Answer, Change, Pending, Tx } from './query.ts'
-import { answerOf } from './query.ts'
+import type { DeferredUpdate, DeferredValues, MaybePromise, Tx } from './query.ts'
+import { mapMaybe } from './query.ts'
 
 /** What operations change in memory, as an engine sees it: what to do when an operation begins or fails, and before COMMIT. */
-export type PendingWrites = Pending & {
+export type DeferredWrites = DeferredValues & {
   /** An operation begins: what the one before it has left stays. */
   readonly begin: () => void
   /** The operation failed: what it has left goes. */
@@ -11,23 +11,23 @@ export type PendingWrites = Pending & {
   readonly store: (tx: Tx) => Promise<void>
 }
 
-type Left = { readonly value: unknown; readonly store: (tx: Tx, value: never) => Answer<unknown> }
+type DeferredValue = { readonly value: unknown; readonly store: (tx: Tx, value: never) => MaybePromise<unknown> }
 
-export function pendingWrites(): PendingWrites {
-  const left = new Map<string, Left>()
-  const held = new Map<string, Answer<unknown>>()
+export function deferredWrites(): DeferredWrites {
+  const left = new Map<string, DeferredValue>()
+  const held = new Map<string, MaybePromise<unknown>>()
   /** What was there before the operation, the latest change last. */
-  let before: (readonly [string, Left | undefined])[] = []
+  let before: (readonly [string, DeferredValue | undefined])[] = []
   return {
-    hold: (name, read) => {
+    lock: (name, read) => {
       if (left.has(name) || held.has(name)) return
       const value = read()
       held.set(name, value)
       // Whoever changes it is told, and who is refused before that has no need of it.
       if (value instanceof Promise) value.catch(() => {})
     },
-    change: <Value>(name: string, { read, next, store }: Change<Value>) =>
-      answerOf(left.has(name) ? null : held.has(name) ? (held.get(name) as Answer<Value>) : read(), (first) => {
+    update: <Value>(name: string, { read, next, store }: DeferredUpdate<Value>) =>
+      mapMaybe(left.has(name) ? null : held.has(name) ? (held.get(name) as MaybePromise<Value>) : read(), (first) => {
         // While it was read, another may have changed it.
         const earlier = left.get(name)
         const value = next((earlier ? earlier.value : first) as Value)

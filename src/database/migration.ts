@@ -1,5 +1,5 @@
 import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'kysely'
-import type { Answer } from './query.ts'
+import type { MaybePromise } from './query.ts'
 
 /** One step of the schema, for every engine; once released it never changes. */
 export type Migration = {
@@ -7,39 +7,43 @@ export type Migration = {
   readonly name: string
   /** What it rewrites of a database that is in use, for whoever waits; absent where it does not take long. */
   readonly rewrites?: string
-  readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly Step[]
+  readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
 
 /** One statement of a migration; one that has a `refusal` finds rows only where the migration must not go on, which is why. */
-type Step = Compilable & { readonly refusal?: string }
+type MigrationStep = Compilable & { readonly refusal?: string }
 
 /** A foreign key of (merchant_id, `column`) to another table's key. */
-type Referrer = { readonly table: string; readonly name: string; readonly column: string }
+type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
 /** Migrations that a database which is in use is about to get. */
-export type ComingMigrations = {
+export type PendingMigrations = {
   /** The last that it has. */
-  readonly from: string
+  readonly latestApplied: string
   readonly names: readonly string[]
   /** What they rewrite of it. */
   readonly rewrites: readonly string[]
   /** Copies the database as it is to a new file. @throws what `backup` throws */
-  readonly backUp: (path: string) => Answer<void>
+  readonly backUp: (path: string) => MaybePromise<void>
 }
 
 /** Those of `migrations` that are not among the `applied`, in their order; `null` where there are none, or the database is new. */
-export function comingMigrations(
+export function findPendingMigrations(
   migrations: readonly Migration[],
   applied: readonly string[],
-): Omit<ComingMigrations, 'backUp'> | null {
+): Omit<PendingMigrations, 'backUp'> | null {
   const from = applied.toSorted().at(-1)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
   if (from === undefined || missing.length === 0) return null
-  return { from, names: missing.map(({ name }) => name), rewrites: missing.flatMap(({ rewrites }) => rewrites ?? []) }
+  return {
+    latestApplied: from,
+    names: missing.map(({ name }) => name),
+    rewrites: missing.flatMap(({ rewrites }) => rewrites ?? []),
+  }
 }
 
 /** The first of the `applied` that is none of `migrations`: whatever has it is of a later version. */
-export function unknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
+export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => migration.name === name))
 }
 
@@ -84,12 +88,12 @@ export type MigrationDialect = {
    *
    * @param others every other column of the table
    */
-  readonly changeableOnce: (
+  readonly writeOnce: (
     table: string,
     columns: { readonly column: string; readonly others: readonly string[] },
   ) => readonly Compilable[]
   /** Takes back what `appendOnly` forbade, for a migration that fills a new column of old rows and then forbids it again. */
-  readonly changeable: (table: string) => readonly Compilable[]
+  readonly dropAppendOnly: (table: string) => readonly Compilable[]
   /** A view, which shows a merchant no other rows than its tables do. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
@@ -100,16 +104,19 @@ export type MigrationDialect = {
     table: string,
     replacement: {
       readonly by: string
-      readonly referrers: readonly Referrer[]
-      readonly formerReferrers: readonly Omit<Referrer, 'column'>[]
+      readonly referrers: readonly ReferencingKey[]
+      readonly removedReferrers: readonly Omit<ReferencingKey, 'column'>[]
     },
-  ) => readonly Step[]
+  ) => readonly MigrationStep[]
   /** Refuses the whole migration where `select` finds anything: nothing is changed then. */
-  readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => Step
+  readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => MigrationStep
   /**
    * Tells the engine's planner how many rows of a large table share the first columns of an index: the first, the first
    * two, and so on. `byIndex` names an index without its table, `key` the primary key. Nothing where the engine finds out
    * by itself.
    */
-  readonly expectRows: (table: string, byIndex: Readonly<Record<string, readonly number[]>>) => readonly Compilable[]
+  readonly setPlannerStatistics: (
+    table: string,
+    byIndex: Readonly<Record<string, readonly number[]>>,
+  ) => readonly Compilable[]
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import type { Database, DatabaseOptions, Restored, RestoreOptions, Visit } from './database.ts'
-import { databaseNameOf, readUrl } from './postgres/connection-url.ts'
-import { visitPostgres } from './postgres/inspect-postgres.ts'
+import type { Database, DatabaseOptions, InspectedDatabase, RestoreOptions, RestoreResult } from './database.ts'
+import { databaseNameOf, parseConnectionUrl } from './postgres/connection-url.ts'
+import { inspectPostgres } from './postgres/inspect-postgres.ts'
 import { openPostgres } from './postgres/open-postgres.ts'
 import { restorePostgres } from './postgres/restore-postgres.ts'
-import { visitSqlite } from './sqlite/inspect-sqlite.ts'
+import { inspectSqlite } from './sqlite/inspect-sqlite.ts'
 import { openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
 import { restoreSqlite } from './sqlite/restore-sqlite.ts'
 
@@ -50,9 +50,9 @@ export async function openDatabase({
  *
  * @throws Error when it can't be reached or opened, or is none of ours
  */
-export async function visitDatabase(url: string): Promise<Visit> {
+export async function inspectDatabase(url: string): Promise<InspectedDatabase> {
   const path = sqlitePathOf(url)
-  return path === null ? visitPostgres(url) : visitSqlite(path)
+  return path === null ? inspectPostgres(url) : inspectSqlite(path)
 }
 
 /**
@@ -61,13 +61,13 @@ export async function visitDatabase(url: string): Promise<Visit> {
  * @throws Error with advice: where a process has the database open, or one is there that may not be replaced; and where the
  *   backup is none, is cut off or damaged, of something else or of a later version
  */
-export function restoreDatabase(options: RestoreOptions): Promise<Restored> {
+export function restoreDatabase(options: RestoreOptions): Promise<RestoreResult> {
   const path = sqlitePathOf(options.url)
   return path === null ? restorePostgres(options) : restoreSqlite(path, options)
 }
 
 /** What backups of the database at `url` are named after: its file, or `<database>.dump` for one of PostgreSQL. */
-export function backedUpFile(url: string): string {
+export function backupSourceName(url: string): string {
   return sqlitePathOf(url) ?? `${databaseNameOf(url)}.dump`
 }
 
@@ -75,8 +75,8 @@ export function backedUpFile(url: string): string {
 export function databaseName(url: string): string {
   const path = sqlitePathOf(url)
   if (path !== null) return `sqlite:${path}`
-  return `postgres://${readUrl(url)
-    .places.map(({ name }) => name)
+  return `postgres://${parseConnectionUrl(url)
+    .servers.map(({ name }) => name)
     .join(', ')}`
 }
 

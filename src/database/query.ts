@@ -1,12 +1,12 @@
 import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder, TableNode } from 'kysely'
 import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import type { Scope } from './merchant-scope.ts'
-import { scopeOf } from './merchant-scope.ts'
+import type { QueryScope } from './merchant-scope.ts'
+import { inferQueryScope } from './merchant-scope.ts'
 import type { Placeholder } from './placeholder.ts'
 import { placeholder } from './placeholder.ts'
-import type { Columns, Values } from './projection.ts'
-import { nodeWith } from './projection.ts'
+import type { ProjectedRow, Projection } from './projection.ts'
+import { projectNode } from './projection.ts'
 import type { NewRowOf, TableName, Tables } from './tables.ts'
 import { camelCase, snakeCase, tables } from './tables.ts'
 
@@ -20,100 +20,103 @@ export type Query = {
   readonly number: number
   readonly node: RootOperationNode
   /** Whose rows it touches; every engine that keeps merchants apart goes by it. */
-  readonly scope: Scope
+  readonly scope: QueryScope
   /** Where it is a form of another, the columns that were chosen: its rows are their values. */
-  readonly columns: Columns | null
+  readonly projection: Projection | null
   /** Whether transactions ask for it once, as `sharedQuery` says. */
   readonly isShared: boolean
   /** Whether it finds rows of any customer for who acts as one; see `acrossCustomers`. */
-  readonly isOfAnyCustomer: boolean
+  readonly isAcrossCustomers: boolean
 }
 
 /** What answers queries. Rows are fresh objects with camelCase names. */
 export type Reader = {
-  readonly execute: <Result>(query: Query, params: object) => Answer<Result[]>
+  readonly execute: <Result>(query: Query, params: object) => MaybePromise<Result[]>
   /** Whose rows alone there are for it; see `one-customer.ts`. */
   readonly customerId?: string
 }
 
 /** What is there at once where the engine is in this process, and else comes from a server. */
-export type Answer<Value> = Value | Promise<Value>
+export type MaybePromise<Value> = Value | Promise<Value>
 
 /** The answer made of another, at once if that is there: to wait for what is there takes as long as many a statement. */
-export function answerOf<Value, Made>(answer: Answer<Value>, make: (value: Value) => Answer<Made>): Answer<Made> {
+export function mapMaybe<Value, Made>(
+  answer: MaybePromise<Value>,
+  make: (value: Value) => MaybePromise<Made>,
+): MaybePromise<Made> {
   return answer instanceof Promise ? answer.then(make) : make(answer)
 }
 
-declare const writes: unique symbol
+declare const txBrand: unique symbol
 
 /** A transaction that may write; only `Database.write` hands one out. */
-export type Tx = Reader & { readonly pending: Pending; readonly [writes]: true }
+export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**
  * What the operations of one transaction change one after another, such as the latest number of a list: read once, kept in
  * memory, and written once, before COMMIT, however many have changed it. It counts as written by each: one that fails leaves
  * nothing.
  */
-export type Pending = {
+export type DeferredValues = {
   /** Reads the value of `name` now, so that it stays what it is for all others before it is known what becomes of it. */
-  readonly hold: <Value>(name: string, read: Change<Value>['read']) => void
+  readonly lock: <Value>(name: string, read: DeferredUpdate<Value>['read']) => void
   /** Changes the value of `name`; answers what it is now. */
-  readonly change: <Value>(name: string, how: Change<Value>) => Answer<Value>
+  readonly update: <Value>(name: string, how: DeferredUpdate<Value>) => MaybePromise<Value>
 }
 
-export type Change<Value> = {
+export type DeferredUpdate<Value> = {
   /** Reads it for the first to change it, so that it stays what it is for all others until the transaction ends. */
-  readonly read: () => Answer<Value>
+  readonly read: () => MaybePromise<Value>
   readonly next: (value: Value) => Value
-  readonly store: (tx: Tx, value: Value) => Answer<unknown>
+  readonly store: (tx: Tx, value: Value) => MaybePromise<unknown>
 }
 
 /** A query for rows of some tables, of which nothing is selected yet. */
-export type Rows<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
+export type RowsQuery<Table extends TableName> = SelectQueryBuilder<Tables, Table, object>
 
 /** The parameters of a query: inside `build` each is a placeholder that stands where its value will be bound. */
 export type Params<Values extends object> = Values
 
 // The dialect here only builds trees; each engine compiles them with its own compiler.
-const builder = new Kysely<Tables>({
-  dialect: new SqliteDialect({ database: neverOpened }),
+const queryBuilder = new Kysely<Tables>({
+  dialect: new SqliteDialect({ database: failToConnect }),
   plugins: [new CamelCasePlugin()],
 })
 
 /** Stands for the database of a dialect that only builds or compiles. */
-export async function neverOpened(): Promise<never> {
+export async function failToConnect(): Promise<never> {
   throw new Error('queries run by the connections of an engine')
 }
 
-export const from = builder.selectFrom.bind(builder)
-export const into = builder.insertInto.bind(builder)
-export const change = builder.updateTable.bind(builder)
-export const remove = builder.deleteFrom.bind(builder)
-export const withTable = builder.with.bind(builder)
+export const selectFrom = queryBuilder.selectFrom.bind(queryBuilder)
+export const insertInto = queryBuilder.insertInto.bind(queryBuilder)
+export const updateTable = queryBuilder.updateTable.bind(queryBuilder)
+export const deleteFrom = queryBuilder.deleteFrom.bind(queryBuilder)
+export const withCte = queryBuilder.with.bind(queryBuilder)
 
 /** What asks for rows: as the values of the columns that a caller chooses, or whole. */
-type Selecting<P, Result> = {
-  (db: Reader, params: P, columns: Columns): Answer<Values[]>
+type ProjectableQuery<P, Result> = {
+  (db: Reader, params: P, columns: Projection): MaybePromise<ProjectedRow[]>
   // The last is what TypeScript infers from.
-  (db: Reader, params: P): Answer<Result[]>
+  (db: Reader, params: P): MaybePromise<Result[]>
 }
 
 /** A query for any number of rows. */
-export function query<P extends object, Result>(build: (params: P) => Compilable<Result>): Selecting<P, Result> {
-  const built = builtQuery(build(placeholders<P>()))
-  return (db: Reader, params: P, columns?: Columns) =>
-    db.execute<never>(columns ? formOf(built, columns) : built, params)
+export function query<P extends object, Result>(build: (params: P) => Compilable<Result>): ProjectableQuery<P, Result> {
+  const built = buildQuery(build(placeholders<P>()))
+  return (db: Reader, params: P, columns?: Projection) =>
+    db.execute<never>(columns ? projectQuery(built, columns) : built, params)
 }
 
 /** A query for at most one row: `null` when there is none. */
 export function queryOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (db: Reader, params: P) => Answer<Result | null> {
-  const built = builtQuery(build(placeholders<P>()))
-  return (db, params) => answerOf(db.execute<Result>(built, params), first)
+): (db: Reader, params: P) => MaybePromise<Result | null> {
+  const built = buildQuery(build(placeholders<P>()))
+  return (db, params) => mapMaybe(db.execute<Result>(built, params), firstRow)
 }
 
-function first<Row>(rows: readonly Row[]): Row | null {
+function firstRow<Row>(rows: readonly Row[]): Row | null {
   return rows[0] ?? null
 }
 
@@ -124,8 +127,8 @@ function first<Row>(rows: readonly Row[]): Row | null {
  */
 export function sharedQuery<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (db: Reader, params: P) => Answer<readonly Result[]> {
-  const built = { ...builtQuery(build(placeholders<P>())), isShared: true }
+): (db: Reader, params: P) => MaybePromise<readonly Result[]> {
+  const built = { ...buildQuery(build(placeholders<P>())), isShared: true }
   if (built.scope !== 'shared') throw new Error('what belongs to a merchant is not shared')
   return (db, params) => db.execute<Result>(built, params)
 }
@@ -134,40 +137,42 @@ export function sharedQuery<P extends object, Result>(
 export function queryWithFilters<const Filter extends string, P extends { [Name in Filter]: unknown }, Result>(
   filters: readonly Filter[],
   build: (params: P, has: (filter: Filter) => boolean) => Compilable<Result>,
-): Selecting<Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }, Result> {
+): ProjectableQuery<Omit<P, Filter> & { [Name in Filter]?: P[Name] | undefined }, Result> {
   // Each set is built when it is asked for; whose rows it is for is looked at now.
-  scopedNode(build(placeholders<P>(), () => false))
+  nodeAndScope(build(placeholders<P>(), () => false))
   const variants: Query[] = []
-  return (db: Reader, params: object, columns?: Columns) => {
+  return (db: Reader, params: object, columns?: Projection) => {
     const given = params as Record<string, unknown>
     let variant = 0
     for (const [bit, filter] of filters.entries()) if (given[filter] !== undefined) variant |= 1 << bit
     const has = (filter: Filter) => (variant & (1 << filters.indexOf(filter))) !== 0
-    const built = variants[variant] ?? builtQuery(build(placeholders<P>(), has))
+    const built = variants[variant] ?? buildQuery(build(placeholders<P>(), has))
     variants[variant] = built
-    return db.execute<never>(columns ? formOf(built, columns) : built, params)
+    return db.execute<never>(columns ? projectQuery(built, columns) : built, params)
   }
 }
 
 /** A statement that writes; it answers the rows that it returns. */
 export function statement<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (tx: Tx, params: P) => Answer<Result[]> {
+): (tx: Tx, params: P) => MaybePromise<Result[]> {
   return query(build)
 }
 
 /** A statement that writes at most one row and returns it; `null` when its condition did not hold. */
 export function statementOne<P extends object, Result>(
   build: (params: P) => Compilable<Result>,
-): (tx: Tx, params: P) => Answer<Result | null> {
+): (tx: Tx, params: P) => MaybePromise<Result | null> {
   return queryOne(build)
 }
 
 /** The statement that inserts one row, every column named. */
-export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: NewRowOf<Table>) => Answer<unknown> {
+export function insertRow<Table extends TableName>(
+  table: Table,
+): (tx: Tx, row: NewRowOf<Table>) => MaybePromise<unknown> {
   const columns = Object.entries(tables[table]).filter(([, column]) => !column.isGenerated)
   const values = Object.fromEntries(columns.map(([name]) => [name, placeholder(name)]))
-  const built = builtQuery(into(table).values(values as never))
+  const built = buildQuery(insertInto(table).values(values as never))
   return (tx, row) => tx.execute(built, row)
 }
 
@@ -176,7 +181,7 @@ export function insertRow<Table extends TableName>(table: Table): (tx: Tx, row: 
  * `merchantId`, or it does not build; see `scope.ts`. Where the engine itself keeps merchants apart, it sees no other rows.
  */
 export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<Result> {
-  overAll.add(built)
+  queriesAcrossMerchants.add(built)
   return built
 }
 
@@ -185,21 +190,21 @@ export function acrossMerchants<Result>(built: Compilable<Result>): Compilable<R
  * caller nothing but that something is taken, or that something has happened.
  */
 export function acrossCustomers<Result>(built: Compilable<Result>): Compilable<Result> {
-  overCustomers.add(built)
+  queriesAcrossCustomers.add(built)
   return built
 }
 
-const overCustomers = new WeakSet<Compilable<unknown>>()
+const queriesAcrossCustomers = new WeakSet<Compilable<unknown>>()
 
-const overAll = new WeakSet<Compilable<unknown>>()
+const queriesAcrossMerchants = new WeakSet<Compilable<unknown>>()
 
 /** Finds whose a row is, for an operator who has nothing but its id: one look per merchant. */
-export function merchantOf(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
+export function merchantIdQuery(table: 'customers' | 'payouts' | 'wallets' | 'webhookEndpoints') {
   // Kysely has types for one table.
   const one = table as 'customers'
   return queryOne((p: Params<{ id: string }>) =>
     acrossMerchants(
-      from('merchants')
+      selectFrom('merchants')
         .crossJoin(one)
         .whereRef(`${one}.merchantId`, '=', 'merchants.id')
         .where(`${one}.id`, '=', p.id)
@@ -209,7 +214,7 @@ export function merchantOf(table: 'customers' | 'payouts' | 'wallets' | 'webhook
 }
 
 /** The parameters that columns of the same names are set to. */
-export function sameNames<P extends object, const Name extends keyof P>(
+export function pickParams<P extends object, const Name extends keyof P>(
   params: P,
   names: readonly Name[],
 ): Pick<P, Name> {
@@ -217,7 +222,7 @@ export function sameNames<P extends object, const Name extends keyof P>(
 }
 
 /** The right side of `in` for a parameter that is an array; it may be empty. */
-export function list<Item>(values: readonly Item[]): Expression<Item> {
+export function listParam<Item>(values: readonly Item[]): Expression<Item> {
   const { placeholder } = values as unknown as Placeholder
   return {
     get expressionType() {
@@ -228,58 +233,69 @@ export function list<Item>(values: readonly Item[]): Expression<Item> {
 }
 
 /** A table in a FROM that is read row by row, whatever its indexes say: for whoever doubts what is stored. */
-export function rowsOf(table: TableName): RawBuilder<unknown> {
+export function scanTable(table: TableName): RawBuilder<unknown> {
   const marker: Expression<unknown> = {
     get expressionType() {
       return undefined
     },
-    toOperationNode: () => ValueNode.create(rowByRow),
+    toOperationNode: () => ValueNode.create(noIndexMarker),
   }
   return sql`${sql.table(snakeCase(table))} ${marker}`
 }
 
 /** Stands after a table, where an engine says that no index may be used. */
-export const rowByRow = Symbol('row by row')
+export const noIndexMarker = Symbol('row by row')
 
 let queryCount = 0
 
-function builtQuery(built: Compilable<unknown>): Query {
-  const isOfAnyCustomer = overCustomers.has(built)
-  return { number: queryCount++, ...scopedNode(built), columns: null, isShared: false, isOfAnyCustomer }
+function buildQuery(built: Compilable<unknown>): Query {
+  const isOfAnyCustomer = queriesAcrossCustomers.has(built)
+  return {
+    number: queryCount++,
+    ...nodeAndScope(built),
+    projection: null,
+    isShared: false,
+    isAcrossCustomers: isOfAnyCustomer,
+  }
 }
 
 /** Another query that takes the same parameters, with one more perhaps, and gives the same columns. */
-export function rewritten(query: Query, node: RootOperationNode): Query {
-  return { ...query, number: query.columns ? formCount++ : queryCount++, node }
+export function rewriteQuery(query: Query, node: RootOperationNode): Query {
+  return { ...query, number: query.projection ? projectedQueryCount++ : queryCount++, node }
 }
 
 /** Forms that are shared by all who choose the same columns of the same query. */
-const forms = new LRUCache<string, Query, () => Query>({
+const projectedQueries = new LRUCache<string, Query, () => Query>({
   max: 1_000,
   memoMethod: (_key, _stale, { context: make }) => make(),
 })
 
 /** Forms that stay with the columns that they were asked for with, so that whoever reads the same again makes no key for it. */
-const formsOfColumns = 4
+const maxQueriesPerProjection = 4
 
-let formCount = 0
+let projectedQueryCount = 0
 
 /** The same query for the same rows, of which it reads the chosen columns only. */
-function formOf(query: Query, columns: Columns): Query {
-  const latest = columns.forms.get(query) as Query | undefined
+function projectQuery(query: Query, columns: Projection): Query {
+  const latest = columns.projectedQueries.get(query) as Query | undefined
   if (latest) return latest
   const key = `${query.number} ${columns.key}`
-  const form = forms.memo(key, {
-    context: () => ({ ...query, number: formCount++, node: nodeWith(columns, query.node), columns }),
+  const form = projectedQueries.memo(key, {
+    context: () => ({
+      ...query,
+      number: projectedQueryCount++,
+      node: projectNode(columns, query.node),
+      projection: columns,
+    }),
   })
-  if (columns.forms.size === formsOfColumns) columns.forms.clear()
-  columns.forms.set(query, form)
+  if (columns.projectedQueries.size === maxQueriesPerProjection) columns.projectedQueries.clear()
+  columns.projectedQueries.set(query, form)
   return form
 }
 
-function scopedNode(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
+function nodeAndScope(built: Compilable<unknown>): Pick<Query, 'node' | 'scope'> {
   const node = (built as unknown as { toOperationNode(): RootOperationNode }).toOperationNode()
-  return { node, scope: scopeOf(node, { isAcrossMerchants: overAll.has(built) }) }
+  return { node, scope: inferQueryScope(node, { isAcrossMerchants: queriesAcrossMerchants.has(built) }) }
 }
 
 /** Whether a query that writes answers the rows that it changes. */

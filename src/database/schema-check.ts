@@ -25,16 +25,16 @@ export type SchemaCheck = {
 /** Compares the objects that were found with those that the migrations make. */
 export function compareSchemas(found: readonly SchemaObject[], expected: readonly SchemaObject[]): SchemaCheck {
   const ownTables = new Set(expected.filter(({ kind }) => kind === 'table').map(({ name }) => name))
-  const foundByName = byName(found)
-  const expectedByName = byName(expected)
+  const foundByName = indexByName(found)
+  const expectedByName = indexByName(expected)
   const isTableMissing = ({ table }: SchemaObject) => table !== null && !foundByName.has(`table ${table}`)
-  const isOwn = ({ table, target }: SchemaObject) =>
+  const isOfOwnTable = ({ table, target }: SchemaObject) =>
     table === null || ownTables.has(table) || ownTables.has(target ?? '')
 
-  const missing = expected.filter((each) => !foundByName.has(nameOf(each)) && !isTableMissing(each))
-  const added = found.filter((each) => !expectedByName.has(nameOf(each)) && isOwn(each))
+  const missing = expected.filter((each) => !foundByName.has(objectName(each)) && !isTableMissing(each))
+  const added = found.filter((each) => !expectedByName.has(objectName(each)) && isOfOwnTable(each))
   const changed = found.filter((each) => {
-    const definition = expectedByName.get(nameOf(each))?.definition
+    const definition = expectedByName.get(objectName(each))?.definition
     return definition !== undefined && definition !== each.definition
   })
   // The text of a table has its columns and foreign keys, which are compared one by one as well.
@@ -42,21 +42,21 @@ export function compareSchemas(found: readonly SchemaObject[], expected: readonl
   const tellingChanges = changed.filter(({ kind, name }) => kind !== 'table' || !differingTables.has(name))
   return {
     differences: [
-      ...missing.map((each) => `${describe(each)} is missing`),
-      ...added.filter(({ isHarmless }) => !isHarmless).map((each) => `${describe(each)} is not of this service`),
-      ...tellingChanges.map((each) => `${describe(each)} is changed: ${excerpt(each.definition)}`),
+      ...missing.map((each) => `${describeObject(each)} is missing`),
+      ...added.filter(({ isHarmless }) => !isHarmless).map((each) => `${describeObject(each)} is not of this service`),
+      ...tellingChanges.map((each) => `${describeObject(each)} is changed: ${excerpt(each.definition)}`),
     ],
-    notices: added.filter(({ isHarmless }) => isHarmless).map((each) => `${describe(each)} was added`),
+    notices: added.filter(({ isHarmless }) => isHarmless).map((each) => `${describeObject(each)} was added`),
     unchecked: null,
   }
 }
 
-function byName(objects: readonly SchemaObject[]): ReadonlyMap<string, SchemaObject> {
-  return new Map(objects.map((each) => [nameOf(each), each]))
+function indexByName(objects: readonly SchemaObject[]): ReadonlyMap<string, SchemaObject> {
+  return new Map(objects.map((each) => [objectName(each), each]))
 }
 
 /** Triggers of two tables may have one name. */
-function nameOf({ kind, name, table }: SchemaObject): string {
+function objectName({ kind, name, table }: SchemaObject): string {
   return table === null ? `${kind} ${name}` : `${kind} ${name} on ${table}`
 }
 
@@ -64,12 +64,12 @@ function isPartOfTable({ kind }: SchemaObject): boolean {
   return kind === 'column' || kind === 'foreign key'
 }
 
-function describe(object: SchemaObject): string {
-  return object.kind === 'column' ? `column ${object.table}.${object.name}` : nameOf(object)
+function describeObject(object: SchemaObject): string {
+  return object.kind === 'column' ? `column ${object.table}.${object.name}` : objectName(object)
 }
 
-const maxExcerpt = 200
+const maxExcerptLength = 200
 
 function excerpt(definition: string): string {
-  return definition.length > maxExcerpt ? `${definition.slice(0, maxExcerpt)}…` : definition
+  return definition.length > maxExcerptLength ? `${definition.slice(0, maxExcerptLength)}…` : definition
 }

@@ -2,33 +2,33 @@ import type { Query } from './query.ts'
 import { isRead } from './query.ts'
 
 /** What shared queries have answered (see `sharedQuery`), to be forgotten as soon as it may not be so any more. */
-export type SharedAnswers<Answer> = {
+export type SharedQueryCache<Answer> = {
   /** What the query answers: what it did before with the same parameters, or what `run` does. */
-  readonly answer: (query: Query, params: object, run: () => Answer) => Answer
+  readonly getOrRun: (query: Query, params: object, run: () => Answer) => Answer
   /** Has it look at what is run: what changes what all share ends all answers. */
-  readonly note: (query: Query) => void
-  readonly forget: () => void
+  readonly clearIfChangedBy: (query: Query) => void
+  readonly clear: () => void
 }
 
 /** Answers that are kept at most, before all are forgotten: some for each pair of assets in each minute. */
-const answersKept = 200
+const maxCachedResults = 200
 
-export function sharedAnswers<Answer>(): SharedAnswers<Answer> {
+export function sharedQueryCache<Answer>(): SharedQueryCache<Answer> {
   const answers = new Map<string, Answer>()
-  const forget = () => answers.clear()
+  const clear = () => answers.clear()
   return {
-    answer: (query, params, run) => {
+    getOrRun: (query, params, run) => {
       const key = `${query.number} ${Object.values(params).join(' ')}`
       const known = answers.get(key)
       if (known !== undefined) return known
       const answer = run()
-      if (answers.size === answersKept) forget()
+      if (answers.size === maxCachedResults) clear()
       answers.set(key, answer)
       return answer
     },
-    note: (query) => {
-      if (query.scope !== 'merchant' && !isRead(query)) forget()
+    clearIfChangedBy: (query) => {
+      if (query.scope !== 'merchant' && !isRead(query)) clear()
     },
-    forget,
+    clear,
   }
 }

@@ -1,6 +1,6 @@
 import type { ColumnKind } from './columns.ts'
 import type { Database } from './database.ts'
-import { answerOf } from './query.ts'
+import { mapMaybe } from './query.ts'
 import { tables } from './tables.ts'
 
 /**
@@ -8,17 +8,17 @@ import { tables } from './tables.ts'
  * that nobody has stored. Every id of the first row is the same, as if it led to itself, and those of the second are others.
  * Nothing can be written.
  */
-export function inventingRows(db: Database, count: number): Database {
-  const rows = Array.from({ length: count }, (_, place) => inventedRow(place + 1))
+export function stubDatabase(db: Database, count: number): Database {
+  const rows = Array.from({ length: count }, (_, place) => createStubRow(place + 1))
   const refuse = () => Promise.reject(new Error('nothing is written beside invented rows'))
   let queries = 0
   return {
     ...db,
     execute: (query, params) => {
       // Whoever reads on until there is no more would never end.
-      if (++queries > mostQueries) throw new Error('too much is read of invented rows')
-      return answerOf(db.execute(query, params), () =>
-        rows.map((row) => (query.columns ? query.columns.names.map((name) => row[name]) : row)),
+      if (++queries > maxStubQueries) throw new Error('too much is read of invented rows')
+      return mapMaybe(db.execute(query, params), () =>
+        rows.map((row) => (query.projection ? query.projection.names.map((name) => row[name]) : row)),
       ) as never
     },
     snapshot: refuse,
@@ -27,27 +27,27 @@ export function inventingRows(db: Database, count: number): Database {
 }
 
 /** Queries that are run beside invented rows: more than a document within its limits has. */
-const mostQueries = 200
+const maxStubQueries = 200
 
 /** The id of an invented row; no merchant has it. */
-export function inventedId(number: number): string {
+export function stubId(number: number): string {
   return `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 }
 
-type Row = Readonly<Record<string, unknown>>
+type StubRow = Readonly<Record<string, unknown>>
 
 /** A row of whichever table: it has the columns of all. */
-function inventedRow(number: number): Row {
+function createStubRow(number: number): StubRow {
   const columns = Object.values(tables).flatMap((table) => Object.entries<{ readonly kind: ColumnKind }>(table))
   // Where the tables differ, ids are what leads to other rows.
   const inOrder = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
-  const values = inOrder.map(([name, { kind }]) => [name, inventedValues[kind](number)] as const)
+  const values = inOrder.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
   // What queries themselves call something.
   return { ...Object.fromEntries(values), sequence: number, rowCount: 1, total: 1 }
 }
 
-const inventedValues: Readonly<Record<ColumnKind, (number: number) => unknown>> = {
-  uuid: inventedId,
+const stubValues: Readonly<Record<ColumnKind, (number: number) => unknown>> = {
+  uuid: stubId,
   text: (number) => `text ${number}`,
   timestamp: () => '2000-01-01T00:00:00.000Z',
   integer: (number) => number,

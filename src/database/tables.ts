@@ -1,4 +1,4 @@
-import type { ColumnKind, NewRow, Row, TableTypes } from './columns.ts'
+import type { ColumnKind, InsertableRow, SelectableRow, TableTypes } from './columns.ts'
 import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
@@ -462,7 +462,7 @@ export type EventType =
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
 /** The kind of each column of each table and view, as the database spells both. */
-export const columnsInDatabase: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(
+export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(
   Object.entries({ ...tables, ...views }).map(([table, columns]) => [
     snakeCase(table),
     Object.fromEntries(Object.entries(columns).map(([column, { kind }]) => [snakeCase(column), kind])),
@@ -490,7 +490,7 @@ export type Tables = TableTypes<typeof tables>
 export type TableName = keyof Tables & string
 
 /** A row of `table` as it is read. */
-export type RowOf<Table extends TableName> = Row<(typeof tables)[Table]>
+export type RowOf<Table extends TableName> = SelectableRow<(typeof tables)[Table]>
 
 /** A row of `table` as it is inserted. */
-export type NewRowOf<Table extends TableName> = NewRow<(typeof tables)[Table]>
+export type NewRowOf<Table extends TableName> = InsertableRow<(typeof tables)[Table]>

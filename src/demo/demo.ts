@@ -42,31 +42,31 @@ export async function seedDemo(service: Service): Promise<boolean> {
     if (await apiKeyById(tx, { id: demoKey.id })) return true
     if ((await allMerchants(tx, {})).length > 0) return false
     const past = createService({
-      db: withinTransaction(service.db, tx),
+      db: databaseWithin(service.db, tx),
       mode: 'sandbox',
-      clock: lastMonth(service.now()),
+      clock: lastMonthClock(service.now()),
     })
     const merchant = await createMerchant(past, { name: 'Demo merchant' }, demoKey)
-    await setPrices(past)
-    await tellStory(createContext(past, merchant.id))
+    await seedPrices(past)
+    await seedHistory(createContext(past, merchant.id))
     merchantId = merchant.id
     return true
   })
   // Afterwards, so that its month is not sent to it; and where no secret can be kept there is none.
   if (merchantId !== null && service.secrets !== noSecrets) {
-    await createWebhookEndpoint(createContext(service, merchantId), ownEndpoint)
+    await createWebhookEndpoint(createContext(service, merchantId), sandboxReceiverEndpoint)
   }
   return isThere
 }
 
 /** Whoever starts the demo sees webhooks arrive without a receiver. The port is the usual one until the service is started. */
-const ownEndpoint = {
+const sandboxReceiverEndpoint = {
   url: `http://127.0.0.1:4000${receiverPath}`,
   description: 'The sandbox itself: its deliveries show what it got',
 }
 
 /** Has the demo merchant's webhooks to the sandbox itself sent to where it is now: PORT may have been another before. */
-export async function pointDemoTo(service: Service, origin: string): Promise<void> {
+export async function pointDemoWebhooksTo(service: Service, origin: string): Promise<void> {
   const key = await apiKeyById(service.db, { id: demoKey.id })
   if (!key) return
   const context = createContext(service, key.merchantId)
@@ -82,12 +82,12 @@ export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
 }
 
 /** Makes the operations' own transactions part of this one, so that the demo is there as a whole or not at all, once. */
-function withinTransaction(db: Database, tx: Tx): Database {
+function databaseWithin(db: Database, tx: Tx): Database {
   return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
 }
 
 /** Starts thirty days ago and moves on by five hours whenever it is read, until it reaches now. */
-function lastMonth(now: number): () => number {
+function lastMonthClock(now: number): () => number {
   const step = 5 * 60 * 60 * 1000
   let at = now - 30 * 24 * 60 * 60 * 1000
   return () => {
@@ -96,35 +96,35 @@ function lastMonth(now: number): () => number {
   }
 }
 
-async function setPrices(service: Service): Promise<void> {
+async function seedPrices(service: Service): Promise<void> {
   for (const rate of rates) await setRate(service, rate)
   for (const fee of fees) await setFee(service, fee)
 }
 
-async function tellStory(context: Context): Promise<void> {
+async function seedHistory(context: Context): Promise<void> {
   const customerIds = new Map<string, string>()
-  const idOf = (name: string | null) => (name === null ? null : customerIds.get(name))
+  const customerIdOf = (name: string | null) => (name === null ? null : customerIds.get(name))
 
   for (const { name, isClosed: _, ...customer } of customers) {
     customerIds.set(name, (await createCustomer(context, customer)).result.id)
   }
   for (const { owner, ...method } of bankMethods) {
-    await createBankPayoutMethod(context, { type: 'BANK', ...method, customerId: idOf(owner) })
+    await createBankPayoutMethod(context, { type: 'BANK', ...method, customerId: customerIdOf(owner) })
   }
   for (const { owner, ...method } of walletMethods) {
-    await createWalletPayoutMethod(context, { type: 'WALLET', ...method, customerId: idOf(owner) })
+    await createWalletPayoutMethod(context, { type: 'WALLET', ...method, customerId: customerIdOf(owner) })
   }
   for (const { owner, deposit, ...wallet } of wallets) {
-    const { result } = await createWallet(context, { ...wallet, customerId: idOf(owner) })
+    const { result } = await createWallet(context, { ...wallet, customerId: customerIdOf(owner) })
     const walletId = result.id
     if (deposit) await depositToWallet(context, { walletId, amount: deposit, reference: `demo deposit ${walletId}` })
   }
   for (const { owner, path, ...payout } of payouts) {
-    const { result } = await createPayout(context, { ...payout, customerId: idOf(owner) })
+    const { result } = await createPayout(context, { ...payout, customerId: customerIdOf(owner) })
     for (const { status, cause } of path) await settlePayout(context, { payoutId: result.id, status, cause })
   }
   // Closed last: nothing can be made for a closed customer, and its history shows what it did before.
   for (const { name, isClosed } of customers) {
-    if (isClosed) await closeCustomer(context, { customerId: idOf(name) ?? '' })
+    if (isClosed) await closeCustomer(context, { customerId: customerIdOf(name) ?? '' })
   }
 }

@@ -1,11 +1,11 @@
-import { globalId } from '../graphql/schema/global-ids.ts'
+import { toGlobalId } from '../graphql/schema/global-ids.ts'
 import { customers as customerList } from '../modules/customers/list.ts'
 import { apiKeyById } from '../modules/merchants/repository.ts'
 import { payoutMethods } from '../modules/payout-methods/list.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import type { Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
-import type { Tab } from '../server/pages/graphiql.ts'
+import type { GraphiqlTab } from '../server/pages/graphiql.ts'
 import { demoApiKey, demoKey } from './demo.ts'
 
 /**
@@ -15,52 +15,58 @@ import { demoApiKey, demoKey } from './demo.ts'
  * The ids are those of the oldest things of their kind, so they stay the same whatever the reader makes, and a key of the
  * tour is sent with the same input after a restart.
  */
-export async function tourTabs(service: Service): Promise<readonly Tab[]> {
-  const ids = await idsOfTheDemo(service)
-  const headers = inFull({ 'x-api-key': demoApiKey })
+export async function tourTabs(service: Service): Promise<readonly GraphiqlTab[]> {
+  const ids = await findDemoIds(service)
+  const headers = formatVariables({ 'x-api-key': demoApiKey })
   return [
     { query: whoAmI },
     { query: customers },
-    { query: quote, variables: inFull({ input: quoteInput(ids), currency: 'NGN' }) },
-    { query: openWallet, variables: inFull({ input: walletInput(ids) }) },
-    { query: deposit, variables: inFull({ input: depositInput(ids) }) },
-    { query: pay, variables: inFull({ input: payoutInput(ids) }) },
-    { query: watch, variables: inFull({ payoutKey }) },
-    { query: bank, variables: inFull({ input: settlementInput }) },
-    { query: books, variables: inFull({ walletId: ids.adasWallet, lines: 10 }) },
-    { query: events, variables: inFull({ after: null, types: payoutEvents }) },
-    { query: outcome, variables: inFull({ input: outcomeInput }) },
+    { query: quote, variables: formatVariables({ input: quoteInput(ids), currency: 'NGN' }) },
+    { query: openWallet, variables: formatVariables({ input: walletInput(ids) }) },
+    { query: deposit, variables: formatVariables({ input: depositInput(ids) }) },
+    { query: pay, variables: formatVariables({ input: payoutInput(ids) }) },
+    { query: watch, variables: formatVariables({ payoutKey }) },
+    { query: bank, variables: formatVariables({ input: settlementInput }) },
+    { query: books, variables: formatVariables({ walletId: ids.adasWallet, lines: 10 }) },
+    { query: events, variables: formatVariables({ after: null, types: payoutEvents }) },
+    { query: outcome, variables: formatVariables({ input: outcomeInput }) },
   ].map((tab) => ({ ...tab, headers }))
 }
 
-type Ids = Awaited<ReturnType<typeof idsOfTheDemo>>
+type DemoIds = Awaited<ReturnType<typeof findDemoIds>>
 
-async function idsOfTheDemo(service: Service) {
+async function findDemoIds(service: Service) {
   const merchantId = (await apiKeyById(service.db, { id: demoKey.id }))?.merchantId ?? ''
   const context = createContext(service, merchantId)
   const { items } = await customerList.slice(context, { last: 100 })
   const customerOf = (email: string) => items.find((customer) => customer.email === email)?.id
   const [ada, kola] = [customerOf('ada.obi@example.com'), customerOf('finance@kolafoods.example')]
   const bankOf = async (customerId: string | undefined) =>
-    globalId('BankPayoutMethod', idIn(await payoutMethods.slice(context, { ...oldestOf(customerId), type: 'BANK' })))
+    toGlobalId(
+      'BankPayoutMethod',
+      firstIdOf(await payoutMethods.slice(context, { ...oldestOwnedBy(customerId), type: 'BANK' })),
+    )
   return {
-    ada: globalId('Customer', ada ?? ''),
-    adasWallet: globalId('Wallet', idIn(await wallets.slice(context, { ...oldestOf(ada), currency: 'USDC' }))),
+    ada: toGlobalId('Customer', ada ?? ''),
+    adasWallet: toGlobalId(
+      'Wallet',
+      firstIdOf(await wallets.slice(context, { ...oldestOwnedBy(ada), currency: 'USDC' })),
+    ),
     adasBank: await bankOf(ada),
     mistypedBank: await bankOf(kola),
   }
 }
 
-function oldestOf(customerId: string | undefined) {
+function oldestOwnedBy(customerId: string | undefined) {
   return { owner: customerId === undefined ? ('any' as const) : { customerId }, last: 1 }
 }
 
 /** The id of the one item; empty where somebody has deleted them all, and the tab then says what is missing. */
-function idIn({ items: [item] }: { readonly items: readonly { readonly id: string }[] }): string {
+function firstIdOf({ items: [item] }: { readonly items: readonly { readonly id: string }[] }): string {
   return item?.id ?? ''
 }
 
-function inFull(variables: object): string {
+function formatVariables(variables: object): string {
   return JSON.stringify(variables, null, 2)
 }
 
@@ -213,7 +219,7 @@ query _3_Quote($input: PayoutQuoteInput!, $currency: String!) {
 # payload, or the error that says why there is none.
 `
 
-function quoteInput({ mistypedBank }: Ids) {
+function quoteInput({ mistypedBank }: DemoIds) {
   return { assetCode: 'USDC', amount: '100', recipient: { payoutMethodId: mistypedBank } }
 }
 
@@ -252,7 +258,7 @@ mutation _4_Open($input: CreateWalletInput!) {
 # description is refused: IDEMPOTENCY_KEY_REUSED.
 `
 
-function walletInput({ ada }: Ids) {
+function walletInput({ ada }: DemoIds) {
   const description = 'Holiday savings'
   return { customerId: ada, currency: 'USDC', network: 'POLYGON', description, idempotencyKey: 'tour: open a wallet' }
 }
@@ -283,7 +289,7 @@ mutation _5_Fund($input: SimulateDepositInput!) {
 # walletId, with another reference.
 `
 
-function depositInput({ adasWallet }: Ids) {
+function depositInput({ adasWallet }: DemoIds) {
   return { walletId: adasWallet, amount: '250', reference: 'tour: first deposit' }
 }
 
@@ -335,7 +341,7 @@ mutation _6_Pay($input: CreatePayoutInput!) {
 /** The key of the tour's payout, by which the tabs after it find it. */
 const payoutKey = 'tour: first payout'
 
-function payoutInput({ ada, adasBank }: Ids) {
+function payoutInput({ ada, adasBank }: DemoIds) {
   return {
     customerId: ada,
     assetCode: 'USDC',

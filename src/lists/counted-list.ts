@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Answer, Params, Reader, Tx } from '../database/query.ts'
-import { answerOf, from, into, list, query, queryOne, statement } from '../database/query.ts'
+import type { MaybePromise, Params, Reader, Tx } from '../database/query.ts'
+import { insertInto, listParam, mapMaybe, query, queryOne, selectFrom, statement } from '../database/query.ts'
 
 /**
  * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.
@@ -9,23 +9,23 @@ import { answerOf, from, into, list, query, queryOne, statement } from '../datab
  * block of 32², of 32³, and altogether. The row at a distance from the newest is then found by passing over whole
  * blocks, the largest first: a few hundred narrow rows at a million, where an OFFSET would walk over all of them.
  */
-export type CountedList = { readonly merchantId: string; readonly list: string }
+export type CountedListKey = { readonly merchantId: string; readonly list: string }
 
 /** Sizes of the blocks, the largest first; `wholeList` is the one block that holds everything. */
 export const blockSizes = [32_768, 1_024, 32]
-export const wholeList = 0
+export const wholeListBlockSize = 0
 
 /** Beyond any block: sequence numbers fit in 31 bits. */
-const highestBlock = 2_147_483_647
+const maxBlock = 2_147_483_647
 
 /** Blocks that one query reads: the one that is looked for is rarely further from the nearer end. */
-const blocksAtOnce = 8
+const blockBatchSize = 8
 
 /** Where a page begins: at or below this sequence number, after passing over `skip` (fewer than 32) rows of the list. */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
 /** Counts the row with this number in each list (`change` 1) or no longer (-1). */
-export async function countInLists(
+export async function updateListCounts(
   tx: Tx,
   { lists, ...row }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
 ): Promise<void> {
@@ -33,16 +33,19 @@ export async function countInLists(
 }
 
 /** How many rows the list has. */
-export function countOfList(db: Reader, { merchantId, list }: CountedList): Answer<number> {
-  return answerOf(blockCount(db, { merchantId, list, blockSize: wholeList, block: 0 }), (row) => row?.rowCount ?? 0)
+export function readListCount(db: Reader, { merchantId, list }: CountedListKey): MaybePromise<number> {
+  return mapMaybe(
+    findBlockCount(db, { merchantId, list, blockSize: wholeListBlockSize, block: 0 }),
+    (row) => row?.rowCount ?? 0,
+  )
 }
 
 /** Where the page begins that follows the `offset` newest of `total` rows; `null` beyond the end. */
-export async function seekInList(
+export async function findPageStart(
   db: Reader,
-  { merchantId, list, total, offset }: CountedList & { total: number; offset: number },
+  { merchantId, list, total, offset }: CountedListKey & { total: number; offset: number },
 ): Promise<PageStart | null> {
-  let scope: Scope = { first: 0, last: highestBlock, rowCount: total }
+  let scope: BlockRange = { first: 0, last: maxBlock, rowCount: total }
   let skip = offset
   let fromSequence = 0
   for (const [level, blockSize] of blockSizes.entries()) {
@@ -57,26 +60,26 @@ export async function seekInList(
 }
 
 /** Blocks of one size, the first to the last, that together hold `rowCount` rows of the list. */
-type Scope = { readonly first: number; readonly last: number; readonly rowCount: number }
+type BlockRange = { readonly first: number; readonly last: number; readonly rowCount: number }
 
-type Found = { readonly block: number; readonly rowCount: number; readonly skip: number }
+type FoundBlock = { readonly block: number; readonly rowCount: number; readonly skip: number }
 
 /** The block that holds the row after `skip` newer ones of the scope, looked for from whichever end is nearer. */
 async function findBlock(
   db: Reader,
-  { merchantId, list, blockSize, scope, skip }: CountedList & { blockSize: number; scope: Scope; skip: number },
-): Promise<Found | null> {
+  { merchantId, list, blockSize, scope, skip }: CountedListKey & { blockSize: number; scope: BlockRange; skip: number },
+): Promise<FoundBlock | null> {
   const isNearEnd = skip * 2 > scope.rowCount
-  const blocksFrom = isNearEnd ? blocksUpFrom : blocksDownFrom
+  const blocksFrom = isNearEnd ? blocksAscending : blocksDescending
   let rest = isNearEnd ? scope.rowCount - 1 - skip : skip
   let { first, last } = scope
   while (first <= last) {
-    const blocks = await blocksFrom(db, { merchantId, list, blockSize, first, last, limit: blocksAtOnce })
+    const blocks = await blocksFrom(db, { merchantId, list, blockSize, first, last, limit: blockBatchSize })
     for (const { block, rowCount } of blocks) {
       if (rest < rowCount) return { block, rowCount, skip: isNearEnd ? rowCount - 1 - rest : rest }
       rest -= rowCount
     }
-    const reached = blocks.length === blocksAtOnce ? blocks.at(-1) : undefined
+    const reached = blocks.length === blockBatchSize ? blocks.at(-1) : undefined
     if (reached === undefined) return null
     if (isNearEnd) first = reached.block + 1
     else last = reached.block - 1
@@ -85,14 +88,14 @@ async function findBlock(
 }
 
 /** Adds to the block of each size that holds a sequence number: integers are divided, so the quotient is whole. */
-const addToBlocks = statement((p: Params<CountedList & { sequence: number; change: number }>) =>
-  into('listCounts')
+const addToBlocks = statement((p: Params<CountedListKey & { sequence: number; change: number }>) =>
+  insertInto('listCounts')
     .values(
-      [wholeList, ...blockSizes].map((blockSize) => ({
+      [wholeListBlockSize, ...blockSizes].map((blockSize) => ({
         merchantId: p.merchantId,
         list: p.list,
         blockSize,
-        block: blockSize === wholeList ? 0 : sql<number>`${p.sequence} / ${sql.lit(blockSize)}`,
+        block: blockSize === wholeListBlockSize ? 0 : sql<number>`${p.sequence} / ${sql.lit(blockSize)}`,
         rowCount: p.change,
       })),
     )
@@ -103,8 +106,8 @@ const addToBlocks = statement((p: Params<CountedList & { sequence: number; chang
     ),
 )
 
-const blockCount = queryOne((p: Params<CountedList & { blockSize: number; block: number }>) =>
-  from('listCounts')
+const findBlockCount = queryOne((p: Params<CountedListKey & { blockSize: number; block: number }>) =>
+  selectFrom('listCounts')
     .select('rowCount')
     .where('merchantId', '=', p.merchantId)
     .where('list', '=', p.list)
@@ -112,14 +115,14 @@ const blockCount = queryOne((p: Params<CountedList & { blockSize: number; block:
     .where('block', '=', p.block),
 )
 
-type Blocks = CountedList & { blockSize: number; first: number; last: number; limit: number }
+type BlockRangeParams = CountedListKey & { blockSize: number; first: number; last: number; limit: number }
 
-const blocksDownFrom = query((p: Params<Blocks>) => blocksBetween(p).orderBy('block', 'desc'))
+const blocksDescending = query((p: Params<BlockRangeParams>) => selectBlocks(p).orderBy('block', 'desc'))
 
-const blocksUpFrom = query((p: Params<Blocks>) => blocksBetween(p).orderBy('block'))
+const blocksAscending = query((p: Params<BlockRangeParams>) => selectBlocks(p).orderBy('block'))
 
-function blocksBetween(p: Blocks) {
-  return from('listCounts')
+function selectBlocks(p: BlockRangeParams) {
+  return selectFrom('listCounts')
     .select(['block', 'rowCount'])
     .where('merchantId', '=', p.merchantId)
     .where('list', '=', p.list)
@@ -130,19 +133,19 @@ function blocksBetween(p: Blocks) {
 }
 
 /** How many rows each parent's list has, by the parent; one whose list never had any is not there. */
-export async function countsByParent(
+export async function readCountsByParent(
   db: Reader,
   { merchantId, parents }: { merchantId: string; parents: ReadonlyMap<string, string> },
 ): Promise<ReadonlyMap<string, number>> {
-  const counts = await countsOfLists(db, { merchantId, lists: [...parents.keys()] })
+  const counts = await findListCounts(db, { merchantId, lists: [...parents.keys()] })
   return new Map(counts.map(({ list, rowCount }) => [parents.get(list) ?? '', rowCount]))
 }
 
-const countsOfLists = query((p: Params<{ merchantId: string; lists: readonly string[] }>) =>
-  from('listCounts')
+const findListCounts = query((p: Params<{ merchantId: string; lists: readonly string[] }>) =>
+  selectFrom('listCounts')
     .select(['list', 'rowCount'])
     .where('merchantId', '=', p.merchantId)
-    .where('list', 'in', list(p.lists))
-    .where('blockSize', '=', wholeList)
+    .where('list', 'in', listParam(p.lists))
+    .where('blockSize', '=', wholeListBlockSize)
     .where('block', '=', 0),
 )

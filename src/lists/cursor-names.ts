@@ -1,9 +1,9 @@
 import type { Context } from '../operations/context.ts'
-import type { Asked, Filters } from './filters.ts'
-import type { Given } from './queries.ts'
-import type { Created } from './time-range.ts'
+import type { FilterFields, FilterValues } from './filters.ts'
+import type { ConditionValues } from './queries.ts'
+import type { CreatedRange } from './time-range.ts'
 
-type Asking = Pick<Context, 'db' | 'merchantId'>
+type CursorContext = Pick<Context, 'db' | 'merchantId'>
 
 /** What tells a list from all others in its cursors; a client may hold cursors from before, with `previousName`. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
@@ -12,43 +12,51 @@ export type CursorNames = { readonly name: readonly unknown[]; readonly previous
  * How cursors named a list before the name followed from its conditions: the members that each filter of that time gave to the
  * name. A filter that is not here rejects such cursors where it is given, so a new one is never added.
  */
-export type PreviousCursors<Fields extends Filters> = {
-  readonly [Field in keyof Fields]?: (value: Asked<Fields>[Field], context: Asking) => object
+export type PreviousCursors<Fields extends FilterFields> = {
+  readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object
 }
 
 /** What a request narrows a list to: its filters, the conditions that these come to, and its times. */
-export type Narrowing = {
-  readonly asked: Readonly<Record<string, unknown>>
-  readonly given: Given<string> | null
-  readonly created: Created
+export type ListCriteria = {
+  readonly filters: Readonly<Record<string, unknown>>
+  readonly conditions: ConditionValues<string> | null
+  readonly created: CreatedRange
 }
 
-type Source = {
+type CursorSource = {
   readonly name: string
   readonly conditions: Readonly<Record<string, unknown>>
-  readonly previousCursors?: PreviousCursors<Filters>
+  readonly previousCursors?: PreviousCursors<FilterFields>
 }
 
 /**
  * Names a list by its merchant, the conditions of its queries and its times: two lists with one name hold the same rows. A list
  * that can hold no row is named by its filters, so it takes no cursor of another.
  */
-export function cursorNames(list: Source, { asked, given, created }: Narrowing, context: Asking): CursorNames {
+export function cursorNames(
+  list: CursorSource,
+  { filters: asked, conditions: given, created }: ListCriteria,
+  context: CursorContext,
+): CursorNames {
   const { merchantId } = context
   const { customerId } = context.db
-  const named = (members: object) => [
+  const nameWith = (members: object) => [
     list.name,
     { merchantId, ...members, ...(customerId !== undefined && { actingAs: customerId }) },
     created,
   ]
-  if (given === null) return { name: named({ nothing: asked }), previousName: null }
+  if (given === null) return { name: nameWith({ nothing: asked }), previousName: null }
   const inOrder = Object.keys(list.conditions).map((condition) => [condition, given[condition]])
   const previous = previousMembers(list, asked, context)
-  return { name: named(Object.fromEntries(inOrder)), previousName: previous && named(previous) }
+  return { name: nameWith(Object.fromEntries(inOrder)), previousName: previous && nameWith(previous) }
 }
 
 /** The members of the previous name; `null` where there was none, or not with these filters. */
-function previousMembers({ previousCursors }: Source, asked: Narrowing['asked'], context: Asking): object | null {
+function previousMembers(
+  { previousCursors }: CursorSource,
+  asked: ListCriteria['filters'],
+  context: CursorContext,
+): object | null {
   if (previousCursors === undefined) return null
   const isKnown = Object.entries(asked).every(([field, value]) => value === null || field in previousCursors)
   if (!isKnown) return null

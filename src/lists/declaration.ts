@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import type { RowOf, TableName } from '../database/tables.ts'
 import type { Context } from '../operations/context.ts'
-import type { CursorNames, Narrowing, PreviousCursors } from './cursor-names.ts'
-import type { Asked, Filters } from './filters.ts'
-import type { Given, ListQueries, RowSource } from './queries.ts'
-import type { KeptTotals } from './totals.ts'
+import type { CursorNames, ListCriteria, PreviousCursors } from './cursor-names.ts'
+import type { FilterFields, FilterValues } from './filters.ts'
+import type { ConditionValues, ListQueries, RowSource } from './queries.ts'
+import type { MaintainedTotals } from './totals.ts'
 
 /** What a request needs to read a list. */
-export type Asking = Pick<Context, 'db' | 'merchantId'>
+export type ListContext = Pick<Context, 'db' | 'merchantId'>
 
 /**
  * What there is to say of a list of a merchant's rows: where they come from, by what they are narrowed, and which totals are
@@ -16,16 +16,16 @@ export type Asking = Pick<Context, 'db' | 'merchantId'>
  * Whatever reads it follows from that: its pages and slices, those of many parents at once, its totals, the fields of both
  * doors that narrow it, what the audit counts again, and the tests of its queries.
  */
-export type Declaration<
+export type ListDeclaration<
   Table extends TableName,
   Joined extends TableName,
   Row,
   Name extends string,
-  Fields extends Filters,
+  Fields extends FilterFields,
   Parent extends string,
   Listed extends string,
 > = RowSource<Table, Joined, Row, Name> &
-  KeptTotals<NoInfer<Name>> & {
+  MaintainedTotals<NoInfer<Name>> & {
     /** What cursors and kept counts call it. */
     readonly name: string
     /** What people call one of its rows, as a sentence begins. */
@@ -36,9 +36,9 @@ export type Declaration<
      * parents are asked for, those of the first stand for all: a parent may decide about nothing but its own condition.
      */
     readonly conditionsOf?: (
-      asked: Asked<Fields>,
-      context: Asking,
-    ) => Narrowed<NoInfer<Name>> | Promise<Narrowed<NoInfer<Name>>>
+      asked: FilterValues<Fields>,
+      context: ListContext,
+    ) => ResolvedConditions<NoInfer<Name>> | Promise<ResolvedConditions<NoInfer<Name>>>
     /** The condition that leaves what is one customer's, and is always given for who acts as that customer. */
     readonly ofCustomer?: NoInfer<Name>
     /** How its cursors named it before, where that was another name: clients may hold some. */
@@ -52,9 +52,9 @@ export type Declaration<
   }
 
 /** The conditions that filters come to; `null` where no row can match. */
-type Narrowed<Name extends string> = Given<Name> | null
+type ResolvedConditions<Name extends string> = ConditionValues<Name> | null
 
-type ParentField<Fields extends Filters, Name extends string> = {
+type ParentField<Fields extends FilterFields, Name extends string> = {
   [Field in keyof Fields]: {
     readonly field: Field
     readonly asked: (id: string) => z.input<Fields[Field]['schema']>
@@ -63,13 +63,16 @@ type ParentField<Fields extends Filters, Name extends string> = {
 }[keyof Fields]
 
 /** A declared list as the machinery reads it: conditions and what is asked for are plain values by name. */
-export type AnyList = KeptTotals<string> &
+export type DeclaredList = MaintainedTotals<string> &
   Pick<
-    Declaration<TableName, TableName, object, string, Filters, string, string>,
+    ListDeclaration<TableName, TableName, object, string, FilterFields, string, string>,
     'table' | 'name' | 'filters' | 'order' | 'mergedBy' | 'ofCustomer' | 'previousCursors'
   > & {
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
-    readonly conditionsOf: (asked: object, context: Asking) => Narrowed<string> | Promise<Narrowed<string>>
-    readonly cursorNames: (narrowing: Narrowing, context: Asking) => CursorNames
+    readonly conditionsOf: (
+      asked: object,
+      context: ListContext,
+    ) => ResolvedConditions<string> | Promise<ResolvedConditions<string>>
+    readonly cursorNames: (narrowing: ListCriteria, context: ListContext) => CursorNames
     readonly queries: ListQueries
   }

@@ -1,4 +1,4 @@
-import type { AnyList } from './declaration.ts'
+import type { DeclaredList } from './declaration.ts'
 
 /** Every list that is declared, for whoever checks them all. */
-export const declaredLists: AnyList[] = []
+export const declaredLists: DeclaredList[] = []

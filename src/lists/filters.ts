@@ -1,72 +1,79 @@
 import type { z } from 'zod'
-import { inCaseOf, optionalOneOf, optionalText, uuid, whoseId } from '../core/input.ts'
+import { normalizeCase, optionalOneOf, optionalText, optionalUuid, uuid } from '../core/input.ts'
 import { ownerFilter } from './owner.ts'
 
 /**
  * A field by which a list is narrowed, with a sentence for its readers. `rest` is what the REST door has differently: its name
  * where that is not the same in snake case, and its sentence; `null` where that door does not have it.
  */
-export type Filter<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
+export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
   readonly schema: Schema
   readonly pageSchema: PageSchema
   readonly kind: FilterKind
   readonly description: string
-  readonly rest: Rest | null
+  readonly rest: RestOverrides | null
 }
 
 /** What a field holds: whose, text, the id of a kind of node, or one of some values. */
 export type FilterKind = 'owner' | 'text' | { readonly idOf: string } | readonly string[]
 
-type Rest = { readonly name?: string; readonly description?: string }
+type RestOverrides = { readonly name?: string; readonly description?: string }
 
-export type Filters = Readonly<Record<string, Filter>>
+export type FilterFields = Readonly<Record<string, FilterField>>
 
 /** Whose: everyone's, the merchant's own, or one customer's (ruling 18); pages are asked for in REST's words. */
-export const byOwner = (description: string, rest: Rest | null = {}) => ({
-  ...filter('owner', ownerFilter(), { description, rest }),
+export const filterByOwner = (description: string, rest: RestOverrides | null = {}) => ({
+  ...createFilter('owner', ownerFilter(), { description, rest }),
   pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
 })
 
 /** One of a list of values, in any case (ruling 19). */
-export const byOneOf = <const Values extends readonly string[]>(
+export const filterByEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
-  rest: Rest | null = {},
-) => filter(values, optionalOneOf(values), { description, rest })
+  rest: RestOverrides | null = {},
+) => createFilter(values, optionalOneOf(values), { description, rest })
 
 /** The same where REST takes any text, and one that is no such value matches nothing (ruling 19). */
-export const byOneOfOrNothing = <const Values extends readonly string[]>(
+export const filterByLenientEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
   restDescription: string,
 ) => ({
-  ...byOneOf(values, description, { description: restDescription }),
-  pageSchema: optionalText().transform((text) => inCaseOf(values, text)),
+  ...filterByEnum(values, description, { description: restDescription }),
+  pageSchema: optionalText().transform((text) => normalizeCase(values, text)),
 })
 
 /** Any text; one that is not known matches nothing. */
-export const byText = (description: string, rest: Rest | null = {}) =>
-  filter('text', optionalText(), { description, rest })
+export const filterByText = (description: string, rest: RestOverrides | null = {}) =>
+  createFilter('text', optionalText(), { description, rest })
 
 /** What rows belong to, by its id. */
-export const byId = (idOf: string, description: string) => filter({ idOf }, whoseId(), { description, rest: null })
+export const filterById = (idOf: string, description: string) =>
+  createFilter({ idOf }, optionalUuid(), { description, rest: null })
 
 /** The same where there is no list without it. */
-export const ofId = (idOf: string, description: string) => filter({ idOf }, uuid(), { description, rest: null })
+export const filterByRequiredId = (idOf: string, description: string) =>
+  createFilter({ idOf }, uuid(), { description, rest: null })
 
-function filter<Schema extends z.ZodType>(
+function createFilter<Schema extends z.ZodType>(
   kind: FilterKind,
   schema: Schema,
-  { description, rest }: Pick<Filter, 'description' | 'rest'>,
-): Filter<Schema, Schema> {
+  { description, rest }: Pick<FilterField, 'description' | 'rest'>,
+): FilterField<Schema, Schema> {
   return { schema, pageSchema: schema, kind, description, rest }
 }
 
 /** What is asked for, as it is parsed. */
-export type Asked<Fields extends Filters> = { readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']> }
+export type FilterValues<Fields extends FilterFields> = {
+  readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']>
+}
 
 /** The fields of a list's input: for slices those of `schema`, for pages those of `pageSchema`. */
-export function fieldsOf<Fields extends Filters, Which extends 'schema' | 'pageSchema'>(filters: Fields, which: Which) {
+export function filterSchemas<Fields extends FilterFields, Which extends 'schema' | 'pageSchema'>(
+  filters: Fields,
+  which: Which,
+) {
   const fields = Object.entries(filters).map(([field, filter]) => [field, filter[which]])
   return Object.fromEntries(fields) as { readonly [Field in keyof Fields]: Fields[Field][Which] }
 }

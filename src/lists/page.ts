@@ -7,7 +7,7 @@ export type Page<Item> = {
 }
 
 /** How many rows lie before a page. */
-export function offsetOf({ page, limit }: { page: number; limit: number }): number {
+export function pageOffset({ page, limit }: { page: number; limit: number }): number {
   return (page - 1) * limit
 }
 

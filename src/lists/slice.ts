@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { allInOrder, invalidInput } from '../core/errors.ts'
-import { optional, refuse } from '../core/input.ts'
-import type { Answer } from '../database/query.ts'
-import { answerOf } from '../database/query.ts'
+import { allOrFirstError, invalidInput } from '../core/errors.ts'
+import { optional, rejectField } from '../core/input.ts'
+import type { MaybePromise } from '../database/query.ts'
+import { mapMaybe } from '../database/query.ts'
 
 /** The largest slice, and the one that is given where none is asked for. */
-export const largestSlice = 100
-export const standardSlice = 20
+export const maxSliceSize = 100
+export const defaultSliceSize = 20
 
 /**
  * Part of a list, newest first, as a connection shows it.
@@ -41,7 +41,7 @@ export type SequencedList<Item> = {
   readonly name: readonly unknown[]
   readonly previousName?: readonly unknown[] | null
   readonly sequenceOf: (item: Item) => number
-  readonly rows: (range: SequenceRange) => Answer<Item[]>
+  readonly rows: (range: SequenceRange) => MaybePromise<Item[]>
   readonly total: () => Promise<number | null>
 }
 
@@ -51,15 +51,15 @@ export type SequencedLists<Item> = {
   readonly keyOf: (item: Item) => string
   readonly nameOf: (key: string) => readonly unknown[]
   readonly sequenceOf: (item: Item) => number
-  readonly rows: (end: Pick<SequenceRange, 'limit' | 'isAscending'>) => Answer<Item[]>
+  readonly rows: (end: Pick<SequenceRange, 'limit' | 'isAscending'>) => MaybePromise<Item[]>
   readonly totals: () => Promise<ReadonlyMap<string, number | null>>
 }
 
 /** The fields by which every operation on a list says which slice it wants (Relay's cursor connections). */
 export const sliceFields = {
-  first: optional(sliceSize()),
+  first: optional(sliceSizeField()),
   after: optional(z.string()),
-  last: optional(sliceSize()),
+  last: optional(sliceSizeField()),
   before: optional(z.string()),
 }
 
@@ -67,7 +67,7 @@ export const sliceFields = {
 export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(typeof sliceFields)[Field]> }
 
 /** Beyond any number of a list: sequence numbers fit in 31 bits. */
-const highestSequence = 2_147_483_647
+const maxSequence = 2_147_483_647
 
 /**
  * The slice of a list that is asked for: the `first` rows after a cursor, or the `last` before one.
@@ -77,23 +77,23 @@ const highestSequence = 2_147_483_647
  *
  * @throws Refusal INVALID_INPUT for `first` with `last`, and for a cursor that is not of this list
  */
-export function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest): Answer<Slice<Item>> {
-  const { size, isAscending } = endOf(request)
-  const tag = tagOf(() => list.name)
+export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest): MaybePromise<Slice<Item>> {
+  const { size, isAscending } = sliceSizeAndDirection(request)
+  const tag = createTag(() => list.name)
   const { previousName } = list
-  const tags = previousName ? [tag, tagOf(() => previousName)] : [tag]
-  const after = positionOf('after', request.after, tags)
-  const before = positionOf('before', request.before, tags)
-  const isAny = (range: Omit<SequenceRange, 'limit'>) =>
-    answerOf(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
-  const rows = allInOrder([
-    list.rows({ above: before ?? 0, below: after ?? highestSequence, limit: size + 1, isAscending }),
+  const tags = previousName ? [tag, createTag(() => previousName)] : [tag]
+  const after = parseCursor('after', request.after, tags)
+  const before = parseCursor('before', request.before, tags)
+  const hasRows = (range: Omit<SequenceRange, 'limit'>) =>
+    mapMaybe(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
+  const rows = allOrFirstError([
+    list.rows({ above: before ?? 0, below: after ?? maxSequence, limit: size + 1, isAscending }),
     // From the cursor on, where its own row is found first if it is there.
-    after === null ? false : isAny({ above: after - 1, below: highestSequence, isAscending: true }),
-    before === null ? false : isAny({ above: 0, below: before + 1, isAscending: false }),
+    after === null ? false : hasRows({ above: after - 1, below: maxSequence, isAscending: true }),
+    before === null ? false : hasRows({ above: 0, below: before + 1, isAscending: false }),
   ])
-  return answerOf(rows, ([found, isBefore, isBehind]) =>
-    sliceFrom(found, { ...list, tag, request, isBefore, isBehind }),
+  return mapMaybe(rows, ([found, isBefore, isBehind]) =>
+    buildSlice(found, { ...list, tag, request, hasRowsBefore: isBefore, hasRowsBehind: isBehind }),
   )
 }
 
@@ -104,11 +104,11 @@ export function sliceOf<Item>(list: SequencedList<Item>, request: SliceRequest):
  * @param request without cursors: each list has its own
  * @throws Refusal INVALID_INPUT for `first` with `last`
  */
-export async function slicesOf<Item>(
+export async function readSlices<Item>(
   lists: SequencedLists<Item>,
   request: SliceRequest & { after: null; before: null },
 ): Promise<ReadonlyMap<string, Slice<Item>>> {
-  const { size, isAscending } = endOf(request)
+  const { size, isAscending } = sliceSizeAndDirection(request)
   const rows = Map.groupBy(await lists.rows({ limit: size + 1, isAscending }), lists.keyOf)
   let totals: ReturnType<typeof lists.totals> | null = null
   const slices = lists.keys.map((key) => {
@@ -118,35 +118,35 @@ export async function slicesOf<Item>(
       totals ??= lists.totals()
       return (await totals).get(key) ?? null
     }
-    const beyond = { isBefore: false, isBehind: false }
-    const tag = tagOf(() => lists.nameOf(key))
-    return [key, sliceFrom(found, { ...lists, ...beyond, total, tag, request })] as const
+    const beyond = { hasRowsBefore: false, hasRowsBehind: false }
+    const tag = createTag(() => lists.nameOf(key))
+    return [key, buildSlice(found, { ...lists, ...beyond, total, tag, request })] as const
   })
   return new Map(slices)
 }
 
 /** From which end a slice is taken, and how many rows. @throws Refusal INVALID_INPUT for `first` with `last` */
-export function endOf({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
+export function sliceSizeAndDirection({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
   if (first !== null && last !== null) {
     throw invalidInput([{ field: 'last', code: 'INVALID_PARAMETER', message: 'must not be given together with first' }])
   }
-  return { size: first ?? last ?? standardSlice, isAscending: last !== null }
+  return { size: first ?? last ?? defaultSliceSize, isAscending: last !== null }
 }
 
-type Frame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
+type SliceFrame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly tag: () => string
   readonly request: SliceRequest
   /** Whether there are items at or before `after`, and at or behind `before`. */
-  readonly isBefore: boolean
-  readonly isBehind: boolean
+  readonly hasRowsBefore: boolean
+  readonly hasRowsBehind: boolean
 }
 
 /** The slice of rows that were read from one end of a list, of which one may be too many. */
-function sliceFrom<Item>(
+function buildSlice<Item>(
   found: Item[],
-  { sequenceOf, total, tag, request, isBefore, isBehind }: Frame<Item>,
+  { sequenceOf, total, tag, request, hasRowsBefore: isBefore, hasRowsBehind: isBehind }: SliceFrame<Item>,
 ): Slice<Item> {
-  const { size, isAscending } = endOf(request)
+  const { size, isAscending } = sliceSizeAndDirection(request)
   const hasMore = found.length > size
   const items = hasMore ? found.slice(0, size) : found
   if (isAscending) items.reverse()
@@ -160,7 +160,7 @@ function sliceFrom<Item>(
 }
 
 /** A list that is in memory already, newest first, as a sequenced one. */
-export function listInMemory<Item>(name: readonly unknown[], items: readonly Item[]): SequencedList<Item> {
+export function createInMemoryList<Item>(name: readonly unknown[], items: readonly Item[]): SequencedList<Item> {
   const sequences = new Map(items.map((item, index) => [item, items.length - index]))
   const sequenceOf = (item: Item) => sequences.get(item) ?? 0
   return {
@@ -174,18 +174,18 @@ export function listInMemory<Item>(name: readonly unknown[], items: readonly Ite
   }
 }
 
-function sliceSize() {
+function sliceSizeField() {
   return z
     .number()
     .transform((size, context) =>
-      Number.isInteger(size) && size >= 0 && size <= largestSlice
+      Number.isInteger(size) && size >= 0 && size <= maxSliceSize
         ? size
-        : refuse(context, 'INVALID_PARAMETER', `must be an integer from 0 to ${largestSlice}`),
+        : rejectField(context, 'INVALID_PARAMETER', `must be an integer from 0 to ${maxSliceSize}`),
     )
 }
 
 /** Names a list in its cursors, shortly, once there are any; what it is made of never shows. */
-function tagOf(nameOf: () => readonly unknown[]): () => string {
+function createTag(nameOf: () => readonly unknown[]): () => string {
   let tag: string | null = null
   return () => {
     tag ??= hash('sha256', JSON.stringify(nameOf()), 'base64url').slice(0, 12)
@@ -193,14 +193,14 @@ function tagOf(nameOf: () => readonly unknown[]): () => string {
   }
 }
 
-function positionOf(field: 'after' | 'before', cursor: string | null, tags: readonly (() => string)[]): number | null {
+function parseCursor(field: 'after' | 'before', cursor: string | null, tags: readonly (() => string)[]): number | null {
   if (cursor === null) return null
-  const [, name, sequence] = /^([\w-]{12}):([1-9]\d{0,9})$/.exec(decoded(cursor)) ?? []
-  if (tags.some((tag) => tag() === name) && Number(sequence) <= highestSequence) return Number(sequence)
+  const [, name, sequence] = /^([\w-]{12}):([1-9]\d{0,9})$/.exec(decodeBase64(cursor)) ?? []
+  if (tags.some((tag) => tag() === name) && Number(sequence) <= maxSequence) return Number(sequence)
   throw invalidInput([{ field, code: 'INVALID_PARAMETER', message: 'must be a cursor that this list gave' }])
 }
 
-function decoded(cursor: string): string {
+function decodeBase64(cursor: string): string {
   try {
     return atob(cursor)
   } catch {

@@ -1,20 +1,20 @@
 import { timestamp } from '../core/ids.ts'
-import type { Answer } from '../database/query.ts'
-import type { Mark, Times } from './queries.ts'
+import type { MaybePromise } from '../database/query.ts'
+import type { CreatedBounds, SequenceMark } from './queries.ts'
 
 /** When the rows of a list were created: from a moment on and before another, as they are stored; `null` is no bound. */
-export type Created = { readonly createdFrom: string | null; readonly createdBefore: string | null }
+export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
 
 /** Numbers, both exclusive, between which rows lie. */
-export type Span = { readonly above: number; readonly below: number }
+export type SequenceSpan = { readonly above: number; readonly below: number }
 
 /** The number and time of the row at or below a number. */
-export type MarkAt = (fromSequence: number) => Answer<Mark | null>
+export type FindMark = (fromSequence: number) => MaybePromise<SequenceMark | null>
 
 /** Beyond any number of a list: sequence numbers fit in 31 bits. */
-export const everything: Span = { above: 0, below: 2_147_483_647 }
+export const fullSpan: SequenceSpan = { above: 0, below: 2_147_483_647 }
 
-export function isTimed({ createdFrom, createdBefore }: Created): boolean {
+export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boolean {
   return createdFrom !== null || createdBefore !== null
 }
 
@@ -22,38 +22,40 @@ export function isTimed({ createdFrom, createdBefore }: Created): boolean {
  * How far the clocks of several processes may have differed where a row was numbered before one that says it is so much
  * older: since migration 0022 no row does.
  */
-const clockDifferenceMs = 60_000
+const maxClockSkewMs = 60_000
 
-const firstMoment = '0001-01-01T00:00:00.000Z'
-const lastMoment = '9999-12-31T23:59:59.999Z'
+const minTimestamp = '0001-01-01T00:00:00.000Z'
+const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
 /** What a query binds: both bounds where there is one, so that one statement does for all that have any. */
-export function timesOf(created: Created): Times {
-  if (!isTimed(created)) return {}
-  return { createdFrom: created.createdFrom ?? firstMoment, createdBefore: created.createdBefore ?? lastMoment }
+export function createdBounds(created: CreatedRange): CreatedBounds {
+  if (!hasTimeBounds(created)) return {}
+  return { createdFrom: created.createdFrom ?? minTimestamp, createdBefore: created.createdBefore ?? maxTimestamp }
 }
 
 /**
  * The numbers between which the rows of a time lie, found by halving: about twenty looks in a million rows, where a walk
  * would read them all. It is a little wide, and the rows themselves are still held against the time.
  */
-export function spanOf(created: Created, markAt: MarkAt): Answer<Span> {
-  return isTimed(created) ? spanOfTimes(created, markAt) : everything
+export function findSpan(created: CreatedRange, markAt: FindMark): MaybePromise<SequenceSpan> {
+  return hasTimeBounds(created) ? searchSpan(created, markAt) : fullSpan
 }
 
-async function spanOfTimes({ createdFrom, createdBefore }: Created, markAt: MarkAt): Promise<Span> {
-  const newest = await markAt(everything.below)
+async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: FindMark): Promise<SequenceSpan> {
+  const newest = await markAt(fullSpan.below)
   if (newest === null) return { above: 0, below: 0 }
-  const lastBefore = (moment: string) => lastNumberBefore(moment, newest, markAt)
+  const findLastBefore = (moment: string) => findLastSequenceBefore(moment, newest, markAt)
   return {
-    above: createdFrom === null ? 0 : await lastBefore(shifted(createdFrom, -clockDifferenceMs)),
+    above: createdFrom === null ? 0 : await findLastBefore(shiftTimestamp(createdFrom, -maxClockSkewMs)),
     below:
-      createdBefore === null ? everything.below : (await lastBefore(shifted(createdBefore, clockDifferenceMs))) + 1,
+      createdBefore === null
+        ? fullSpan.below
+        : (await findLastBefore(shiftTimestamp(createdBefore, maxClockSkewMs))) + 1,
   }
 }
 
 /** The number of the last row created before a moment; 0 where there is none. */
-async function lastNumberBefore(moment: string, newest: Mark, markAt: MarkAt): Promise<number> {
+async function findLastSequenceBefore(moment: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
   if (newest.createdAt < moment) return newest.sequence
   // The rows up to `before` were created before the moment, `after` and all later ones were not.
   let before = 0
@@ -67,15 +69,19 @@ async function lastNumberBefore(moment: string, newest: Mark, markAt: MarkAt): P
   return before
 }
 
-function shifted(moment: string, ms: number): string {
+function shiftTimestamp(moment: string, ms: number): string {
   const time = Date.parse(moment) + ms
-  return time < Date.parse(firstMoment) ? firstMoment : time > Date.parse(lastMoment) ? lastMoment : timestamp(time)
+  return time < Date.parse(minTimestamp)
+    ? minTimestamp
+    : time > Date.parse(maxTimestamp)
+      ? maxTimestamp
+      : timestamp(time)
 }
 
-export function intersection(one: Span, other: Span): Span {
+export function intersectSpans(one: SequenceSpan, other: SequenceSpan): SequenceSpan {
   return { above: Math.max(one.above, other.above), below: Math.min(one.below, other.below) }
 }
 
-export function isEmpty({ above, below }: Span): boolean {
+export function isEmptySpan({ above, below }: SequenceSpan): boolean {
   return below - above <= 1
 }

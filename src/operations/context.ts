@@ -1,12 +1,19 @@
-import { Refusal } from '../core/errors.ts'
+import { DomainError } from '../core/errors.ts'
 import type { Clock, RecordClock, WallClock, WallTime } from '../core/ids.ts'
-import { aheadBy, laterBy, steadyClock, timestamp, uuidV7Source, wallClockOf } from '../core/ids.ts'
+import {
+  createRecordClock,
+  createUuidV7Generator,
+  createWallClock,
+  offsetClock,
+  timestamp,
+  wallTimeAfter,
+} from '../core/ids.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import { noSecrets } from '../core/secrets/secrets.ts'
-import { forCustomer } from '../database/customer-scope.ts'
+import { customerScope } from '../database/customer-scope.ts'
 import type { Database } from '../database/database.ts'
 import type { Caller } from './access/api-caller.ts'
-import { hasScope, noCaller, requireAllowed, unread } from './access/api-caller.ts'
+import { denyReads, hasScope, requireAllowed, systemCaller } from './access/api-caller.ts'
 
 /** `sandbox` has the demo merchant and test addresses; `live` refuses both. */
 export const modes = ['sandbox', 'live'] as const
@@ -29,14 +36,14 @@ export type Service = {
   /** Runs an operation that writes, for a door. */
   readonly perform: Perform
   /** The trace that this belongs to; only where the request is being traced. */
-  readonly trace?: Trace
+  readonly trace?: TraceContext
 }
 
 /**
  * A place in a trace, as W3C Trace Context has it, below which something is done: plain data, so that it goes to the process
  * that writes. There is none of what is not recorded.
  */
-export type Trace = {
+export type TraceContext = {
   /** 32 hexadecimal digits. */
   readonly traceId: string
   /** 16 of them. */
@@ -47,7 +54,7 @@ export type Trace = {
 export type Operation<Input, Result> = (context: Context, input: Input) => Promise<Result>
 
 /** What an operation answers that is done once for each key; `isReplayed` where that was at an earlier request. */
-export type Done<Result> = { readonly result: Result; readonly isReplayed: boolean }
+export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
  * Runs an operation here, or has the process that writes run it, which finds it by its name. The answer and the refusals are
@@ -62,7 +69,7 @@ export type Perform = <Input, Result>(
 ) => Promise<Result>
 
 /** Runs it here. */
-export const performHere: Perform = (operation, context, input) => operation(context, input)
+export const performLocally: Perform = (operation, context, input) => operation(context, input)
 
 /** A request of one merchant. */
 export type Context = Service & {
@@ -78,7 +85,7 @@ export type Context = Service & {
 
 /** The merchant's time as the machine has it, which decides what is in force or over; goes back when the clock is corrected. */
 export function merchantWallTime({ wallClock, aheadMs }: Pick<Context, 'wallClock' | 'aheadMs'>): WallTime {
-  return laterBy(aheadMs, wallClock())
+  return wallTimeAfter(aheadMs, wallClock())
 }
 
 /** The service on an open database, which keeps no secrets unless it is given a key; tests give their own clock. */
@@ -88,7 +95,7 @@ export function createService({
   clock,
   secrets = noSecrets,
   webhookAllowed = [],
-  perform = performHere,
+  perform = performLocally,
 }: {
   db: Database
   mode: Mode
@@ -97,9 +104,18 @@ export function createService({
   webhookAllowed?: readonly string[]
   perform?: Perform
 }): Service {
-  const now = steadyClock(clock)
-  const newId = uuidV7Source()
-  return { db, mode, now, wallClock: wallClockOf(clock), newId: () => newId(now()), secrets, webhookAllowed, perform }
+  const now = createRecordClock(clock)
+  const newId = createUuidV7Generator()
+  return {
+    db,
+    mode,
+    now,
+    wallClock: createWallClock(clock),
+    newId: () => newId(now()),
+    secrets,
+    webhookAllowed,
+    perform,
+  }
 }
 
 /**
@@ -112,18 +128,20 @@ export function createContext(
   merchantId: string,
   idempotencyKey: string | null = null,
   aheadMs = 0,
-  caller: Caller = noCaller,
+  caller: Caller = systemCaller,
 ): Context {
-  const now = aheadMs === 0 ? service.now : aheadBy(aheadMs, service.now)
+  const now = aheadMs === 0 ? service.now : offsetClock(aheadMs, service.now)
   const context = { ...service, now, merchantId, caller, idempotencyKey, aheadMs }
   // Put into the same object: to whatever reads contexts those of all callers are of one form.
-  return caller.scopes === null && caller.customerId === null ? context : Object.assign(context, restrictions(context))
+  return caller.scopes === null && caller.customerId === null
+    ? context
+    : Object.assign(context, restrictToCaller(context))
 }
 
-function restrictions({ caller, perform, db: whole }: Context): Pick<Context, 'db' | 'perform'> {
-  const db = caller.customerId === null ? whole : narrowed(whole, caller, caller.customerId)
+function restrictToCaller({ caller, perform, db: whole }: Context): Pick<Context, 'db' | 'perform'> {
+  const db = caller.customerId === null ? whole : databaseForCustomer(whole, caller, caller.customerId)
   return {
-    db: hasScope(caller, 'read') ? db : unread(db, caller),
+    db: hasScope(caller, 'read') ? db : denyReads(db, caller),
     perform: async (operation, asking, input) => {
       requireAllowed(caller, operation.name)
       return perform(operation, { ...asking, db }, input)
@@ -132,29 +150,29 @@ function restrictions({ caller, perform, db: whole }: Context): Pick<Context, 'd
 }
 
 /** The database for who acts as one customer, made once while its token is known: else that is a part of what a small read costs. */
-function narrowed(whole: Database, caller: Caller, customerId: string): Database {
-  const known = narrowedOf.get(caller)
+function databaseForCustomer(whole: Database, caller: Caller, customerId: string): Database {
+  const known = customerDatabases.get(caller)
   if (known?.whole === whole) return known.db
-  const db = forCustomer(whole, customerId)
-  narrowedOf.set(caller, { whole, db })
+  const db = customerScope(whole, customerId)
+  customerDatabases.set(caller, { whole, db })
   return db
 }
 
-const narrowedOf = new WeakMap<Caller, { readonly whole: Database; readonly db: Database }>()
+const customerDatabases = new WeakMap<Caller, { readonly whole: Database; readonly db: Database }>()
 
 /** The same request by another clock. */
-export function atClock(context: Context, aheadMs: number): Context {
-  return { ...context, now: aheadBy(aheadMs - context.aheadMs, context.now), aheadMs }
+export function withClockOffset(context: Context, aheadMs: number): Context {
+  return { ...context, now: offsetClock(aheadMs - context.aheadMs, context.now), aheadMs }
 }
 
 /** When a row changes: now, and never before it was made or last changed, by the clock of whichever process that was. */
-export function timeOfChange({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
+export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   const time = timestamp(now())
   return time > updatedAt ? time : updatedAt
 }
 
 /** The same where each change must be told from the one before: later than that, if only by a millisecond. */
-export function timeOfNextChange({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
+export function strictlyLaterUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   return timestamp(Math.max(now(), Date.parse(updatedAt) + 1))
 }
 
@@ -164,5 +182,5 @@ export function timeOfNextChange({ now }: Pick<Service, 'now'>, { updatedAt }: {
  * @throws Refusal SANDBOX_ONLY
  */
 export function requireSandbox({ mode }: Service): void {
-  if (mode !== 'sandbox') throw new Refusal('SANDBOX_ONLY', 'This exists in MODE=sandbox only.')
+  if (mode !== 'sandbox') throw new DomainError('SANDBOX_ONLY', 'This exists in MODE=sandbox only.')
 }

@@ -1,14 +1,14 @@
-import type { Names } from '../core/api/error-message.ts'
-import { refusalText } from '../core/api/error-message.ts'
-import { statusOfCode } from '../core/api/http-status.ts'
-import type { ErrorCode, FieldFault, Refusal } from '../core/errors.ts'
-import { errorCodes, fieldFaultCodes } from '../core/errors.ts'
-import { amount, integer, oneOf, saying, text } from './forms.ts'
-import type { Members } from './shape.ts'
-import { always, from, listOf, optional, resource, shape } from './shape.ts'
+import type { FieldNames } from '../core/api/error-message.ts'
+import { formatDomainError } from '../core/api/error-message.ts'
+import { httpStatusByCode } from '../core/api/http-status.ts'
+import type { DomainError, ErrorCode, FieldError } from '../core/errors.ts'
+import { errorCodes, fieldErrorCodes } from '../core/errors.ts'
+import { amount, integer, oneOf, text, withSchema } from './forms.ts'
+import type { ShapeMembers } from './shape.ts'
+import { constant, listOf, member, optional, resource, shape } from './shape.ts'
 
 /** What each code means to a caller; `null` for those of operations that have no endpoint. */
-export const meanings: Record<ErrorCode, string | null> = {
+export const errorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'The request is wrong in itself: the details name every faulty field, and what is allowed.',
   MALFORMED_JSON: 'The body is not JSON in UTF-8.',
   MALFORMED_REQUEST: 'The bytes are no valid HTTP request, or ended in the middle of it.',
@@ -44,62 +44,70 @@ export const meanings: Record<ErrorCode, string | null> = {
   BALANCE_LIMIT_EXCEEDED: null,
 }
 
-const answeredCodes = errorCodes.filter((code) => meanings[code] !== null)
+const restErrorCodes = errorCodes.filter((code) => errorDescriptions[code] !== null)
 
 /** A refusal as a caller is told it; faulty fields have the caller's own names. */
-export function toldTo({ names, requestId }: { names: Names; requestId: string }, refusal: Refusal) {
+export function toErrorPayload({ names, requestId }: { names: FieldNames; requestId: string }, refusal: DomainError) {
   const { code, details } = refusal
-  return { ...refusalText(refusal, names), code, available: details.available, required: details.required, requestId }
+  return {
+    ...formatDomainError(refusal, names),
+    code,
+    available: details.available,
+    required: details.required,
+    requestId,
+  }
 }
-type Told = ReturnType<typeof toldTo>
+type ErrorPayload = ReturnType<typeof toErrorPayload>
 
-const missingAmount = { field: 'amount', code: 'MISSING_REQUIRED_FIELD', message: 'amount is required' }
-const fault = shape<FieldFault>('A faulty field.', {
-  field: from(({ field }) => field, text('The name of the field.', missingAmount.field)),
-  code: from(({ code }) => code, oneOf('What is wrong with it.', fieldFaultCodes, missingAmount.code)),
-  message: from(({ message }) => message, text('The same in a sentence for people.', missingAmount.message)),
+const exampleFieldError = { field: 'amount', code: 'MISSING_REQUIRED_FIELD', message: 'amount is required' }
+const fieldErrorShape = shape<FieldError>('A faulty field.', {
+  field: member(({ field }) => field, text('The name of the field.', exampleFieldError.field)),
+  code: member(({ code }) => code, oneOf('What is wrong with it.', fieldErrorCodes, exampleFieldError.code)),
+  message: member(({ message }) => message, text('The same in a sentence for people.', exampleFieldError.message)),
 })
 
-const details: Members<Told> = {
-  fields: optional(({ fields }) => fields ?? undefined, listOf('Every faulty field.', fault)),
+const details: ShapeMembers<ErrorPayload> = {
+  fields: optional(({ fields }) => fields ?? undefined, listOf('Every faulty field.', fieldErrorShape)),
   available: optional(({ available }) => available, amount('What the wallet holds.', '10.00000000')),
   required: optional(({ required }) => required, amount('What amount and fee take together.', '26.00000000')),
 }
 
 const messageText = text('What went wrong, in a sentence for people.', 'amount is required.')
-const code = from(({ code }: Told) => code, oneOf('The reason, for programs.', answeredCodes))
-const message = from(({ message }: Told) => message, messageText)
-const requestId = from(
-  ({ requestId }: Told) => requestId,
+const code = member(({ code }: ErrorPayload) => code, oneOf('The reason, for programs.', restErrorCodes))
+const message = member(({ message }: ErrorPayload) => message, messageText)
+const requestId = member(
+  ({ requestId }: ErrorPayload) => requestId,
   text('The id of the request, as in `X-Request-Id`.', '01980c61-0a1b-7c2d-8e3f-405162738495'),
 )
 
 /** The body of every failure (ruling 2). */
-export const failure = resource<Told>('Failure', 'A failure.', {
-  status: always('Says that it is a failure.', 'failed'),
+export const failure = resource<ErrorPayload>('Failure', 'A failure.', {
+  status: constant('Says that it is a failure.', 'failed'),
   message,
   error: shape('Why.', {
     code,
     message,
     details: optional(
       (told) => (told.fields || told.available !== undefined || told.required !== undefined ? told : undefined),
-      saying(shape('What can be said beyond the sentence.', details), { examples: [{ fields: [missingAmount] }] }),
+      withSchema(shape('What can be said beyond the sentence.', details), {
+        examples: [{ fields: [exampleFieldError] }],
+      }),
     ),
   }),
   request_id: requestId,
 })
 
 /** The same failure as RFC 9457 problem details (ruling 10). */
-export const problemDetails = resource<Told>(
+export const problemDetails = resource<ErrorPayload>(
   'Problem',
   'The same failure as RFC 9457 has it, for callers that accept `application/problem+json`.',
   {
-    type: from(
+    type: member(
       ({ code }) => `urn:payout-gateway:problem:${code.toLowerCase()}`,
       text('A URI that names the reason.', 'urn:payout-gateway:problem:invalid_input'),
     ),
     title: code,
-    status: from(({ code }) => statusOfCode[code], integer('The HTTP status.', 400)),
+    status: member(({ code }) => httpStatusByCode[code], integer('The HTTP status.', 400)),
     detail: message,
     ...details,
     request_id: requestId,

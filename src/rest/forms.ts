@@ -1,74 +1,77 @@
 import type { Amount } from '../core/money/amount.ts'
 import { formatAmount } from '../core/money/amount.ts'
-import { escaped } from '../core/net/escaped.ts'
+import { escapeJsonString } from '../core/net/escaped.ts'
 import type { JsonSchema } from './reference.ts'
 
 /** A kind of value in answers: what its schema says, and how it is written. */
-export type Form<Value> = {
+export type JsonType<Value> = {
   readonly schema: JsonSchema
   /** Whether it stands between quotation marks. */
-  readonly isText: boolean
+  readonly isQuoted: boolean
   /** What stands in the answer for a value, but for quotation marks; `null` where that is the value itself. */
   readonly write: ((value: Value) => string) | null
 }
 
 /** Text in which nothing is ever escaped, because it is made here: an id, a time, an amount, one of our own values. */
-export const plain = (description: string, example: string, more: JsonSchema = {}): Form<string> => ({
+export const plainText = (description: string, example: string, more: JsonSchema = {}): JsonType<string> => ({
   schema: { type: 'string', description, examples: [example], ...more },
-  isText: true,
+  isQuoted: true,
   write: null,
 })
 
 /** Text of any form; the example is there for readers. */
-export const text = (...said: Parameters<typeof plain>): Form<string> => ({ ...plain(...said), write: escaped })
+export const text = (...said: Parameters<typeof plainText>): JsonType<string> => ({
+  ...plainText(...said),
+  write: escapeJsonString,
+})
 
 export const uuid = (description: string, example = '01980c5e-7a10-7c3f-9d2b-4e5f60718293') =>
-  plain(description, example, { format: 'uuid' })
+  plainText(description, example, { format: 'uuid' })
 
 /** A moment in UTC with milliseconds. */
 export const timestamp = (description: string, example = '2026-03-02T09:30:00.000Z') =>
-  plain(description, example, { format: 'date-time' })
+  plainText(description, example, { format: 'date-time' })
 
 /** A decimal string of eight places. */
 export const decimal = (description: string, example: string) =>
-  plain(description, example, { pattern: String.raw`^\d+\.\d{8}$` })
+  plainText(description, example, { pattern: String.raw`^\d+\.\d{8}$` })
 
 /** The same of an amount. */
-export const amount = (...said: Parameters<typeof decimal>): Form<Amount> => ({
+export const amount = (...said: Parameters<typeof decimal>): JsonType<Amount> => ({
   ...decimal(...said),
   write: formatAmount,
 })
 
 /** One of a list of values; the first of them is shown unless another is named. */
 export const oneOf = (description: string, values: readonly string[], example = values[0] ?? '') =>
-  plain(description, example, { enum: values })
+  plainText(description, example, { enum: values })
 
-export const integer = (description: string, example: number): Form<number> =>
-  unquoted({ type: 'integer', minimum: 0, description, examples: [example] }, String)
+export const integer = (description: string, example: number): JsonType<number> =>
+  unquotedType({ type: 'integer', minimum: 0, description, examples: [example] }, String)
 
-export const truth = (description: string, example: boolean): Form<boolean> =>
-  unquoted({ type: 'boolean', description, examples: [example] }, String)
+export const boolean = (description: string, example: boolean): JsonType<boolean> =>
+  unquotedType({ type: 'boolean', description, examples: [example] }, String)
 
 /** Several of a list of values. */
 export const someOf = (
   description: string,
   values: readonly string[],
   examples: readonly string[],
-): Form<readonly string[]> =>
-  unquoted(
+): JsonType<readonly string[]> =>
+  unquotedType(
     { type: 'array', description, items: { type: 'string', enum: values }, examples: [examples] },
     JSON.stringify,
   )
 
 /** A form of which the schema says more. */
-export function saying<Given extends Form<never>>(form: Given, more: JsonSchema): Given {
+export function withSchema<Given extends JsonType<never>>(form: Given, more: JsonSchema): Given {
   return { ...form, schema: { ...form.schema, ...more } }
 }
 
 /** What is written without quotation marks. */
-export function unquoted<Value>(
+export function unquotedType<Value>(
   schema: JsonSchema,
   write: (value: Value) => string,
-): Form<Value> & { readonly write: (value: Value) => string } {
-  return { schema, isText: false, write }
+): JsonType<Value> & { readonly write: (value: Value) => string } {
+  return { schema, isQuoted: false, write }
 }

@@ -2,12 +2,12 @@
 const [maxNames, maxLength] = [10, 40]
 
 /** Stands for all names that are not told: a body may have thousands, and in one there may be anything. */
-const others = '*'
+const omittedNamesMark = '*'
 
-const plainName = new RegExp(`^[\\w.-]{1,${maxLength}}$`)
+const safeNamePattern = new RegExp(`^[\\w.-]{1,${maxLength}}$`)
 
 /** The value of `x-ignored-fields` (ruling 103): names of letters, digits and `. _ -` only, so that nothing else gets into a header. */
 export function ignoredFieldsHeader(names: readonly string[]): string {
-  const told = names.filter((name) => plainName.test(name)).slice(0, maxNames)
-  return (told.length < names.length ? [...told, others] : told).join(', ')
+  const told = names.filter((name) => safeNamePattern.test(name)).slice(0, maxNames)
+  return (told.length < names.length ? [...told, omittedNamesMark] : told).join(', ')
 }

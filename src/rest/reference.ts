@@ -26,20 +26,20 @@ export type JsonSchema = {
  * A field of an input: a sentence, or more of its schema besides; with its name on the wire, where that is not its own in snake
  * case, and with what makes the operation's value of what callers write, where that differs.
  */
-export type InputField = string | SpecialField
-type SpecialField = JsonSchema & {
+export type RestInputField = string | RestInputFieldOptions
+type RestInputFieldOptions = JsonSchema & {
   readonly description: string
   readonly name?: string
   readonly read?: (given: unknown) => unknown
   /** Whether a JSON number is taken too: the operation gets its text, digit by digit. */
-  readonly takesNumber?: true
+  readonly acceptsNumber?: true
 }
 
 /** All fields of an input: one that is not among them, or among them and not in the input, does not compile. */
-export type InputFields<Input> = { readonly [Field in keyof Required<Input>]: InputField }
+export type RestInputFields<Input> = { readonly [Field in keyof Required<Input>]: RestInputField }
 
 /** What is said of an endpoint that the contract does not have. */
-export const addition = 'It is an addition to the contract.'
+export const notInContract = 'It is an addition to the contract.'
 
 /** The form of a field that takes an id. */
 export const idField = (description: string) => ({ format: 'uuid', description })

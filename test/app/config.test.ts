@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../../src/app/config.ts'
 import { readConfig } from '../../src/app/config.ts'
-import { originsForm } from '../../src/server/http/allowed-origins.ts'
-import { proxiesForm } from '../../src/server/http/caller-address.ts'
+import { corsOriginsFormat } from '../../src/server/http/allowed-origins.ts'
+import { trustProxyFormat } from '../../src/server/http/caller-address.ts'
 
 const defaults: Config = {
   host: '127.0.0.1',
@@ -219,7 +219,7 @@ describe('a wrong value is named with what is allowed', () => {
       (value) => ['OTEL_TRACES_SAMPLER_ARG', value, 'must be a number from 0 to 1'] as const,
     ),
     ...['app.example.com', 'https://app.example.com,', '*,https://app.example.com', 'https://app.example.com/'].map(
-      (value) => ['CORS_ORIGINS', value, `must be ${originsForm}`] as const,
+      (value) => ['CORS_ORIGINS', value, `must be ${corsOriginsFormat}`] as const,
     ),
     ...[
       'true',
@@ -233,7 +233,7 @@ describe('a wrong value is named with what is allowed', () => {
       '0.0.0.0/0',
       '10.0.0.5,::/0',
       '10.0.0.5:80',
-    ].map((value) => ['TRUST_PROXY', value, `must be ${proxiesForm}`] as const),
+    ].map((value) => ['TRUST_PROXY', value, `must be ${trustProxyFormat}`] as const),
   ])('%s=%s', (name, value, allowed) => {
     expect(faultsOf({ [name]: value })).toEqual(['The configuration is wrong:', `  ${name} ${allowed}`])
   })
@@ -249,7 +249,7 @@ test('all faults are named at once', () => {
     '  MODE must be one of sandbox, live',
     `  LOG_LEVEL must be one of ${logLevels}`,
     '  RATE_LIMIT must be off or a whole number from 1 to 1000000',
-    `  CORS_ORIGINS must be ${originsForm}`,
+    `  CORS_ORIGINS must be ${corsOriginsFormat}`,
   ])
 })
 

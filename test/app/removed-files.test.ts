@@ -3,15 +3,15 @@ import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
-import type { Place } from '../support/process.ts'
-import { cli, demoPlace, jsonOf, startService } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { cli, createDemoInstallation, jsonOf, startService } from '../support/process.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
 /** Six payouts are the demo's. */
 const demoPayouts = 6
 
-async function startAt(place: Place) {
+async function startAt(place: TestInstallation) {
   const service = await startService(place)
   const pay = (): Promise<Response> =>
     fetch(`${service.address}/api/payouts/banks`, {
@@ -49,7 +49,7 @@ async function payUntilRefused(pay: () => Promise<Response>, remove: () => void)
 }
 
 /** Ends the service as a crash would, and counts what a new one finds. */
-async function payoutsAfterCrash(place: Place, { child, ended }: Awaited<ReturnType<typeof startAt>>) {
+async function payoutsAfterCrash(place: TestInstallation, { child, ended }: Awaited<ReturnType<typeof startAt>>) {
   child.kill('SIGKILL')
   await ended
   const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
@@ -59,7 +59,7 @@ async function payoutsAfterCrash(place: Place, { child, ended }: Awaited<ReturnT
 
 describe('files that are removed under a running service', () => {
   test('the log: what was acknowledged is saved, and everything is refused', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const service = await startAt(place)
 
     const paid = await payUntilRefused(service.pay, () => rmSync(`${place.file}-wal`))
@@ -77,7 +77,7 @@ describe('files that are removed under a running service', () => {
   })
 
   test('the log, with several processes: readers refuse as the writer does', async () => {
-    const place = await demoPlace({ WORKERS: '2' })
+    const place = await createDemoInstallation({ WORKERS: '2' })
     const { pay, ready, address, child, ended } = await startAt(place)
     for (let i = 0; i < 10; i++) expect((await pay()).status).toBe(200)
 
@@ -92,7 +92,7 @@ describe('files that are removed under a running service', () => {
   })
 
   test('the log of a service that nobody asks: saved soon, and no command writes to another', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const service = await startAt(place)
     const ids: string[] = []
     for (let i = 0; i < 10; i++) ids.push((await jsonOf(await service.pay())).data.id)
@@ -110,7 +110,7 @@ describe('files that are removed under a running service', () => {
   })
 
   test('the index of the log: a command’s deposit stays, also when the service ends in good order', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const { pay, ready, child, ended } = await startAt(place)
     expect((await pay()).status).toBe(200)
     const beside = new Sqlite(place.file, { readonly: true })
@@ -140,7 +140,7 @@ describe('files that are removed under a running service', () => {
       },
     ],
   ])('the database itself, %s: nothing more is acknowledged, also when it is put back', async (fate, remove) => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const service = await startAt(place)
 
     const paid = await payUntilRefused(service.pay, () => remove(place.file))

@@ -1,17 +1,17 @@
 import { mkdirSync, readdirSync, statSync, unlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { backupsIn, nextBackup, unfinishedIn } from '../../src/app/backup-files.ts'
+import { listBackups, listUnfinishedBackups, nextBackupPath } from '../../src/app/backup-files.ts'
 import { readConfig } from '../../src/app/config.ts'
-import { dueInMs, startBackups } from '../../src/app/scheduled-backups.ts'
-import type { Started } from '../../src/app/start.ts'
-import { wallClockOf } from '../../src/core/ids.ts'
+import { nextBackupDelayMs, startBackupSchedule } from '../../src/app/scheduled-backups.ts'
+import type { ProcessResources } from '../../src/app/start.ts'
+import { createWallClock } from '../../src/core/ids.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import type { Diagnosis } from '../../src/modules/diagnoses/diagnosis.ts'
 import { smallDisk } from '../proofs/small-disk.ts'
 import { payoutBody } from '../support/app.ts'
-import type { Place } from '../support/process.ts'
-import { cli, demoPlace, emptyPlace, startService } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { cli, createDemoInstallation, createEmptyInstallation, startService } from '../support/process.ts'
 import { wallTime } from '../support/times.ts'
 
 const everyMs = 86_400_000
@@ -20,13 +20,13 @@ const patience = { timeout: 60_000 }
 
 /** Where a service that is to make a backup each second makes it, and what it says meanwhile. */
 async function scheduledPlace(environment: Record<string, string> = {}) {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const folder = join(place.folder, 'backups')
   const env = { ...place.env, BACKUP_DIR: folder, BACKUP_EVERY: '1s', BACKUP_KEEP: '2', ...environment }
   return { place: { ...place, env }, folder }
 }
 
-async function startLogged(place: Place) {
+async function startLogged(place: TestInstallation) {
   const service = await startService(place)
   let log = ''
   service.child.stdout?.on('data', (chunk) => {
@@ -41,7 +41,7 @@ function pay(address: string): Promise<Response> {
   return fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body })
 }
 
-const numbersIn = (folder: string) => backupsIn(folder, '/somewhere/payouts.sqlite').map(({ number }) => number)
+const numbersIn = (folder: string) => listBackups(folder, '/somewhere/payouts.sqlite').map(({ number }) => number)
 
 describe('the schedule', () => {
   test.each([['1'], ['2']])(
@@ -58,14 +58,14 @@ describe('the schedule', () => {
       child.kill('SIGTERM')
       expect(await ended).toMatchObject({ code: 0 })
 
-      const [latest, ...older] = backupsIn(folder, place.file)
+      const [latest, ...older] = listBackups(folder, place.file)
       // One more where it was ended between a backup and what that replaces.
       expect([1, 2]).toContain(older.length)
       const partial = readdirSync(folder).filter((name) => name.endsWith('.partial'))
       expect(readdirSync(folder).filter((name) => !partial.includes(name))).toEqual(expect.arrayContaining(others))
       expect(partial.length).toBeLessThan(2)
       expect(statSync(latest?.path ?? '').mode & 0o777).toBe(0o600)
-      const restored = await emptyPlace()
+      const restored = await createEmptyInstallation()
       expect(await cli(restored, 'restore', latest?.path ?? '')).toMatchObject({ code: 0 })
     },
   )
@@ -87,7 +87,7 @@ describe('the schedule', () => {
   })
 
   test('goes on without a backup while its disk is full, and leaves no half of one', async ({ skip }) => {
-    const { folder } = await emptyPlace()
+    const { folder } = await createEmptyInstallation()
     const disk = smallDisk(folder)
     onTestFinished(() => void disk.remove())
     // The shim fails what is written to the database only.
@@ -108,8 +108,11 @@ describe('the schedule', () => {
     const { place, folder } = await scheduledPlace()
     mkdirSync(folder)
     const said: unknown[] = []
-    const logger = { error: (told: unknown) => said.push(told), info: () => {} } as unknown as Started['logger']
-    const backups = startBackups(readConfig(place.env), { wallClock: wallClockOf() }, logger, 1)
+    const logger = {
+      error: (told: unknown) => said.push(told),
+      info: () => {},
+    } as unknown as ProcessResources['logger']
+    const backups = startBackupSchedule(readConfig(place.env), { wallClock: createWallClock() }, logger, 1)
     onTestFinished(backups.stop)
 
     await expect.poll(() => said.length, patience).toBe(2)
@@ -127,7 +130,7 @@ describe('the schedule', () => {
     expect(await ended).toMatchObject({ code: 0 })
     // Either it was whole by then, or it is none.
     expect(numbersIn(folder).length).toBeLessThan(2)
-    expect(unfinishedIn(folder, place.file)).toEqual([])
+    expect(listUnfinishedBackups(folder, place.file)).toEqual([])
     await startLogged(place)
     await expect.poll(() => numbersIn(folder).length, patience).toBe(1)
   })
@@ -150,28 +153,28 @@ describe('a backup is due', () => {
     ['after all of the interval where it is of now', now, everyMs],
     // Else a service that is started again each day would never make one.
     ['at once where the latest is of a time to come, as a clock that was ahead has left it', now + 1, 0],
-  ])('%s', (_, madeAt, due) => {
-    const latest = madeAt === undefined ? undefined : { path: '', number: 1, madeAt }
-    expect(dueInMs(latest, { now: wallTime(now), everyMs })).toBe(due)
+  ])('%s', (_, createdAt, due) => {
+    const latest = createdAt === undefined ? undefined : { path: '', number: 1, createdAt }
+    expect(nextBackupDelayMs(latest, { now: wallTime(now), everyMs })).toBe(due)
   })
 })
 
 test('the files of a schedule are ordered by their numbers, whatever their times', async () => {
-  const { folder } = await emptyPlace()
+  const { folder } = await createEmptyInstallation()
   const path = '/somewhere/payouts.sqlite'
-  const first = nextBackup(folder, path, now)
+  const first = nextBackupPath(folder, path, now)
   expect(first).toBe(join(folder, 'payouts-000001-20261123T184500Z.sqlite'))
   writeFileSync(first, '')
   // A clock that was put back by ten years.
-  const second = nextBackup(folder, path, now - 3_650 * everyMs)
+  const second = nextBackupPath(folder, path, now - 3_650 * everyMs)
   writeFileSync(second, '')
   writeFileSync(join(folder, 'payouts-000007-20261399T184500Z.sqlite'), '')
   writeFileSync(`${second}.123.partial`, '')
   writeFileSync(join(folder, 'mine.123.partial'), '')
 
-  expect(backupsIn(folder, path).map((each) => each.path)).toEqual([second, first])
-  expect(backupsIn(folder, '/somewhere/pay.sqlite')).toEqual([])
-  expect(unfinishedIn(folder, path)).toEqual([`${second}.123.partial`])
+  expect(listBackups(folder, path).map((each) => each.path)).toEqual([second, first])
+  expect(listBackups(folder, '/somewhere/pay.sqlite')).toEqual([])
+  expect(listUnfinishedBackups(folder, path)).toEqual([`${second}.123.partial`])
 })
 
 test('doctor tells of backups that are missing, old or can not be read', async () => {
@@ -183,8 +186,8 @@ test('doctor tells of backups that are missing, old or can not be read', async (
   expect(await look()).toMatchObject({ state: 'fault', message: expect.stringContaining('ENOENT') })
   mkdirSync(folder)
   expect(await look()).toMatchObject({ state: 'warning', advice: expect.stringContaining('BACKUP_DIR') })
-  writeFileSync(nextBackup(folder, place.file, Date.now() - 13 * 3_600_000), '')
+  writeFileSync(nextBackupPath(folder, place.file, Date.now() - 13 * 3_600_000), '')
   expect(await look()).toMatchObject({ state: 'fault', message: expect.stringContaining('older than two intervals') })
-  writeFileSync(nextBackup(folder, place.file, Date.now() - 11 * 3_600_000), '')
+  writeFileSync(nextBackupPath(folder, place.file, Date.now() - 11 * 3_600_000), '')
   expect(await look()).toMatchObject({ state: 'ok' })
 })

@@ -8,13 +8,21 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, cliProcess, demoPlace, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
+import {
+  cli,
+  cliProcess,
+  createDemoInstallation,
+  createEmptyInstallation,
+  createLiveInstallation,
+  jsonOf,
+  startService,
+} from '../support/process.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
 describe('npm start', () => {
   test('makes a database with the demo merchant and prints a curl line that works when pasted', async () => {
-    const { greeting } = await startService(await emptyPlace())
+    const { greeting } = await startService(await createEmptyInstallation())
 
     const line = greeting.split('\n').find((text) => text.trim().startsWith('curl')) ?? ''
     const answer = JSON.parse(execFileSync('sh', ['-c', line], { encoding: 'utf8' }))
@@ -26,14 +34,14 @@ describe('npm start', () => {
   })
 
   test('prints where GraphQL is, with GraphiQL for a browser', async () => {
-    const { greeting, address } = await startService(await demoPlace())
+    const { greeting, address } = await startService(await createDemoInstallation())
     expect(greeting).toContain(`  GraphQL  ${address}/graphql (GraphiQL, in a browser)\n`)
     const page = await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })
     expect(await page.text()).toContain('query _1_')
   })
 
   test('names every rate and fee that is set for later and not cancelled', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1000', '--effective-at', '2126-01-01T00:00:00Z')
     await cli(place, 'fee', 'set', 'USDT', 'ZAR', '--flat', '2', '--effective-at', '2126-01-01T00:00:00Z')
     await cli(place, 'rate', 'set', 'USDC', 'ZAR', '18', '--effective-at', '2126-01-02T00:00:00Z')
@@ -52,7 +60,7 @@ describe('npm start', () => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
       const { port } = taken.address() as AddressInfo
-      const starting = startService(await emptyPlace({ ...environment, PORT: String(port) }))
+      const starting = startService(await createEmptyInstallation({ ...environment, PORT: String(port) }))
       await expect(starting).rejects.toThrow(
         `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program does. Set PORT`,
       )
@@ -61,7 +69,7 @@ describe('npm start', () => {
   )
 
   test('pays and asks as the README says', async () => {
-    const { address } = await startService(await demoPlace())
+    const { address } = await startService(await createDemoInstallation())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
     const answers = lines.map((line) =>
@@ -76,7 +84,7 @@ describe('npm start', () => {
   })
 
   test('shows the demo as a newcomer expects it: both kinds of methods, wallets with funds, payouts in every state', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     const { address } = await startService(place)
     const get = async (path: string) => jsonOf(await fetch(`${address}${path}`, { headers }))
 
@@ -95,7 +103,7 @@ describe('npm start', () => {
   })
 
   test('keeps the demo as it was when it starts again', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const before = (await cli(place, 'audit', '--json')).json()
     const { child, ended } = await startService(place)
     child.kill('SIGTERM')
@@ -107,7 +115,7 @@ describe('npm start', () => {
   test.each([[{}], [{ WORKERS: '2', HOST: '0.0.0.0' }]])(
     'sends the webhooks of the demo to itself, also after a restart elsewhere, with %o',
     async (environment) => {
-      const place = await emptyPlace(environment)
+      const place = await createEmptyInstallation(environment)
       for (const count of [1, 2]) {
         const { child, ended, address } = await startService(place)
         const here = address.replace('0.0.0.0', '127.0.0.1')
@@ -129,14 +137,14 @@ describe('npm start', () => {
   )
 
   test('adds no demo to a database that has merchants', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     await cli(place, 'merchant', 'create', 'Someone')
     const { address } = await startService(place)
     expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(401)
   })
 
   test('in live mode has no demo, and GraphQL for programs only', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     const { address, greeting } = await startService(place)
     expect(greeting).toContain(`  GraphQL  ${address}/graphql\n`)
     expect((await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })).status).toBe(401)
@@ -147,7 +155,7 @@ describe('npm start', () => {
   })
 
   test('makes one demo where several processes start on an empty database at once', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     const started = await Promise.all([startService(place), startService(place), cliProcess(place, 'demo', '--json')])
     expect(started[2].json()).toEqual({ apiKey: demoApiKey })
     expect((await cli(place, 'merchant', 'list', '--json')).json()).toHaveLength(1)
@@ -155,7 +163,7 @@ describe('npm start', () => {
   })
 
   test('refuses a database of the other mode, whichever command meets it', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     await cli(place, 'merchant', 'create', 'Acme')
     const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
     await expect(startService(forgotten)).rejects.toThrow('This database is of MODE=live')
@@ -168,14 +176,14 @@ describe('npm start', () => {
   })
 
   test('names every wrong variable and ends', async () => {
-    const place = await emptyPlace({ PORT: 'x', MODE: 'prod' })
+    const place = await createEmptyInstallation({ PORT: 'x', MODE: 'prod' })
     await expect(startService({ ...place, env: { ...place.env, ...{ LOG_LEVEL: 'loud' } } })).rejects.toThrow(
       /MODE[\s\S]*LOG_LEVEL/,
     )
   })
 
   test('where HOST lets other machines in warns of the demo key, in the log too', async () => {
-    const { greeting, child, ended } = await startService(await demoPlace({ HOST: '0.0.0.0' }))
+    const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended
     const warning = 'HOST=0.0.0.0 lets other machines in, and everyone knows the demo key.'
@@ -183,7 +191,7 @@ describe('npm start', () => {
   })
 
   test('writes only JSON lines to standard output, without keys and account numbers, and ends on SIGTERM', async () => {
-    const { child, ended, address, greeting } = await startService(await demoPlace())
+    const { child, ended, address, greeting } = await startService(await createDemoInstallation())
     await fetch(`${address}/api/payouts/banks`, { method: 'POST', headers, body: JSON.stringify(payoutBody) })
     await fetch(`${address}/api/wallets/${payoutBody.account_number}?account_number=${payoutBody.account_number}`, {
       headers,
@@ -207,7 +215,7 @@ describe('npm start', () => {
   })
 
   test('goes on and ends although its log can not be written', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const { address, child, ended } = await startService(place, openSync('/dev/full', 'w'))
     for (let i = 0; i < 50; i++) {
       expect((await fetch(`${address}/api/customers`, { headers })).status).toBe(200)
@@ -218,7 +226,7 @@ describe('npm start', () => {
   })
 
   test('on SIGTERM answers what it has accepted, and ends', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const { child, ended, address } = await startService(place)
     const agent = new Agent({ keepAlive: true, maxSockets: 32 })
     const answers: number[] = []

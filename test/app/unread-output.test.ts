@@ -4,14 +4,14 @@ import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { freePort } from '../support/free-port.ts'
-import { demoPlace } from '../support/process.ts'
+import { createDemoInstallation } from '../support/process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
 test.each(['1', '2'])(
   'a service with WORKERS=%s whose output nobody reads answers, and ends by SIGTERM',
   async (WORKERS) => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const port = await freePort()
     const child = spawn(process.execPath, ['src/app/main.ts'], {
       cwd: root,

@@ -18,14 +18,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { startPostgresServer } from '../support/postgres-server.ts'
-import { filled, richMerchants } from './data.ts'
+import { createBenchDatabase, richMerchants } from './data.ts'
 import { lastPayouts } from './documents.ts'
 import { loader, sendOnce } from './load.ts'
 import type { Measure } from './measures.ts'
 import { service } from './measures.ts'
 import { growth, pages, workers } from './measures-of-growth.ts'
-import type { OnPostgres, Payers } from './measures-of-payouts.ts'
-import { databasesOnPostgres, payouts, payoutsThroughDoors, postgresPayouts } from './measures-of-payouts.ts'
+import type { Payers, PostgresPayoutMerchants } from './measures-of-payouts.ts'
+import { databasesOnPostgres, payouts, payoutsThroughApis, postgresPayouts } from './measures-of-payouts.ts'
 import { graphqlReads, graphqlWays, restReads } from './measures-of-reads.ts'
 import { profileOf } from './profile.ts'
 import type { Row } from './report.ts'
@@ -62,8 +62,8 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 const dataFolder = values.data ?? folder
 mkdirSync(dataFolder, { recursive: true })
-const small = () => filled(dataFolder, 'small', smallSizes)
-const large = () => filled(dataFolder, isQuick ? 'medium' : 'large', largeSizes)
+const small = () => createBenchDatabase(dataFolder, 'small', smallSizes)
+const large = () => createBenchDatabase(dataFolder, isQuick ? 'medium' : 'large', largeSizes)
 /** What is to be undone at the end. */
 const endings: (() => Promise<void>)[] = []
 
@@ -80,7 +80,7 @@ const groups: readonly {
     names: ['payouts-1', 'payouts-16', 'payouts', 'payouts-256'],
     measures: async () => payouts(await small(), folder, { isQuick }),
   },
-  { names: ['graphql-payouts'], measures: async () => [payoutsThroughDoors(await small(), folder)] },
+  { names: ['graphql-payouts'], measures: async () => [payoutsThroughApis(await small(), folder)] },
   {
     names: ['postgres-spread', 'postgres-hot'],
     measures: async () => postgresPayouts(await onFile(), await onPostgres(), { isQuick }),
@@ -160,7 +160,7 @@ async function onFile(): Promise<Payers> {
 }
 
 /** A PostgreSQL server of its own, with fsync, and merchants there that can pay. */
-async function onPostgres(): Promise<OnPostgres> {
+async function onPostgres(): Promise<PostgresPayoutMerchants> {
   const postgres = await startPostgresServer([])
   endings.push(postgres.remove)
   const merchants = await richMerchants(postgres.url('postgres'), payers)

@@ -40,7 +40,7 @@ function send({ path, body, headers = {}, apiKeys }: Load, port: number, agent: 
 }
 
 /** Time that all threads of a process have had on a processor, in microseconds: exactly, where ticks are of 10 milliseconds. */
-export function processorMicros(pid: number): number {
+export function cpuMicros(pid: number): number {
   const micros = readdirSync(`/proc/${pid}/task`).map((thread) => {
     const [nanoseconds = '0'] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
     return Number(nanoseconds) / 1_000

@@ -23,7 +23,7 @@ export type Sizes = {
 }
 
 /** A database of one merchant, and what requests to it name. */
-export type Filled = {
+export type BenchDatabase = {
   readonly path: string
   readonly sizes: Sizes
   readonly merchantId: string
@@ -34,11 +34,11 @@ export type Filled = {
 }
 
 /** Fills a database by the operator's own command, or takes what is there from an earlier run. */
-export async function filled(folder: string, name: string, sizes: Sizes): Promise<Filled> {
+export async function createBenchDatabase(folder: string, name: string, sizes: Sizes): Promise<BenchDatabase> {
   const path = join(folder, `${name}.sqlite`)
   const known = join(folder, `${name}.json`)
   if (existsSync(known)) {
-    const found = JSON.parse(readFileSync(known, 'utf8')) as Filled
+    const found = JSON.parse(readFileSync(known, 'utf8')) as BenchDatabase
     if (JSON.stringify(found.sizes) === JSON.stringify(sizes)) return { ...found, path }
     throw new Error(`${known} is of other sizes: remove it, or name another folder`)
   }
@@ -57,7 +57,7 @@ export async function filled(folder: string, name: string, sizes: Sizes): Promis
     db.prepare<[string], string>('select customer_id from wallets where id = ?').pluck().get(walletId) ?? ''
   db.close()
   await command(path, ['deposit', payingId, '9000000000', '--reference', 'bench'])
-  const data: Filled = { path, sizes, merchantId: merchant.id, apiKey: merchant.apiKey, walletId, customerId }
+  const data: BenchDatabase = { path, sizes, merchantId: merchant.id, apiKey: merchant.apiKey, walletId, customerId }
   writeFileSync(known, JSON.stringify(data))
   return data
 }
@@ -68,7 +68,7 @@ export async function isBalanced(path: string): Promise<boolean> {
 }
 
 /** A copy to write to; nothing has the original open. */
-export function copyOf({ path }: Filled, folder: string, name: string): string {
+export function copyDatabase({ path }: BenchDatabase, folder: string, name: string): string {
   const copy = join(folder, `${name}.sqlite`)
   copyFileSync(path, copy)
   return copy

@@ -10,21 +10,21 @@ import {
   parse,
   validate,
 } from 'graphql'
-import type { Random } from '../../src/demo/load/random.ts'
-import { costOf } from '../../src/graphql/documents/cost.ts'
-import { excessOf, excessOfPairs, limits } from '../../src/graphql/documents/limits.ts'
+import type { SeededRandom } from '../../src/demo/load/random.ts'
+import { operationCost } from '../../src/graphql/documents/cost.ts'
+import { exceededDocumentLimit, exceededPairLimit, limits } from '../../src/graphql/documents/limits.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 
 /** A field of a document; `on` is the member of a union or interface that it is asked of. */
-export type Part = {
+export type DocumentPart = {
   readonly name: string
   readonly on: string
   readonly args: Readonly<Record<string, unknown>>
-  readonly parts: readonly Part[]
+  readonly parts: readonly DocumentPart[]
 }
 
 /** A document of these root fields, with its variables. Ids in it are places in lists of ids, such as `@Wallet:3`. */
-export type Document = {
+export type CostedDocument = {
   readonly query: string
   readonly variables: Readonly<Record<string, unknown>>
   readonly cost: number
@@ -50,7 +50,7 @@ function objectType(name: string): Owner {
   return schema.getType(name) as Owner
 }
 
-function fieldOf({ on, name }: Part): GraphQLField<unknown, unknown> {
+function fieldOf({ on, name }: DocumentPart): GraphQLField<unknown, unknown> {
   return objectType(on).getFields()[name] as GraphQLField<unknown, unknown>
 }
 
@@ -62,10 +62,10 @@ function membersOf(field: GraphQLField<unknown, unknown>): readonly Owner[] {
 }
 
 /** Makes parts by chance. */
-export function makerOf(random: Random) {
+export function createDocumentMaker(random: SeededRandom) {
   const { pick, chance } = random
 
-  const idFor = (type: string) => `@${type}:${random.whole(0, 60)}`
+  const idFor = (type: string) => `@${type}:${random.integer(0, 60)}`
   const inputFor = (type: GraphQLInputType, name: string, density: number): unknown => {
     const named = getNamedType(type)
     if (name === 'walletId') return idFor(chance(0.5) ? 'Wallet' : 'WalletOfCustomer')
@@ -104,7 +104,7 @@ export function makerOf(random: Random) {
     if (of === 'PayoutMethod') return idFor('BankPayoutMethod')
     return of === 'Node' ? idFor(pick(['Payout', 'Wallet', 'Customer', 'WebhookEndpoint'])) : idFor(of)
   }
-  const argumentsFor = (field: GraphQLField<unknown, unknown>): Part['args'] => {
+  const argumentsFor = (field: GraphQLField<unknown, unknown>): DocumentPart['args'] => {
     const given = field.args.map((arg) => [arg.name, argumentFor(arg, field)] as const)
     const entries = given.filter(([, value]) => value !== undefined)
     if (getNamedType(field.type).name === 'Payout' && 'id' in Object.fromEntries(entries) && chance(0.3)) {
@@ -116,13 +116,13 @@ export function makerOf(random: Random) {
     }
     return Object.fromEntries(entries)
   }
-  const leavesOf = (type: Owner): Part[] =>
+  const leavesOf = (type: Owner): DocumentPart[] =>
     Object.values(type.getFields())
       .filter((field) => isLeafType(getNamedType(field.type)))
       .map(({ name }) => ({ name, on: type.name, args: {}, parts: [] }))
 
   /** A field of a type with all leaves or a few below it, and maybe more that leads on. */
-  const partOf = (type: Owner, name: string, depth: number): Part => {
+  const partOf = (type: Owner, name: string, depth: number): DocumentPart => {
     const field = type.getFields()[name] as GraphQLField<unknown, unknown>
     return {
       name,
@@ -131,12 +131,12 @@ export function makerOf(random: Random) {
       parts: membersOf(field).length === 0 ? [] : insideOf(field, depth),
     }
   }
-  const insideOf = (field: GraphQLField<unknown, unknown>, depth: number): Part[] => {
+  const insideOf = (field: GraphQLField<unknown, unknown>, depth: number): DocumentPart[] => {
     const members = membersOf(field)
     const chosen = members.length > 2 ? [pick(members), pick(members)] : members
     return [...new Set(chosen)].flatMap((type) => partsOf(type, depth))
   }
-  const partsOf = (type: Owner, depth: number): Part[] => {
+  const partsOf = (type: Owner, depth: number): DocumentPart[] => {
     const leading = Object.values(type.getFields()).filter((each) => membersOf(each).length > 0)
     const leaves = leavesOf(type)
     const some = chance(0.4) ? leaves : leaves.filter(() => chance(0.2))
@@ -150,21 +150,21 @@ export function makerOf(random: Random) {
   }
 
   /** The same part with one thing changed somewhere. */
-  const changed = (part: Part): Part => {
+  const changed = (part: DocumentPart): DocumentPart => {
     if (part.parts.length === 0 || chance(0.25)) return { ...part, args: { ...part.args, ...changedArguments(part) } }
-    const place = random.whole(0, part.parts.length - 1)
-    const inner = part.parts[place] as Part
-    const dice = random.whole(0, 9)
+    const place = random.integer(0, part.parts.length - 1)
+    const inner = part.parts[place] as DocumentPart
+    const dice = random.integer(0, 9)
     if (dice < 4 && (inner.parts.length > 0 || Object.keys(inner.args).length > 0))
       return withParts(part, part.parts.with(place, changed(inner)))
     if (dice < 6 && part.parts.length > 1) return withParts(part, part.parts.toSpliced(place, 1))
-    if (dice < 7) return withParts(part, [...part.parts, varied(inner, random.whole(1, 30))])
+    if (dice < 7) return withParts(part, [...part.parts, withVariation(inner, random.integer(1, 30))])
     const type = pick(membersOf(fieldOf(part)))
     const leading = Object.values(type.getFields()).filter((field) => membersOf(field).length > 0)
     const name = leading.length > 0 && chance(0.7) ? pick(leading).name : pick(Object.keys(type.getFields()))
     return withParts(part, [...part.parts, partOf(type, name, 2)])
   }
-  const changedArguments = (part: Part): Part['args'] => {
+  const changedArguments = (part: DocumentPart): DocumentPart['args'] => {
     const field = fieldOf(part)
     if (field.args.length === 0) return {}
     const fresh = argumentsFor(field)
@@ -181,15 +181,15 @@ export function makerOf(random: Random) {
     const name = names.length > 0 ? pick(names) : null
     return name === null ? {} : { [name]: fresh[name] }
   }
-  return { partOf: (name: string) => partOf(queryType, name, random.whole(0, 4)), changed }
+  return { partOf: (name: string) => partOf(queryType, name, random.integer(0, 4)), changed }
 }
 
-function withParts(part: Part, parts: readonly Part[]): Part {
+function withParts(part: DocumentPart, parts: readonly DocumentPart[]): DocumentPart {
   return { ...part, parts }
 }
 
 /** The same part asked of something else, so that no two are one question. */
-export function varied(part: Part, by: number): Part {
+export function withVariation(part: DocumentPart, by: number): DocumentPart {
   const args = Object.fromEntries(
     Object.entries(part.args).map(([name, value]) => [name, variedValue(name, value, by)]),
   )
@@ -214,11 +214,11 @@ function variedValue(name: string, value: unknown, by: number): unknown {
 }
 
 /** Writes root fields as a document; `null` where it is beyond the limits or not valid. */
-export function documentOf(roots: readonly Part[], isValidated = true): Document | null {
+export function documentOf(roots: readonly DocumentPart[], isValidated = true): CostedDocument | null {
   if (roots.reduce((all, each) => all + countOf(each), 0) > 1_000) return null
   const variables: Record<string, unknown> = {}
   const declared = new Map<string, string>()
-  const argument = (part: Part, [name, value]: [string, unknown]): string => {
+  const argument = (part: DocumentPart, [name, value]: [string, unknown]): string => {
     if (typeof value === 'number') return `${name}:${value}`
     const type = String(fieldOf(part).args.find((arg) => arg.name === name)?.type)
     const known = `${type} ${JSON.stringify(value)}`
@@ -228,8 +228,8 @@ export function documentOf(roots: readonly Part[], isValidated = true): Document
     return `${name}:$${variable}`
   }
   let aliases = 0
-  const set = (parts: readonly Part[], isAbstract: boolean): string => {
-    const names = new Map<string, Part>()
+  const set = (parts: readonly DocumentPart[], isAbstract: boolean): string => {
+    const names = new Map<string, DocumentPart>()
     const texts = parts.map((part) => {
       const isTaken = names.has(part.name) && JSON.stringify(names.get(part.name)) !== JSON.stringify(part)
       if (!isTaken) names.set(part.name, part)
@@ -250,26 +250,28 @@ export function documentOf(roots: readonly Part[], isValidated = true): Document
   if (aliases > limits.aliases || query.length > limits.characters) return null
   try {
     const node = parse(query, { maxTokens: limits.tokens, noLocation: true })
-    if (excessOf(node) !== null || excessOfPairs(node) !== null) return null
+    if (exceededDocumentLimit(node) !== null || exceededPairLimit(node) !== null) return null
     if (isValidated && validate(schema, node).length > 0) return null
     const [operation] = node.definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) return null
-    const cost = costOf(schema, operation, {})(variables)
+    const cost = operationCost(schema, operation, {})(variables)
     return cost > limits.cost ? null : { query, variables, cost }
   } catch {
     return null
   }
 }
 
-function countOf({ parts }: Part): number {
+function countOf({ parts }: DocumentPart): number {
   return parts.reduce((all, each) => all + countOf(each), 1)
 }
 
 /** As many of a root field as the limits allow, and then others: each asks something of its own if `isVaried`. */
-export function fullDocument(roots: readonly Part[], isVaried: boolean): Document | null {
-  const copiesOf = (root: Part, count: number) =>
-    Array.from({ length: count }, (_, i) => (isVaried ? varied(root, i) : { ...root, args: withSize(root.args, i) }))
-  let all: Part[] = []
+export function fullDocument(roots: readonly DocumentPart[], isVaried: boolean): CostedDocument | null {
+  const copiesOf = (root: DocumentPart, count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      isVaried ? withVariation(root, i) : { ...root, args: withSize(root.args, i) },
+    )
+  let all: DocumentPart[] = []
   for (const wanted of roots) {
     const root = countOf(wanted) > mostParts ? null : fitted(wanted)
     if (root === null) continue
@@ -281,7 +283,7 @@ export function fullDocument(roots: readonly Part[], isVaried: boolean): Documen
 }
 
 /** The same with shorter lists, where it alone costs more than the limit. */
-function fitted(root: Part): Part | null {
+function fitted(root: DocumentPart): DocumentPart | null {
   let part = root
   for (let turn = 0; turn < 20; turn++) {
     if (documentOf([part]) !== null) return part
@@ -290,7 +292,7 @@ function fitted(root: Part): Part | null {
   return null
 }
 
-function shorter({ args, parts, ...part }: Part): Part {
+function shorter({ args, parts, ...part }: DocumentPart): DocumentPart {
   const { first, last, ids } = args
   const less = (size: number) => Math.max(1, Math.floor(size * 0.7))
   if (typeof first === 'number' && first > 1) return { ...part, parts, args: { ...args, first: less(first) } }
@@ -301,7 +303,7 @@ function shorter({ args, parts, ...part }: Part): Part {
 }
 
 /** Copies that ask alike but for their size are still of their own in the answer. */
-function withSize(args: Part['args'], by: number): Part['args'] {
+function withSize(args: DocumentPart['args'], by: number): DocumentPart['args'] {
   const { first } = args
   return typeof first === 'number' && first > by + 1 ? { ...args, first: first - by } : args
 }

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import type { Caller } from '../../src/operations/access/api-caller.ts'
-import { noCaller } from '../../src/operations/access/api-caller.ts'
+import { systemCaller } from '../../src/operations/access/api-caller.ts'
 import type { Service } from '../../src/operations/context.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { perform } from '../support/perform.ts'
@@ -99,5 +99,5 @@ export function idsOf(path: string, merchantId: string, customerId: string): Ids
 
 /** Who asks as one customer, by a token. */
 export function asCustomer(customerId: string): Caller {
-  return { ...noCaller, tokenId: 'token', scopes: ['read'], customerId }
+  return { ...systemCaller, tokenId: 'token', scopes: ['read'], customerId }
 }

@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { getIntrospectionQuery } from 'graphql'
 import { createLogger } from '../../src/app/logger.ts'
-import { secretsWith } from '../../src/core/secrets/secrets.ts'
+import { createSecrets } from '../../src/core/secrets/secrets.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { randomFrom } from '../../src/demo/load/random.ts'
+import { createRandom } from '../../src/demo/load/random.ts'
 import { createEngine } from '../../src/graphql/execution/engine.ts'
-import { answer, bodyOf } from '../../src/graphql/execution/execute.ts'
+import { executeRequest, serializeResult } from '../../src/graphql/execution/execute.ts'
 import type { Caller } from '../../src/operations/access/api-caller.ts'
-import { noCaller } from '../../src/operations/access/api-caller.ts'
+import { systemCaller } from '../../src/operations/access/api-caller.ts'
 import { createService } from '../../src/operations/context.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { cpuMs } from '../support/cpu.ts'
-import { filled } from './data.ts'
-import type { Document, Part } from './dearest-documents.ts'
-import { documentOf, fullDocument, makerOf, rootFields } from './dearest-documents.ts'
+import { createBenchDatabase } from './data.ts'
+import type { CostedDocument, DocumentPart } from './dearest-documents.ts'
+import { createDocumentMaker, documentOf, fullDocument, rootFields } from './dearest-documents.ts'
 import { addTroubles, asCustomer, idsOf } from './dearest-world.ts'
 
 // Searches for the document within the limits that takes the most processor time: of each root field alone, and of several together.
@@ -34,22 +34,27 @@ const { values: options } = parseArgs({
 })
 const seconds = Number(options.seconds)
 const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'payout-gateway-'))
-const data = await filled(folder, 'dearest', { customers: 150, methods: 200, wallets: 150, payouts: 20_000 })
+const data = await createBenchDatabase(folder, 'dearest', {
+  customers: 150,
+  methods: 200,
+  wallets: 150,
+  payouts: 20_000,
+})
 const path = join(folder, 'dearest-with-troubles.sqlite')
 const isNew = !existsSync(path)
 if (isNew) copyFileSync(data.path, path)
 const db = await openDatabase({ url: `sqlite:${path}`, onFatal: () => {} })
-const service = createService({ db, mode: 'sandbox', secrets: secretsWith([Buffer.alloc(32, 7)]) })
+const service = createService({ db, mode: 'sandbox', secrets: createSecrets([Buffer.alloc(32, 7)]) })
 const { merchantId, customerId } = data
 if (isNew) await addTroubles(service, path, merchantId)
 const ids = idsOf(path, merchantId, customerId)
 const engine = createEngine(sandboxSchema, { isPlanned: true })
 const log = createLogger('silent', { write: () => {} })
-const callers = { merchant: noCaller, customer: asCustomer(customerId) }
+const callers = { merchant: systemCaller, customer: asCustomer(customerId) }
 type Who = keyof typeof callers
 
-const random = randomFrom(Number(options.seed))
-const { partOf, changed } = makerOf(random)
+const random = createRandom(Number(options.seed))
+const { partOf, changed } = createDocumentMaker(random)
 
 /** Variables with the ids that their places stand for. */
 function known(value: unknown): unknown {
@@ -63,18 +68,21 @@ function known(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, known(inner)]))
 }
 
-async function ask({ query, variables }: Pick<Document, 'query' | 'variables'>, caller: Caller): Promise<boolean> {
+async function ask(
+  { query, variables }: Pick<CostedDocument, 'query' | 'variables'>,
+  caller: Caller,
+): Promise<boolean> {
   const asked = { service, engine, merchantId, caller, requestId: 'dearest', log }
   const request = { query, variables: known(variables) as Record<string, unknown>, operationName: null }
-  const answered = await answer(request, asked)
+  const answered = await executeRequest(request, asked)
   if (!answered) throw new Error('no subscription was asked for')
-  return bodyOf(answered.result).length > 0 && answered.result.errors === undefined
+  return serializeResult(answered.result).length > 0 && answered.result.errors === undefined
 }
 
-type Measured = { readonly document: Document; readonly who: Who; readonly ms: number; readonly firstMs: number }
+type Measured = { readonly document: CostedDocument; readonly who: Who; readonly ms: number; readonly firstMs: number }
 
 /** The least processor time of a few turns; `null` where it is answered with errors. Stops early where it is far below `toBeat`. */
-async function measured(document: Document, who: Who, toBeat = 0): Promise<Measured | null> {
+async function measured(document: CostedDocument, who: Who, toBeat = 0): Promise<Measured | null> {
   let isRight = true
   const turn = () =>
     cpuMs(async () => {
@@ -90,9 +98,14 @@ async function measured(document: Document, who: Who, toBeat = 0): Promise<Measu
   return { document, who, ms, firstMs }
 }
 
-type Found = Measured & { readonly roots: readonly Part[]; readonly isVaried: boolean }
+type Found = Measured & { readonly roots: readonly DocumentPart[]; readonly isVaried: boolean }
 
-async function tried(roots: readonly Part[], who: Who, isVaried: boolean, toBeat: number): Promise<Found | null> {
+async function tried(
+  roots: readonly DocumentPart[],
+  who: Who,
+  isVaried: boolean,
+  toBeat: number,
+): Promise<Found | null> {
   const document = fullDocument(roots, isVaried)
   const found = document && (await measured(document, who, toBeat))
   return found && { ...found, roots, isVaried }
@@ -105,7 +118,7 @@ async function dearestOf(name: string, untilMs: number): Promise<Found | null> {
   const firstUntil = begun + (untilMs - begun) * 0.4
   while (performance.now() < untilMs) {
     const isMade = best === null || performance.now() < firstUntil || random.chance(0.15)
-    const part: Part = isMade ? partOf(name) : manyChanges(best as Found)
+    const part: DocumentPart = isMade ? partOf(name) : manyChanges(best as Found)
     const who = isMade || random.chance(0.2) ? random.pick(['merchant', 'customer'] as const) : (best as Found).who
     const isVaried = isMade || random.chance(0.2) ? random.chance(0.7) : (best as Found).isVaried
     const next = await tried([part], who, isVaried, best?.ms ?? 0)
@@ -114,13 +127,13 @@ async function dearestOf(name: string, untilMs: number): Promise<Found | null> {
   return best
 }
 
-function manyChanges({ roots: [root] }: Found): Part {
-  let part = root as Part
-  for (let count = random.whole(1, 3); count > 0; count--) part = changed(part)
+function manyChanges({ roots: [root] }: Found): DocumentPart {
+  let part = root as DocumentPart
+  for (let count = random.integer(1, 3); count > 0; count--) part = changed(part)
   return part
 }
 
-const reference: Document = documentOf([
+const reference: CostedDocument = documentOf([
   {
     name: 'payouts',
     on: 'Query',
@@ -139,12 +152,12 @@ const reference: Document = documentOf([
       },
     ],
   },
-]) as Document
-const introspection: Document = { query: getIntrospectionQuery(), variables: {}, cost: 0 }
+]) as CostedDocument
+const introspection: CostedDocument = { query: getIntrospectionQuery(), variables: {}, cost: 0 }
 
 const names = options.only ? options.only.split(',') : rootFields
 // What is compiled on the way is not counted.
-for (let turn = 0; turn < 200; turn++) await ask(reference, noCaller)
+for (let turn = 0; turn < 200; turn++) await ask(reference, systemCaller)
 const best: Found[] = []
 for (const name of names) {
   const found = await dearestOf(name, performance.now() + (seconds * 800) / names.length)
@@ -154,12 +167,12 @@ const ranked = [...best].sort((one, other) => other.ms - one.ms)
 let overall = ranked[0]
 const until = performance.now() + seconds * 200
 while (ranked.length > 1 && overall && performance.now() < until) {
-  const count = random.whole(2, 4)
+  const count = random.integer(2, 4)
   const chosen = Array.from(
     { length: count },
-    () => ranked[Math.min(random.whole(0, 7), random.whole(0, ranked.length - 1))] as Found,
+    () => ranked[Math.min(random.integer(0, 7), random.integer(0, ranked.length - 1))] as Found,
   )
-  const roots = [...new Set(chosen.map(({ roots: [root] }) => root as Part))].map((root) =>
+  const roots = [...new Set(chosen.map(({ roots: [root] }) => root as DocumentPart))].map((root) =>
     random.chance(0.3) ? changed(root) : root,
   )
   const next = await tried(roots, overall.who, random.chance(0.7), overall.ms)
@@ -167,12 +180,12 @@ while (ranked.length > 1 && overall && performance.now() < until) {
 }
 
 // All again, by turns with the reference: what was found by luck of the moment is not kept.
-const again = async (document: Document, who: Who) => {
+const again = async (document: CostedDocument, who: Who) => {
   let least = Number.POSITIVE_INFINITY
   let known = Number.POSITIVE_INFINITY
   for (let turn = 0; turn < 9; turn++) {
     least = Math.min(least, await cpuMs(() => ask(document, callers[who])))
-    known = Math.min(known, await cpuMs(() => ask(reference, noCaller)))
+    known = Math.min(known, await cpuMs(() => ask(reference, systemCaller)))
   }
   return { least, known }
 }

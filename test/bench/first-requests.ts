@@ -8,8 +8,8 @@ import { openDatabase } from '../../src/database/open-database.ts'
 import { addDocuments } from '../../src/modules/trusted-documents/add-documents.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
-import type { Filled } from './data.ts'
-import { filled } from './data.ts'
+import type { BenchDatabase } from './data.ts'
+import { createBenchDatabase } from './data.ts'
 import { screens } from './screens.ts'
 import { median } from './statistics.ts'
 
@@ -21,7 +21,7 @@ import { median } from './statistics.ts'
 const requestsOfEach = 10
 const warming = 100
 
-type Round = { readonly databasePath: string; readonly data: Filled }
+type Round = { readonly databasePath: string; readonly data: BenchDatabase }
 
 async function measure({ databasePath, data }: Round): Promise<number[][]> {
   const db = await openDatabase({ url: `sqlite:${databasePath}`, onFatal: () => {} })
@@ -62,7 +62,12 @@ async function inOwnProcess(kind: 'trusted' | 'unknown', round: Round): Promise<
 
 async function compare(rounds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
-  const data = await filled(folder, 'first', { customers: 200, methods: 200, wallets: 400, payouts: 2_000 })
+  const data = await createBenchDatabase(folder, 'first', {
+    customers: 200,
+    methods: 200,
+    wallets: 400,
+    payouts: 2_000,
+  })
   const withDocuments = join(folder, 'trusted.sqlite')
   copyFileSync(data.path, withDocuments)
   const db = await openDatabase({ url: `sqlite:${withDocuments}`, onFatal: () => {} })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import type { Filled } from './data.ts'
+import type { BenchDatabase } from './data.ts'
 import { leanPayouts } from './lean-payouts.ts'
 
 /**
@@ -43,7 +43,7 @@ const filling = {
 }
 
 /** A database of its own with the merchant, customers, wallets, rates and fees of `data`, and as many payouts. */
-export function leanCopyOf({ path, merchantId, sizes }: Filled, folder: string, name: string): string {
+export function leanCopyOf({ path, merchantId, sizes }: BenchDatabase, folder: string, name: string): string {
   const copy = join(folder, `${name}.sqlite`)
   const db = new Sqlite(copy)
   db.exec(schema)

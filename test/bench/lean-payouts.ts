@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3'
 export type LeanRequest = { readonly merchantId: string; readonly key: string; readonly body: string }
 
 /** The status and the JSON of an answer. */
-export type Answer = [status: number, value: unknown]
+export type LeanAnswer = [status: number, value: unknown]
 
 type Wallet = { id: bigint; uuid: string; currency: string; balance: bigint; entry_count: bigint }
 
@@ -38,7 +38,7 @@ const required = [
 
 /** How a bank is reached in each currency. */
 
-const refused: Answer = [422, { status: 'failed' }]
+const refused: LeanAnswer = [422, { status: 'failed' }]
 
 /**
  * Payouts as one would write them who needs nothing else, on tables of their own (see lean-books.ts): paid for by one
@@ -48,7 +48,7 @@ const refused: Answer = [422, { status: 'failed' }]
  * @returns `together` makes the payouts of several requests in one transaction
  */
 export function leanPayouts(path: string): {
-  together: (requests: readonly LeanRequest[]) => Answer[]
+  together: (requests: readonly LeanRequest[]) => LeanAnswer[]
   close: () => void
 } {
   const db = new Sqlite(path)
@@ -75,7 +75,7 @@ export function leanPayouts(path: string): {
   }
 }
 
-function payer(db: Sqlite.Database): (request: LeanRequest) => Answer {
+function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
   const merchantIds = new Map(db.prepare<[], [string, number]>('select uuid, id from merchants').raw().all())
   // The plus keeps SQLite from planning a statement anew for each value that is bound to it.
   const payoutOfKey = db
@@ -157,7 +157,11 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => Answer {
 }
 
 /** The JSON of our own POST. */
-function answer(payout: Payout, { uuid, currency }: Pick<Wallet, 'uuid' | 'currency'>, payer: string | null): Answer {
+function answer(
+  payout: Payout,
+  { uuid, currency }: Pick<Wallet, 'uuid' | 'currency'>,
+  payer: string | null,
+): LeanAnswer {
   const at = new Date(Number(payout.created_at)).toISOString()
   const data = {
     id: String(payout.id),

@@ -16,7 +16,7 @@ export type Load = {
 }
 
 /** What a window of load showed; times in milliseconds. */
-export type Seen = {
+export type LoadResult = {
   readonly requests: number
   readonly seconds: number
   readonly p50: number
@@ -33,10 +33,10 @@ export const loader = hasWrk ? String(spawnSync('wrk', ['--version']).stdout).sp
  *
  * @throws when an answer is anything but a success
  */
-export async function sendFor(
+export async function runLoad(
   load: Load,
   { port, clients, seconds, folder }: { port: number; clients: number; seconds: number; folder: string },
-): Promise<Seen> {
+): Promise<LoadResult> {
   const url = `http://127.0.0.1:${port}${load.path}`
   const prefix = randomBytes(6).toString('hex')
   const [file, words] = hasWrk

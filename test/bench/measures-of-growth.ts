@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Filled } from './data.ts'
+import type { BenchDatabase } from './data.ts'
 import { documents } from './documents.ts'
 import type { Measure, Subject } from './measures.ts'
 import { dataOf, service } from './measures.ts'
 
 /** The last page of a large list against its first, by number through REST and by cursor through GraphQL. */
-export function pages(data: Filled, lastCursor: string): Measure[] {
+export function pages(data: BenchDatabase, lastCursor: string): Measure[] {
   const server = service(`sqlite:${data.path}`)
   const lastPage = Math.floor(data.sizes.methods / 20)
   const paged = (place: string, page: number): Subject => ({
@@ -42,8 +42,8 @@ export function pages(data: Filled, lastCursor: string): Measure[] {
 }
 
 /** The first page of a large list against that of a small one. */
-export function growth(large: Filled, small: Filled): Measure {
-  const subjectOf = (data: Filled): Subject => ({
+export function growth(large: BenchDatabase, small: BenchDatabase): Measure {
+  const subjectOf = (data: BenchDatabase): Subject => ({
     name: `${data.sizes.payouts} payouts`,
     server: service(`sqlite:${data.path}`),
     load: {
@@ -64,7 +64,7 @@ export function growth(large: Filled, small: Filled): Measure {
 }
 
 /** Two processes against one, where the service can have two. */
-export function workers(data: Filled): Measure | null {
+export function workers(data: BenchDatabase): Measure | null {
   if (!readFileSync(join(import.meta.dirname, '../../src/app/config.ts'), 'utf8').includes('WORKERS')) return null
   const subjectOf = (count: number): Subject => {
     const one = service(`sqlite:${data.path}`)

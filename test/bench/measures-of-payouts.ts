@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Filled } from './data.ts'
-import { copyOf, isBalanced } from './data.ts'
+import type { BenchDatabase } from './data.ts'
+import { copyDatabase, isBalanced } from './data.ts'
 import { createPayout } from './documents.ts'
 import { isLeanBalanced, leanCopyOf } from './lean-books.ts'
 import type { Load } from './load.ts'
@@ -57,9 +57,9 @@ function writing(path: string, options = {}): ServerSpec {
  * Against a transaction each they are held to requests a second, which is what a group is for; against the lean group to the
  * processor's time, because both wait for the same disk.
  */
-export function payouts(data: Filled, folder: string, { isQuick }: { isQuick: boolean }): Measure[] {
+export function payouts(data: BenchDatabase, folder: string, { isQuick }: { isQuick: boolean }): Measure[] {
   const paying = (clients: number, reach: number, aim: number): Measure => {
-    const own = (name: string, options = {}) => writing(copyOf(data, folder, `${name}-${clients}`), options)
+    const own = (name: string, options = {}) => writing(copyDatabase(data, folder, `${name}-${clients}`), options)
     const lean = (name: string, form: 'alone' | 'group'): ServerSpec => {
       const path = leanCopyOf(data, folder, `lean-${form}-${clients}`)
       return { ...plain(name, 'lean-payouts.ts', [path, form], data), isBalanced: () => isLeanBalanced(path) }
@@ -96,8 +96,8 @@ export function payouts(data: Filled, folder: string, { isQuick }: { isQuick: bo
 const withoutSync = ['--import', join(import.meta.dirname, 'without-sync.ts')]
 
 /** Payouts through one door against those through the other. */
-export function payoutsThroughDoors(data: Filled, folder: string): Measure {
-  const path = copyOf(data, folder, 'both-doors')
+export function payoutsThroughApis(data: BenchDatabase, folder: string): Measure {
+  const path = copyDatabase(data, folder, 'both-doors')
   const server = writing(path)
   return {
     name: 'graphql-payouts',
@@ -130,7 +130,7 @@ type Merchants = readonly { id: string; apiKey: string }[]
 export type Payers = { readonly path: string; readonly merchants: Merchants }
 
 /** Copies of one database on PostgreSQL, by their names, and the merchants there that can pay. */
-export type OnPostgres = {
+export type PostgresPayoutMerchants = {
   readonly url: (database: (typeof databasesOnPostgres)[number]) => string
   readonly merchants: Merchants
 }
@@ -144,7 +144,7 @@ export const databasesOnPostgres = ['service', ...plainForms] as const
  */
 export function postgresPayouts(
   { path, merchants: ofFile }: Payers,
-  { url, merchants }: OnPostgres,
+  { url, merchants }: PostgresPayoutMerchants,
   { isQuick }: { isQuick: boolean },
 ): Measure[] {
   const connections = 16

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Filled } from './data.ts'
+import type { BenchDatabase } from './data.ts'
 import { documents } from './documents.ts'
 import type { Measure, Target } from './measures.ts'
 import { dataOf, plain, service } from './measures.ts'
@@ -7,7 +7,7 @@ import type { ServerSpec } from './servers.ts'
 import { yardstickPath } from './yardsticks.ts'
 
 /** The reads through REST. */
-export function restReads(data: Filled): Measure[] {
+export function restReads(data: BenchDatabase): Measure[] {
   const servers = [
     service(`sqlite:${data.path}`),
     plain('bare', 'bare.ts', [data.path], data),
@@ -38,7 +38,7 @@ export function restReads(data: Filled): Measure[] {
 }
 
 /** The reads through GraphQL. */
-export async function graphqlReads(data: Filled, { isQuick }: { isQuick: boolean }): Promise<Measure[]> {
+export async function graphqlReads(data: BenchDatabase, { isQuick }: { isQuick: boolean }): Promise<Measure[]> {
   const own = service(`sqlite:${data.path}`)
   const environment = { MERCHANTS: JSON.stringify({ [data.apiKey]: data.merchantId }) }
   const yardstickOf = async (name: string, file: string, ...words: string[]): Promise<ServerSpec> => ({
@@ -115,7 +115,7 @@ export async function graphqlReads(data: Filled, { isQuick }: { isQuick: boolean
 }
 
 /** What the short way past Yoga saves, of the same request to the same engine. */
-export function graphqlWays(data: Filled): Measure[] {
+export function graphqlWays(data: BenchDatabase): Measure[] {
   const body = (name: 'q1' | 'q2', variables: object) => JSON.stringify({ query: documents[name], variables })
   const measure = (name: string, title: string, load: { path: string; body: string }): Measure => ({
     name,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startOptions } from '../support/start-options.ts'
-import type { Filled } from './data.ts'
+import type { BenchDatabase } from './data.ts'
 import type { Load } from './load.ts'
 import type { ServerSpec } from './servers.ts'
 
@@ -53,7 +53,7 @@ export function plain(
   name: string,
   file: string,
   words: readonly string[],
-  { merchantId, apiKey }: Filled,
+  { merchantId, apiKey }: BenchDatabase,
 ): ServerSpec {
   return {
     name,

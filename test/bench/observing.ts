@@ -22,8 +22,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { freePort } from '../support/free-port.ts'
-import { burst, connections, processorMicros } from './bursts.ts'
-import { copyOf, filled } from './data.ts'
+import { burst, connections, cpuMicros } from './bursts.ts'
+import { copyDatabase, createBenchDatabase } from './data.ts'
 import { documents } from './documents.ts'
 import type { Load } from './load.ts'
 import { service } from './measures.ts'
@@ -51,7 +51,12 @@ const mostOfMetrics = 1.03
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
-const data = await filled(folder, 'small', { customers: 1_000, methods: 2_000, wallets: 500, payouts: 10_000 })
+const data = await createBenchDatabase(folder, 'small', {
+  customers: 1_000,
+  methods: 2_000,
+  wallets: 500,
+  payouts: 10_000,
+})
 
 // A collector that takes everything; what it does is its own.
 let collected = 0
@@ -117,7 +122,7 @@ async function live(life: number): Promise<void> {
 
 async function begun(kind: string, environment: Readonly<Record<string, string>>, own: string): Promise<Running> {
   mkdirSync(own)
-  const spec = service(`sqlite:${copyOf(data, own, 'data')}`, { name: kind })
+  const spec = service(`sqlite:${copyDatabase(data, own, 'data')}`, { name: kind })
   const words = kind === 'before' ? spec.words.map((word) => word.replace(root(), values.before ?? '')) : spec.words
   const server = await startServer({ ...spec, words, environment: { ...spec.environment, ...environment } }, own)
   return { kind, server, agent: connections(clients) }
@@ -168,7 +173,7 @@ function beginningAt<Item>(turn: number, all: readonly Item[]): Item[] {
 
 /** Processor time of a server so far, in microseconds; what is done after an answer is another burst's, of the same server. */
 function microsOf({ server }: Running): number {
-  return processorMicros(server.child.pid as number)
+  return cpuMicros(server.child.pid as number)
 }
 
 function percent(ratio: number): string {

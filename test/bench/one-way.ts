@@ -15,6 +15,6 @@ const server = createServer({
   service: createService({ db, mode: 'sandbox' }),
   logger: createLogger('info', standardOutput()),
   rateLimit: 1_000_000,
-  hasShortWay: way === 'short',
+  hasFastPath: way === 'short',
 })
 process.stderr.write(`${await server.listen({ port: 0, host: '127.0.0.1' })}\n`)

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { fill } from '../../src/demo/load/seed.ts'
+import { seedLoadData } from '../../src/demo/load/seed.ts'
 import { allMerchants } from '../../src/modules/merchants/repository.ts'
 import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts as payoutList } from '../../src/modules/payouts/list.ts'
@@ -38,7 +38,7 @@ const service = createService({ db, mode: 'sandbox' })
 const [known] = await allMerchants(db, {})
 const [merchant] = known
   ? [known]
-  : await fill(service, {
+  : await seedLoadData(service, {
       merchants: 1,
       customers: 1000,
       methods: Number(values.methods),

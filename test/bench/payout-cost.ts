@@ -19,10 +19,10 @@ import { purposeOf } from './index-purposes.ts'
 import { table } from './report.ts'
 import { postgresCpuMs } from './servers.ts'
 import { median } from './statistics.ts'
-import type { Storage, Stored } from './stored-objects.ts'
+import type { Storage, StoredObject } from './stored-objects.ts'
 import { postgresStorage, sqliteStorage } from './stored-objects.ts'
-import type { Ran } from './watch-statements.ts'
-import { watch } from './watch-statements.ts'
+import type { ExecutedStatement } from './watch-statements.ts'
+import { watchStatements } from './watch-statements.ts'
 
 const groupSize = 64
 const warmUps = 5
@@ -43,7 +43,7 @@ const request = {
 /** What payouts cost that are made in one way; all but the statements are those of one payout. */
 type Cost = {
   readonly way: string
-  readonly ran: readonly Ran[]
+  readonly ran: readonly ExecutedStatement[]
   readonly roundTrips: number
   readonly logBytes: number
   readonly cpuMicros: number
@@ -82,7 +82,7 @@ async function show(engine: string, url: string, openStorage: () => Storage | Pr
   }
   const storage = await openStorage()
   for (const work of Object.values(ways)) for (let round = 0; round < warmUps; round++) await work()
-  const { ran } = await watch(ways.alone as () => Promise<unknown>)
+  const { ran } = await watchStatements(ways.alone as () => Promise<unknown>)
   const tables = [...new Set(ran.flatMap(({ text }) => writtenBy(text) ?? []))]
   const before = await storage.stored(tables)
   const madeBefore = made
@@ -118,12 +118,12 @@ async function show(engine: string, url: string, openStorage: () => Storage | Pr
 
 async function costOf(way: string, work: () => Promise<unknown>, storage: Storage): Promise<Cost> {
   const payouts = rounds * groupSize
-  const ran: Ran[] = []
+  const ran: ExecutedStatement[] = []
   let [roundTrips, logBytes, cpu, serverCpuMs] = [0, 0, 0, 0]
   for (let round = 0; round < rounds; round++) {
     await storage.restartLog()
     const [logBefore, cpuBefore, serverBefore] = [await storage.logBytes(), process.cpuUsage(), postgresCpuMs()]
-    const watched = await watch(work)
+    const watched = await watchStatements(work)
     const { user, system } = process.cpuUsage(cpuBefore)
     cpu += user + system
     serverCpuMs += postgresCpuMs() - serverBefore
@@ -199,7 +199,7 @@ function statementTable(costs: readonly Cost[]): string {
   )
 }
 
-function indexTable(grown: readonly Stored[]): string {
+function indexTable(grown: readonly StoredObject[]): string {
   return table(
     ['index', 'columns', 'unique', 'bytes a payout', 'who needs it'],
     grown.flatMap(({ index, columns, isUnique, bytes }) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Profiler } from 'node:inspector'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { sendFor } from './load.ts'
+import { runLoad } from './load.ts'
 import type { Measure } from './measures.ts'
 import type { Server } from './servers.ts'
 import { startServer } from './servers.ts'
@@ -10,13 +10,13 @@ import { startServer } from './servers.ts'
 const root = join(import.meta.dirname, '../..')
 
 /** A part of the work: the share of the processor's time, from 0 to 1, and what that is for one request. */
-export type Part = { readonly name: string; readonly share: number; readonly micros: number }
+export type ProfilePart = { readonly name: string; readonly share: number; readonly micros: number }
 
 /** Where the time of the first subject's server goes: by phase, and the functions that take most. */
 export type Profile = {
   readonly cpuMicros: number
-  readonly phases: readonly Part[]
-  readonly functions: readonly Part[]
+  readonly phases: readonly ProfilePart[]
+  readonly functions: readonly ProfilePart[]
 }
 
 /** Loads the first subject of a measure, after a while to warm up, and sums its samples. */
@@ -26,7 +26,7 @@ export async function profileOf(measure: Measure, seconds: number, folder: strin
   const words = ['--import', join(import.meta.dirname, 'profiler.ts'), ...subject.server.words]
   const server = await startServer({ ...subject.server, words }, folder)
   const load = (forSeconds: number) =>
-    sendFor(subject.load, { port: server.port, clients: measure.clients, seconds: forSeconds, folder })
+    runLoad(subject.load, { port: server.port, clients: measure.clients, seconds: forSeconds, folder })
   try {
     await load(3)
     await ordered(server, 'begin')
@@ -72,7 +72,7 @@ function partsOf(
     const name = placeOf(framesUp(id))
     functions.set(name, (functions.get(name) ?? 0) + time)
   }
-  const parts = (times: ReadonlyMap<string, number>): Part[] =>
+  const parts = (times: ReadonlyMap<string, number>): ProfilePart[] =>
     [...times]
       .map(([name, time]) => ({ name, share: time / busy, micros: (time / busy) * cpuMicros }))
       .sort((one, other) => other.share - one.share)

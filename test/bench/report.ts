@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Measure, Target } from './measures.ts'
-import type { Part, Profile } from './profile.ts'
+import type { Profile, ProfilePart } from './profile.ts'
 import type { Figures } from './run-measure.ts'
 
 /** A ratio of what was measured, and what it is held to. */
@@ -103,7 +103,7 @@ export function measureTable({ title }: Measure, figures: readonly Figures[]): s
 
 /** Where the time of a request goes: by phase, and by function. */
 export function profileTables({ title }: Measure, { cpuMicros, phases, functions }: Profile): string {
-  const parts = (heading: string, found: readonly Part[]) =>
+  const parts = (heading: string, found: readonly ProfilePart[]) =>
     table(
       [heading, 'share', 'µs'],
       found.map(({ name, share, micros }) => [name, `${(share * 100).toFixed(1)} %`, micros.toFixed(1)]),

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Load, Seen } from './load.ts'
-import { sendFor, sendOnce } from './load.ts'
+import type { Load, LoadResult } from './load.ts'
+import { runLoad, sendOnce } from './load.ts'
 import type { Measure, Subject } from './measures.ts'
 import type { Server, ServerSpec } from './servers.ts'
 import { startServer } from './servers.ts'
@@ -30,7 +30,7 @@ export type Windows = {
   readonly rounds: number
 }
 
-type Window = Seen & { readonly cpuMicros: number }
+type Window = LoadResult & { readonly cpuMicros: number }
 
 /**
  * Loads the subjects of a measure by turns, each first in its turn, so that what else the machine does meets all.
@@ -54,10 +54,10 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
   const { subjects, clients } = measure
   const serverOf = ({ server }: Subject) => servers.get(server) as Server
   await requireSameAnswers(measure, serverOf)
-  const ready: Seen[] = []
+  const ready: LoadResult[] = []
   for (const subject of subjects) {
     await warmUp(subject.load, serverOf(subject), { clients: Math.max(clients, warmingClients), ...windows, folder })
-    ready.push(await sendFor(subject.load, { port: serverOf(subject).port, clients, seconds: 1, folder }))
+    ready.push(await runLoad(subject.load, { port: serverOf(subject).port, clients, seconds: 1, folder }))
   }
   const wanted = Math.max(windows.seconds, ...ready.map((last) => secondsFor(clients, last)))
   const seconds = Math.min(wanted, windows.longestSeconds)
@@ -67,7 +67,7 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
     for (const subject of [...subjects.slice(first), ...subjects.slice(0, first)]) {
       const server = serverOf(subject)
       const before = server.cpuMs()
-      const window = await sendFor(subject.load, { port: server.port, clients, seconds, folder })
+      const window = await runLoad(subject.load, { port: server.port, clients, seconds, folder })
       // Each client had one more request on its way, which the server has still worked for.
       const worked = window.requests + clients
       seen.get(subject)?.push({ ...window, cpuMicros: (((await idleCpuMs(server)) - before) * 1000) / worked })
@@ -87,14 +87,14 @@ async function warmUp(
 ): Promise<void> {
   const before = server.cpuMs()
   for (let second = 1; ; second++) {
-    await sendFor(load, { port: server.port, clients, seconds: 1, folder })
+    await runLoad(load, { port: server.port, clients, seconds: 1, folder })
     const worked = (await idleCpuMs(server)) - before
     if (second === longestSeconds || worked >= warmUpMs) return
   }
 }
 
 /** The seconds in which each client is answered ten times. */
-function secondsFor(clients: number, { requests, seconds }: Seen): number {
+function secondsFor(clients: number, { requests, seconds }: LoadResult): number {
   return Math.ceil((10 * clients * seconds) / Math.max(requests, 1))
 }
 

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { visitDatabase } from '../../src/database/open-database.ts'
-import { unsealedOf } from '../../src/modules/hash-chain/repository.ts'
+import { inspectDatabase } from '../../src/database/open-database.ts'
+import { unsealedMerchants } from '../../src/modules/hash-chain/repository.ts'
 import { allMerchants } from '../../src/modules/merchants/repository.ts'
 import { newPayoutLog, startPaying } from '../proofs/clients.ts'
 import { newPostgresDatabase } from '../proofs/postgres-database.ts'
@@ -71,11 +71,11 @@ async function costOf({ url, isSealed, server, apiKeys }: Side, isSpread: boolea
 
 /** Holds that nothing is left to be sealed, or the cost would not be that of all that was paid. */
 async function sealedAll(url: string): Promise<void> {
-  const { db, close } = await visitDatabase(url)
+  const { db, close } = await inspectDatabase(url)
   try {
     for (;;) {
       const merchantIds = (await allMerchants(db, {})).map(({ id }) => id)
-      if ((await unsealedOf(db, { merchantIds })).length === 0) return
+      if ((await unsealedMerchants(db, { merchantIds })).length === 0) return
       await wait(250)
     }
   } finally {

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Filled } from './data.ts'
+import type { BenchDatabase } from './data.ts'
 import { service } from './measures.ts'
 import { startServer } from './servers.ts'
 import { median } from './statistics.ts'
@@ -8,7 +8,11 @@ import { median } from './statistics.ts'
 export type StartUp = { readonly startMs: number; readonly cpuMs: number; readonly memoryMiB: number }
 
 /** Starts the service by turns on each of the databases; medians, in their order. */
-export async function startUps(databases: readonly Filled[], rounds: number, folder: string): Promise<StartUp[]> {
+export async function startUps(
+  databases: readonly BenchDatabase[],
+  rounds: number,
+  folder: string,
+): Promise<StartUp[]> {
   const seen = databases.map(() => [] as StartUp[])
   // The first start of all reads the files of the program from the disk.
   for (let round = -1; round < rounds; round++) {

@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 
 /** The rows of a table, or one of its indexes, and what they take with what is free in their pages. */
-export type Stored = {
+export type StoredObject = {
   readonly table: string
   /** An index's name, the primary key's on either engine `<table>_key`; `null` for the rows. */
   readonly index: string | null
@@ -23,7 +23,7 @@ export type Guards = {
 
 /** What an engine stores of some tables, and how far its log has come. */
 export type Storage = {
-  readonly stored: (tables: readonly string[]) => Promise<Stored[]>
+  readonly stored: (tables: readonly string[]) => Promise<StoredObject[]>
   readonly guards: (tables: readonly string[]) => Promise<Guards[]>
   /** Begins the log anew, as far as the engine can, so that what is written next is counted from there. */
   readonly restartLog: () => Promise<void>
@@ -86,7 +86,7 @@ export async function postgresStorage(url: string): Promise<Storage> {
   return {
     stored: async (tables) => {
       const rows = await ask<
-        Omit<Stored, 'columns' | 'bytes'> & { columns: string[] | null; condition: string | null; bytes: string }
+        Omit<StoredObject, 'columns' | 'bytes'> & { columns: string[] | null; condition: string | null; bytes: string }
       >(
         `select relname as table, null as index, null as columns, null as condition, false as "isUnique",
           pg_relation_size(oid) as bytes

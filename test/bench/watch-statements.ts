@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 
 /** A statement that was run: how many values were bound, what it answered or changed, and how long SQLite had it. */
-export type Ran = {
+export type ExecutedStatement = {
   readonly text: string
   readonly values: number
   rows: number
@@ -10,13 +10,13 @@ export type Ran = {
 }
 
 /** What was run while something was done, and how often a server was waited for. */
-export type Watched = { readonly ran: readonly Ran[]; readonly roundTrips: number }
+export type WatchedStatements = { readonly ran: readonly ExecutedStatement[]; readonly roundTrips: number }
 
-let watching: { ran: Ran[]; roundTrips: number } | null = null
+let watching: { ran: ExecutedStatement[]; roundTrips: number } | null = null
 
 /** Does `work` and says what every connection of this process ran meanwhile. */
-export async function watch(work: () => Promise<unknown>): Promise<Watched> {
-  const seen = { ran: [] as Ran[], roundTrips: 0 }
+export async function watchStatements(work: () => Promise<unknown>): Promise<WatchedStatements> {
+  const seen = { ran: [] as ExecutedStatement[], roundTrips: 0 }
   watching = seen
   try {
     await work()
@@ -69,8 +69,8 @@ function watchPostgres(): void {
 
 function watchConnection(connection: pg.Connection): void {
   const texts = new Map<string, string>()
-  const bound: Ran[] = []
-  const waiting: Ran[] = []
+  const bound: ExecutedStatement[] = []
+  const waiting: ExecutedStatement[] = []
   const { stream } = connection
   const write = stream.write.bind(stream)
   stream.write = ((sent: Buffer, ...words: never[]) => {
@@ -90,7 +90,7 @@ function watchConnection(connection: pg.Connection): void {
   })
 }
 
-function boundIn(body: Buffer, texts: ReadonlyMap<string, string>): Ran {
+function boundIn(body: Buffer, texts: ReadonlyMap<string, string>): ExecutedStatement {
   const portal = textAt(body, 0)
   const name = textAt(body, portal.length + 1)
   const formats = portal.length + name.length + 2

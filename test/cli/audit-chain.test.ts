@@ -6,11 +6,11 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { createService } from '../../src/operations/context.ts'
 import { sealAll } from '../modules/hash-chain/support/spoilings.ts'
-import { cli, emptyPlace } from '../support/process.ts'
+import { cli, createEmptyInstallation } from '../support/process.ts'
 
 /** A demo whose history is sealed. */
 async function sealedPlace() {
-  const place = await emptyPlace()
+  const place = await createEmptyInstallation()
   await cli(place, 'demo')
   const fail = (error: Error) => {
     throw error
@@ -67,7 +67,7 @@ test('audit --chain fails with the first row that differs, and restore refuses a
   expect(code).toBe(1)
   expect(findings[0]?.examples[0]).toMatch(/^merchant [0-9a-f-]{36}, event \d+: transfers [0-9a-f-]{36} changed$/)
   await cli(place, 'backup', backup)
-  const restored = await cli(await emptyPlace(), 'restore', backup)
+  const restored = await cli(await createEmptyInstallation(), 'restore', backup)
   expect(restored.code).toBe(1)
   expect(restored.stderr).toContain('not history is as it was sealed, such as merchant ')
 })

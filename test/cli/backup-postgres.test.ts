@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { migrations } from '../../db/migrations/index.ts'
-import { backupsIn } from '../../src/app/backup-files.ts'
+import { listBackups } from '../../src/app/backup-files.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { migratePostgres } from '../../src/database/postgres/migrate-postgres.ts'
 import type { Diagnosis } from '../../src/modules/diagnoses/diagnosis.ts'
@@ -11,8 +11,8 @@ import { createService } from '../../src/operations/context.ts'
 import { sealAll } from '../modules/hash-chain/support/spoilings.ts'
 import { newPostgresDatabase } from '../support/postgres-database.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
-import { careless, startSystemServer, systemBinaries } from '../support/postgres-server.ts'
-import { cli, emptyPlace, startService } from '../support/process.ts'
+import { nonDurableSettings, startSystemServer, systemBinaries } from '../support/postgres-server.ts'
+import { cli, createEmptyInstallation, startService } from '../support/process.ts'
 
 /** The npm package of the tests' server has no pg_dump: where the system has none either, nothing is known of backups. */
 const binaries = inject('postgresUrl') === null ? null : systemBinaries()
@@ -28,7 +28,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
 
   beforeAll(async () => {
     vi.stubEnv('PATH', `${binaries}:${process.env.PATH}`)
-    server = await startSystemServer(binaries as string, careless)
+    server = await startSystemServer(binaries as string, nonDurableSettings)
     await asAdmin(`create role payouts login password 'it''s: secret'`)
   })
   afterAll(async () => {
@@ -47,7 +47,10 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     const name = `payouts_${++databases}`
     await asAdmin(`create database ${name} owner payouts`)
     const url = Object.assign(new URL(server.url(name)), { username: 'payouts', password: `it's: secret` })
-    return { ...(await emptyPlace({ DATABASE_URL: url.href, PATH: `${process.env.PATH}`, ...environment })), name }
+    return {
+      ...(await createEmptyInstallation({ DATABASE_URL: url.href, PATH: `${process.env.PATH}`, ...environment })),
+      name,
+    }
   }
 
   /** The same with payouts of two merchants, sealed. */
@@ -189,11 +192,11 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
 
     const { child, ended } = await startService({ ...place, env })
     const named = `${place.name}.dump`
-    await expect.poll(() => backupsIn(folder, named)[0]?.number ?? 0, { timeout: 240_000 }).toBeGreaterThan(1)
+    await expect.poll(() => listBackups(folder, named)[0]?.number ?? 0, { timeout: 240_000 }).toBeGreaterThan(1)
     child.kill('SIGTERM')
     await ended
 
-    const kept = backupsIn(folder, named)
+    const kept = listBackups(folder, named)
     expect(new Set(kept.map(({ number }) => number)).size).toBe(kept.length)
     expect(
       readFileSync(kept[0]?.path as string)
@@ -210,7 +213,7 @@ describe.skipIf(inject('postgresUrl') === null)('a backup of PostgreSQL', () => 
     onTestFinished(remove)
     vi.stubEnv('PATH', '/nowhere')
     onTestFinished(() => void vi.unstubAllEnvs())
-    const place = await emptyPlace({ DATABASE_URL: url })
+    const place = await createEmptyInstallation({ DATABASE_URL: url })
 
     const { code, stderr } = await cli(place, 'backup', join(place.folder, 'payouts.dump'))
 

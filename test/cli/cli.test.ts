@@ -6,7 +6,15 @@ import { demoApiKey } from '../../src/demo/demo.ts'
 import { sandboxExtendedPublicKeys } from '../../src/modules/networks/sandbox-addresses.ts'
 import { junkRoot } from '../modules/networks/junk-mnemonic.ts'
 import { payoutBody } from '../support/app.ts'
-import { cli, cliProcess, demoPlace, emptyPlace, jsonOf, livePlace, startService } from '../support/process.ts'
+import {
+  cli,
+  cliProcess,
+  createDemoInstallation,
+  createEmptyInstallation,
+  createLiveInstallation,
+  jsonOf,
+  startService,
+} from '../support/process.ts'
 
 type Merchant = { id: string; name: string; apiKey: string }
 
@@ -16,7 +24,7 @@ const accountKey = junkRoot.derive(`m/44'/60'/7'`).publicExtendedKey
 describe('the operator’s commands', () => {
   // All others run here, which says the same sooner.
   test('print and end as a shell expects it of a process', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     const done = await cliProcess(place, 'merchant', 'create', 'Acme', '--json')
     expect(done).toMatchObject({ code: 0, stderr: '' })
     expect(done.json()).toMatchObject({ name: 'Acme' })
@@ -33,7 +41,7 @@ describe('the operator’s commands', () => {
   })
 
   test('run a merchant from its registration to a settled payout, beside a running server', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const { address } = await startService(place)
     const merchant = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     expect(merchant).toEqual({ id: expect.any(String), name: 'Acme', apiKey: expect.stringMatching(/^pgw_sandbox_/) })
@@ -107,7 +115,7 @@ describe('the operator’s commands', () => {
   })
 
   test('set rates, fees and assets, each with its refusal', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1600.50', '--json')).json()).toMatchObject({
       rate: '1600.5',
     })
@@ -145,7 +153,7 @@ describe('the operator’s commands', () => {
   })
 
   test('ask before a rate that is a slip of the finger and before a fee of nothing, and name what takes over later', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1500')
     const slip = ['rate', 'set', 'USDC', 'NGN', '150000000', '--effective-at', '2126-01-01T00:00:00Z', '--json']
     const refused = await cli(place, ...slip)
@@ -172,7 +180,7 @@ describe('the operator’s commands', () => {
   })
 
   test('show payouts, wallets and customers of one merchant, narrowed and page by page', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     await cli(place, 'demo')
     type Row = { id: string; customerId: string | null; walletId: string; recipientCurrency: string }
     type Listed = { payouts: Row[]; wallets: Row[]; customers: Row[]; total: number; next: string | null }
@@ -218,7 +226,7 @@ describe('the operator’s commands', () => {
   })
 
   test('take the mode from the database, and refuse another that is given', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     // An empty variable is an absent one.
     const inMode = (MODE: string) => ({ ...place, env: { ...place.env, MODE } })
@@ -231,7 +239,7 @@ describe('the operator’s commands', () => {
   })
 
   test('take deposit addresses from keys and a pool, and in live mode from nothing else', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     const { address } = await startService(place)
     const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     const open = async (network: string) => {
@@ -268,13 +276,13 @@ describe('the operator’s commands', () => {
   })
 
   test('fill makes data that an audit finds nothing wrong with, the same for the same seed', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     const sizes = ['--merchants', '2', '--customers', '20', '--methods', '50', '--wallets', '15', '--payouts', '300']
     const filled = (await cli(place, 'fill', ...sizes, '--seed', '7', '--json')).json() as Merchant[]
     expect(filled.map(({ name }) => name)).toEqual(['Merchant 7-1', 'Merchant 7-2'])
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 600 })
 
-    const other = await emptyPlace()
+    const other = await createEmptyInstallation()
     await cli(other, 'fill', ...sizes, '--seed', '7')
     const wallets = async (at: typeof place) =>
       ((await cli(at, 'audit', '--json')).json() as { wallets: object }).wallets
@@ -282,7 +290,7 @@ describe('the operator’s commands', () => {
   })
 
   test('audit fails when the books were tampered with', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     await cli(place, 'demo')
     const database = new Sqlite(place.file)
     database.exec(`update accounts set balance = balance - 1 where kind = 'wallet' and asset_code = 'ZAR'`)
@@ -293,7 +301,7 @@ describe('the operator’s commands', () => {
   })
 
   test('backup copies a database in use to a file that starts and balances, and never replaces one', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const { address } = await startService(place)
     const pay = () =>
       fetch(`${address}/api/payouts/banks`, {
@@ -310,7 +318,7 @@ describe('the operator’s commands', () => {
     isOver = true
     await load
 
-    const restored = await emptyPlace()
+    const restored = await createEmptyInstallation()
     await copyFile(copy, restored.file)
     expect((await cli(restored, 'audit', '--json')).json()).toMatchObject({ balanced: true })
     const second = await cli(place, 'backup', copy)
@@ -319,7 +327,7 @@ describe('the operator’s commands', () => {
   })
 
   test('need a database that exists, unless they migrate', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     // A mistyped URL must not look like an empty database whose books balance.
     expect((await cli(place, 'audit')).stderr).toContain('does not exist')
     expect((await cli(place, 'migrate', '--json')).json()).toEqual({ migrated: true })

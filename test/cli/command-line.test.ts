@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { versionInstalled } from '../../src/app/version.ts'
+import { installedVersion } from '../../src/app/version.ts'
 import { commands } from '../../src/cli/commands.ts'
-import { cli, emptyPlace } from '../support/process.ts'
+import { cli, createEmptyInstallation } from '../support/process.ts'
 
-const run = async (...args: string[]) => cli(await emptyPlace(), ...args)
+const run = async (...args: string[]) => cli(await createEmptyInstallation(), ...args)
 
 describe('a command line is rejected with exit code 2', () => {
   test.each([
@@ -81,7 +81,7 @@ describe('help', () => {
 })
 
 test('--version prints the version, also as JSON', async () => {
-  const version = versionInstalled()
+  const version = installedVersion()
   expect(await run('--version')).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
   expect((await run('-V', '--json')).json()).toEqual({ version })
 })

@@ -7,14 +7,14 @@ import { readConfig } from '../../src/app/config.ts'
 import { diagnose } from '../../src/app/doctor/doctor.ts'
 import type { Diagnosis } from '../../src/modules/diagnoses/diagnosis.ts'
 import { claimMode } from '../../src/modules/installation/claim-mode.ts'
-import { dropRoute, setRoute } from '../../src/modules/rails/orders/rail-routes.ts'
+import { deleteRoute, setRoute } from '../../src/modules/rails/orders/rail-routes.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { describePostgres } from '../support/engines.ts'
 import { perform } from '../support/perform.ts'
-import { spoilPostgresDatabase } from '../support/postgres-database.ts'
-import { cli, demoPlace, emptyPlace, livePlace } from '../support/process.ts'
+import { corruptPostgresDatabase } from '../support/postgres-database.ts'
+import { cli, createDemoInstallation, createEmptyInstallation, createLiveInstallation } from '../support/process.ts'
 
 const ownKey = Buffer.alloc(32, 7).toString('base64')
 const otherKey = Buffer.alloc(32, 8).toString('base64')
@@ -27,7 +27,7 @@ async function startInstallation(engine: Engine) {
   await setRoute(app.service, { rail: 'sandbox' })
   await app.wallet({ balance: '100' })
   expect((await app.rest('POST', '/api/payouts/banks', { body: payoutBody })).status).toBe(200)
-  await dropRoute(app.service, {})
+  await deleteRoute(app.service, {})
   await perform(createWebhookEndpoint, app.context(), { url: 'https://example.com/hooks' })
   await claimMode(app.service)
   const spoil = (sql: string) => spoilAt(app.url, sql)
@@ -46,7 +46,7 @@ async function spoilAt(url: string, sql: string): Promise<void> {
     database.close()
     return
   }
-  spoilPostgresDatabase(url)
+  corruptPostgresDatabase(url)
   const client = new pg.Client(url)
   await client.connect()
   await client.query(`set app.every_merchant = 'on'`)
@@ -166,7 +166,7 @@ describe('doctor on a SQLite file', () => {
     ['disk', (path) => truncateSync(path, 2 * freeBytes(path)), /Make room/],
     ['journal_mode', leaveWriteAheadLog, /next start/],
   ])('finds what is wrong with %s', async (check, spoil, advice) => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     spoil(place.file)
 
     const { code, json } = await cli(place, 'doctor', '--json')
@@ -178,7 +178,7 @@ describe('doctor on a SQLite file', () => {
   })
 
   test('finds nothing wrong with the demo, and leaves nothing behind', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const names = readdirSync(place.folder)
 
     const { code, json, stderr } = await cli(place, 'doctor', '--json')
@@ -190,7 +190,7 @@ describe('doctor on a SQLite file', () => {
   })
 
   test('fails where there is no database, and makes none', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
 
     const { code, json } = await cli(place, 'doctor', '--json')
 

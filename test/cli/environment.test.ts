@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
 import { databaseName } from '../../src/database/open-database.ts'
 import { startApp } from '../support/app.ts'
-import { cli, demoPlace, emptyPlace } from '../support/process.ts'
+import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 
 test('a command says on standard error which environment it works on, and nothing of that with --json', async () => {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const shown = await cli(place, 'merchant', 'list')
   expect(shown).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
   expect(await cli(place, 'merchant', 'list', '--json')).toMatchObject({ environment: '', stderr: '' })
@@ -20,7 +20,7 @@ test('the name of a database has no password', () => {
 test('live asks for --yes before a deposit above 10,000 units, and for a reason of whatever moves money', async () => {
   const app = await startApp('sqlite', { mode: 'live' })
   const walletId = await app.wallet({ assetCode: 'NGN' })
-  const place = await emptyPlace({ DATABASE_URL: app.url, MODE: 'live' })
+  const place = await createEmptyInstallation({ DATABASE_URL: app.url, MODE: 'live' })
   const why = ['--reason', 'wire of today']
   const deposit = async (amount: string, ...args: string[]) =>
     (await cli(place, 'deposit', walletId, amount, ...args, '--reference', `r ${amount}`, '--json')).json()

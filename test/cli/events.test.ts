@@ -11,15 +11,15 @@ import { runCommand } from '../../src/cli/run.ts'
 import { eventTypes } from '../../src/modules/outbox/event.ts'
 import type { App, Engine } from '../support/app.ts'
 import { everyEngine, startApp, testSecrets } from '../support/app.ts'
-import type { Place } from '../support/process.ts'
-import { cli, complaintIn, demoPlace, emptyPlace } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { cli, createDemoInstallation, createEmptyInstallation, errorMessageIn } from '../support/process.ts'
 
 const patience = { timeout: 8_000, interval: 20 }
 
 type Said = Readonly<Record<string, unknown>>
 
 /** Runs a command that goes on, here; what it has printed so far, and what ends it. */
-function going(place: Pick<Place, 'env'>, ...args: string[]) {
+function going(place: Pick<TestInstallation, 'env'>, ...args: string[]) {
   const ending = new AbortController()
   let stdout = ''
   let stderr = ''
@@ -28,7 +28,7 @@ function going(place: Pick<Place, 'env'>, ...args: string[]) {
     print: (text) => {
       stdout += text
     },
-    complain: (text) => {
+    printError: (text) => {
       stderr += text
     },
     signal: ending.signal,
@@ -38,7 +38,7 @@ function going(place: Pick<Place, 'env'>, ...args: string[]) {
   return {
     lines,
     said: () => lines().map((line) => JSON.parse(line) as Said),
-    complaint: () => complaintIn(stderr),
+    complaint: () => errorMessageIn(stderr),
     end: async () => {
       ending.abort()
       return code
@@ -48,8 +48,8 @@ function going(place: Pick<Place, 'env'>, ...args: string[]) {
 }
 
 /** The environment of commands on a database of this engine, with one merchant. */
-async function placeOn(engine: Engine): Promise<Place> {
-  const [{ url }, place] = [await startApp(engine), await emptyPlace()]
+async function placeOn(engine: Engine): Promise<TestInstallation> {
+  const [{ url }, place] = [await startApp(engine), await createEmptyInstallation()]
   return { ...place, env: { ...place.env, DATABASE_URL: url } }
 }
 
@@ -98,7 +98,7 @@ describe.each(everyEngine)('events tail on %s', (engine) => {
 
 describe('events tail', () => {
   test('prints events of some types, a line for each, to people', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const tail = going(place, 'events', 'tail', '--types', 'customer.updated, wallet.created')
     await cli(place, 'trigger', 'customer.updated')
     await cli(place, 'trigger', 'wallet.created')
@@ -111,7 +111,7 @@ describe('events tail', () => {
   })
 
   test('refuses what is no event, and to choose a merchant among several', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const refused = async (...args: string[]) => {
       const tail = going(place, 'events', 'tail', ...args)
       return [await tail.code, tail.complaint()]
@@ -127,7 +127,7 @@ describe('events tail', () => {
     ['Ctrl-C', (child) => child.kill('SIGINT')],
     ['the end of whoever reads it', (child) => child.stdout?.destroy()],
   ])('ends well by %s, in a process of its own', async (_, end) => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const child = spawn(process.execPath, ['src/cli/cli.ts', 'events', 'tail', '--from', '1', '--json'], {
       cwd: resolve(import.meta.dirname, '../..'),
       env: place.env,
@@ -194,7 +194,7 @@ describe.each(everyEngine)('listen on %s', (engine) => {
 
 describe('listen', () => {
   test('waits for a receiver that is not there, and when it is ended then says that this event is next', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const { sequence } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as { sequence: number }
     const nowhere = 'http://127.0.0.1:9/'
     const listening = going(place, 'listen', '--forward-to', nowhere, '--from', String(sequence))
@@ -205,7 +205,7 @@ describe('listen', () => {
   })
 
   test('goes where webhooks may go, and signs with nothing but a secret', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const refused = async (...args: string[]) => {
       const listening = going(place, 'listen', ...args)
       return [await listening.code, listening.lines(), listening.complaint()]
@@ -248,14 +248,14 @@ describe.each(everyEngine)('trigger on %s', (engine) => {
 async function trigger(app: App, type: string): Promise<Said> {
   const { trigger: command } = commands
   if (command === undefined || !('run' in command)) throw new Error('there is no such command')
-  const idle = { tell: () => {}, write: async () => {}, signal: AbortSignal.abort(), rails: [], progress: noProgress }
+  const idle = { report: () => {}, write: async () => {}, signal: AbortSignal.abort(), rails: [], progress: noProgress }
   const service = { ...app.service, secrets: testSecrets }
   return (await command.run(service, [type], { merchant: app.merchant.id }, idle)) as Said
 }
 
 describe('trigger', () => {
   test('refuses what is no type, what can not be made, and to invent anything in live', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const refusal = async (type: string, at = place) => {
       const { code, stderr } = await cli(at, 'trigger', type)
       return [code, stderr]
@@ -272,7 +272,7 @@ describe('trigger', () => {
       1,
       expect.stringContaining('webhook create makes one'),
     ])
-    const live = await emptyPlace({ MODE: 'live' })
+    const live = await createEmptyInstallation({ MODE: 'live' })
     await cli(live, 'migrate')
     await cli(live, 'merchant', 'create', 'Acme')
     expect(await refusal('wallet.created', live)).toEqual([1, 'The command trigger exists in MODE=sandbox only.\n'])

@@ -3,16 +3,16 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import type { Place } from '../support/process.ts'
-import { cli, demoPlace } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { cli, createDemoInstallation } from '../support/process.ts'
 
 const program = resolve(import.meta.dirname, '../../src/cli/cli.ts')
 
 const firstDeposit = "select min(id) from transfers where kind = 'deposit'"
 
 /** A demo whose books somebody has changed past the service. */
-async function spoiltPlace(sql: string): Promise<Place> {
-  const place = await demoPlace()
+async function spoiltPlace(sql: string): Promise<TestInstallation> {
+  const place = await createDemoInstallation()
   const database = new Sqlite(place.file)
   const triggers = database.prepare("select name from sqlite_master where type = 'trigger'").pluck().all()
   for (const name of triggers) database.exec(`drop trigger ${name}`)
@@ -23,7 +23,7 @@ async function spoiltPlace(sql: string): Promise<Place> {
 
 describe('export', () => {
   test('writes a file that is there when it is complete, and tells what is in it', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const file = join(place.folder, 'payouts.csv')
     const to = new Date(Date.now() + 1_000).toISOString()
     const { code, json } = await cli(place, 'export', 'payouts', '--to', to, '--out', file, '--json')
@@ -39,7 +39,7 @@ describe('export', () => {
   })
 
   test('never takes the place of a file, and says how options must be', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const ask = async (...words: string[]) => {
       const { code, stderr } = await cli(place, 'export', ...words)
       return [code, stderr]
@@ -82,7 +82,7 @@ describe('export', () => {
   })
 
   test('ends with a sentence and a failure when nobody reads on', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const child = spawn(process.execPath, [program, 'export', 'payouts'], {
       env: place.env,
       stdio: ['ignore', 'pipe', 'pipe'],

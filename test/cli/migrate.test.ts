@@ -7,8 +7,8 @@ import { migrations } from '../../db/migrations/index.ts'
 import { migratePostgres } from '../../src/database/postgres/migrate-postgres.ts'
 import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
 import { describePostgres } from '../support/engines.ts'
-import { newPostgresDatabase, spoilPostgresDatabase } from '../support/postgres-database.ts'
-import { cli, emptyPlace } from '../support/process.ts'
+import { corruptPostgresDatabase, newPostgresDatabase } from '../support/postgres-database.ts'
+import { cli, createEmptyInstallation } from '../support/process.ts'
 
 const names = migrations.map(({ name }) => name)
 // The last of those that were released before any rewrote what is there.
@@ -26,7 +26,7 @@ function appliedAt(path: string): unknown[] {
 
 /** A file of a version before. */
 async function oldPlace() {
-  const place = await emptyPlace()
+  const place = await createEmptyInstallation()
   const database = new Sqlite(place.file)
   migrateSqlite(database, migrations.slice(0, released))
   database.close()
@@ -82,7 +82,7 @@ test('migrate changes nothing where the copy can not be made', async () => {
 })
 
 test('migrate makes a new database without a word', async () => {
-  const place = await emptyPlace()
+  const place = await createEmptyInstallation()
 
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
@@ -90,14 +90,14 @@ test('migrate makes a new database without a word', async () => {
 describePostgres('migrate of a PostgreSQL database', {}, () => {
   test('says the same, and changes nothing where pg_dump can not copy it', async () => {
     const { url, remove } = await newPostgresDatabase({ isMigrated: false })
-    spoilPostgresDatabase(url)
+    corruptPostgresDatabase(url)
     onTestFinished(remove)
     const client = new pg.Client(url)
     await client.connect()
     onTestFinished(() => client.end())
     await migratePostgres(client, migrations.slice(0, released), { mustExist: false })
     const applied = async () => Number((await client.query('select count(*) from migrations')).rows[0].count)
-    const place = await emptyPlace({ DATABASE_URL: url })
+    const place = await createEmptyInstallation({ DATABASE_URL: url })
 
     vi.stubEnv('PATH', '/nowhere')
     onTestFinished(() => void vi.unstubAllEnvs())

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
-import { namesOf } from '../../src/cli/command.ts'
+import { fieldNamesOf } from '../../src/cli/command.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { noProgress } from '../../src/cli/progress.ts'
-import { refusalText } from '../../src/core/api/error-message.ts'
-import { Refusal } from '../../src/core/errors.ts'
+import { formatDomainError } from '../../src/core/api/error-message.ts'
+import { DomainError } from '../../src/core/errors.ts'
 import type { Service } from '../../src/operations/context.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
@@ -28,7 +28,7 @@ test.each(everyEngine)('no command names a field otherwise than as it is typed, 
   const faults = await Promise.all(
     checked.map(async ([name, command]) => {
       const refusal = await refusalBy(command, app.service, ids)
-      const { fields } = refusal ? refusalText(refusal, namesOf(command)) : { fields: null }
+      const { fields } = refusal ? formatDomainError(refusal, fieldNamesOf(command)) : { fields: null }
       return (fields ?? []).map(({ field }) => ({ name, field }))
     }),
   )
@@ -42,13 +42,13 @@ async function refusalBy(
   command: Command,
   service: Service,
   ids: Readonly<Record<string, string>>,
-): Promise<Refusal | null> {
+): Promise<DomainError | null> {
   const { words = [], required = {}, options = {} } = command
   const givenFor = (name: string) => ids[name] ?? junk
   const given = Object.keys({ ...required, ...options }).map((name) => [name, givenFor(name)])
   try {
     const going = {
-      tell: () => {},
+      report: () => {},
       write: async () => {},
       signal: AbortSignal.abort(),
       rails: [{ name: junk, url: '', secrets: [] }],
@@ -56,7 +56,7 @@ async function refusalBy(
     }
     if ('run' in command) await command.run(service, words.map(givenFor), Object.fromEntries(given), going)
   } catch (error) {
-    if (error instanceof Refusal) return error
+    if (error instanceof DomainError) return error
     if (!(error as Error).message.includes('ENOENT')) throw error
   }
   return null

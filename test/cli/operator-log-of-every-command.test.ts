@@ -10,10 +10,10 @@ import { listOperatorActions } from '../../src/modules/operators/list-operator-a
 import { cancelPayout } from '../../src/modules/rails/orders/cancel-payout.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { hashOf, nodeRail, refOf, report } from '../modules/deposits/support/node.ts'
-import { answer, carriedPayout, contradicted } from '../modules/rails/support/carried.ts'
+import { answer, createContradictedPayout, createRailPayout } from '../modules/rails/support/carried.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { cli, emptyPlace } from '../support/process.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { cli, createEmptyInstallation } from '../support/process.ts'
+import { readStoredRows } from '../support/stored.ts'
 
 /** Commands that another test runs: they go on, work on a database of their own, or need a bank. */
 const elsewhere = ['console', 'listen', 'events tail', 'restore', 'doctor', 'backup', 'demo', 'rail check']
@@ -23,10 +23,13 @@ const later = '2099-01-01T00:00:00Z'
 /** An installation in which every command has something to do. */
 async function start(engine: 'sqlite' | 'postgres') {
   const app = await startApp(engine, { rails: [nodeRail] })
-  const place = await emptyPlace({ DATABASE_URL: app.url, SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') })
+  const place = await createEmptyInstallation({
+    DATABASE_URL: app.url,
+    SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
+  })
   const context = app.context()
   const wallet = await app.wallet({ network: 'erc20', balance: '1000' })
-  const lost = await carriedPayout(context)
+  const lost = await createRailPayout(context)
   await answer(context, lost.id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: lost.id })
   await answer(context, lost.id, 'NOT_FOUND', { idempotentForMs: 0 })
@@ -49,10 +52,10 @@ async function start(engine: 'sqlite' | 'postgres') {
     merchant: app.merchant.id,
     customer: await app.customer(),
     key: (await listKeys(app.service, app.merchant.id))[0]?.id ?? '',
-    settled: (await carriedPayout(context)).id,
-    cancelled: (await carriedPayout(context)).id,
-    completed: await contradicted(context, 'COMPLETED', 'REJECTED'),
-    failed: await contradicted(context, 'COMPLETED', 'REJECTED'),
+    settled: (await createRailPayout(context)).id,
+    cancelled: (await createRailPayout(context)).id,
+    completed: await createContradictedPayout(context, 'COMPLETED', 'REJECTED'),
+    failed: await createContradictedPayout(context, 'COMPLETED', 'REJECTED'),
     webhook: (await createWebhookEndpoint(context, { url: 'https://example.com/hooks' })).result.id,
     chainDeposit: `erc20:${hashOf('two')}:0`,
     document: documentId,
@@ -142,13 +145,13 @@ describe.each(everyEngine)('the operator log on %s', (engine) => {
     for (const [name, args] of Object.entries(typed)) {
       const { required = {}, options = {} } = commands[name] ?? {}
       const takesReason = 'reason' in { ...required, ...options }
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
       const ended = await cli(
         place,
         ...[...name.split(' '), ...args(ids)],
         ...(takesReason ? ['--reason', `why ${name}`] : []),
       )
-      const after = await whatIsStored(app)
+      const after = await readStoredRows(app)
       app.db.refresh()
       const count = (after.operator_actions ?? []).length - (before.operator_actions ?? []).length
       const [latest] = (await listOperatorActions(app.service, { limit: 1 })).items

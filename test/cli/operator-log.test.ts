@@ -2,16 +2,16 @@ import { userInfo } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/cli/run.ts'
 import { listOperatorActions } from '../../src/modules/operators/list-operator-actions.ts'
-import { carriedPayout } from '../modules/rails/support/carried.ts'
+import { createRailPayout } from '../modules/rails/support/carried.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { cli, demoPlace, emptyPlace } from '../support/process.ts'
+import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 
 describe.each(everyEngine)('what commands do on %s', (engine) => {
   test('is kept with who, what, to what and the reason, if one is given', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const { id } = await carriedPayout(app.context())
-    const place = await emptyPlace({ DATABASE_URL: app.url })
+    const { id } = await createRailPayout(app.context())
+    const place = await createEmptyInstallation({ DATABASE_URL: app.url })
     const own = { operator: userInfo().username, session: 'command', formId: null }
 
     expect((await cli(place, 'rail', 'pause', 'sandbox', '--reason', 'the bank\nis away')).code).toBe(0)
@@ -33,14 +33,14 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
 })
 
 test('console prints its link, answers there, and ends', async () => {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const ending = new AbortController()
   const said: string[] = []
   const print = (text: string) => said.push(text)
   const code = runCommand(['console', '--json'], {
     environment: place.env,
     print,
-    complain: print,
+    printError: print,
     signal: ending.signal,
   })
   await expect.poll(() => said.length, { timeout: 8_000 }).toBe(1)
@@ -54,10 +54,10 @@ test('console prints its link, answers there, and ends', async () => {
 })
 
 test('console ends by itself once it is over', async () => {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const said: string[] = []
   const print = (text: string) => said.push(text)
-  const code = runCommand(['console'], { environment: place.env, print, complain: () => {} })
+  const code = runCommand(['console'], { environment: place.env, print, printError: () => {} })
   await expect.poll(() => said.length, { timeout: 8_000 }).toBe(1)
   const [link = ''] = /http:\S+/.exec(String(said[0])) ?? []
   for (let guess = 0; guess < 20; guess++) await fetch(`${link.slice(0, -1)}-${guess}`)

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { expect, test } from 'vitest'
-import { progressOn } from '../../src/cli/progress.ts'
+import { createProgress } from '../../src/cli/progress.ts'
 
 function stream(isTTY: boolean) {
   const written: string[] = []
@@ -12,7 +12,7 @@ function stream(isTTY: boolean) {
 
 test('a bar on a terminal has the share, the counts, the rate and what is under way', () => {
   const { stream: terminal, text } = stream(true)
-  const progress = progressOn(terminal)
+  const progress = createProgress(terminal)
   progress.show('payouts', 0, 2_000)
   progress.show('payouts', 2_000, 2_000)
   progress.end()
@@ -24,7 +24,7 @@ test('a bar on a terminal has the share, the counts, the rate and what is under 
 
 test('a bar that is ended shows nothing more, and keeps no process from ending', () => {
   const { stream: terminal, text } = stream(true)
-  const progress = progressOn(terminal)
+  const progress = createProgress(terminal)
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
   const before = timers()
   progress.show('payouts', 1, 10)
@@ -38,7 +38,7 @@ test('a bar that is ended shows nothing more, and keeps no process from ending',
 
 test('where there is no terminal nothing is written', () => {
   const { stream: file, text } = stream(false)
-  const progress = progressOn(file)
+  const progress = createProgress(file)
   progress.show('payouts', 1, 2)
   progress.show('payouts', 2, 2)
   progress.end()

@@ -13,16 +13,22 @@ import {
 import { join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Place } from '../support/process.ts'
-import { cli, demoPlace, emptyPlace, livePlace, startService } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import {
+  cli,
+  createDemoInstallation,
+  createEmptyInstallation,
+  createLiveInstallation,
+  startService,
+} from '../support/process.ts'
 
 const program = resolve(import.meta.dirname, '../../src/cli/cli.ts')
 
 /** A backup of the demo, and an empty place for it. */
 async function demoBackup(environment: Record<string, string> = {}) {
-  const place = await emptyPlace(environment)
+  const place = await createEmptyInstallation(environment)
   const backup = join(place.folder, 'backup.sqlite')
-  expect(await cli(await demoPlace(), 'backup', backup)).toMatchObject({ code: 0 })
+  expect(await cli(await createDemoInstallation(), 'backup', backup)).toMatchObject({ code: 0 })
   return { place, backup }
 }
 
@@ -181,10 +187,10 @@ describe('restore', () => {
 
   test('refuses a sandbox’s backup for live, the database itself, and a folder that is not there', async () => {
     const { backup } = await demoBackup()
-    const live = await livePlace()
+    const live = await createLiveInstallation()
     expect((await cli(live, 'restore', backup, '--replace')).stderr).toContain('is of MODE=sandbox, not live')
     expect((await cli(live, 'restore', live.file, '--replace')).stderr).toContain('is the database itself')
-    const nowhere = await emptyPlace()
+    const nowhere = await createEmptyInstallation()
     const env = { ...nowhere.env, DATABASE_URL: `sqlite:${nowhere.folder}/missing/payouts.sqlite` }
     expect((await cli({ ...nowhere, env }, 'restore', backup)).stderr).toContain('does not exist: DATABASE_URL must')
   })
@@ -226,7 +232,7 @@ function anothersDatabase(backup: string): void {
 }
 
 /** Kills the command, and all that it is, as soon as so many changes were seen in the folder of the database. */
-async function killedAtChange(place: Place, backup: string, last: number): Promise<void> {
+async function killedAtChange(place: TestInstallation, backup: string, last: number): Promise<void> {
   const child = spawn(process.execPath, [program, 'restore', backup, '--replace'], { env: place.env })
   const ended = once(child, 'exit')
   let changes = 0

@@ -3,13 +3,18 @@ import { join, resolve } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
-import type { Place } from '../support/process.ts'
-import { cliProcess, demoPlace } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { cliProcess, createDemoInstallation } from '../support/process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
 /** What a command shows on a pseudo terminal that `script` of util-linux opens. */
-async function onTerminal(place: Place, columns: number, command: string, environment: Record<string, string> = {}) {
+async function onTerminal(
+  place: TestInstallation,
+  columns: number,
+  command: string,
+  environment: Record<string, string> = {},
+) {
   const line = `stty cols ${columns} rows 50; ${process.execPath} src/cli/cli.ts ${command}`
   const env = { ...place.env, TERM: 'xterm', ...environment }
   const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -22,7 +27,7 @@ async function onTerminal(place: Place, columns: number, command: string, enviro
 }
 
 test.each([80, 120])('a list fits a terminal of %i columns, a payout in a line, with colours', async (columns) => {
-  const { code, shown } = await onTerminal(await demoPlace(), columns, 'payout list')
+  const { code, shown } = await onTerminal(await createDemoInstallation(), columns, 'payout list')
   const lines = stripVTControlCharacters(shown).split('\n')
   const payouts = lines.filter((line) => /^ {2}[0-9A-Z]{10} {2}/.test(line) || /^ {2}[\da-f-]{36} {2}/.test(line))
   expect([code, payouts.length]).toEqual([0, 6])
@@ -33,7 +38,7 @@ test.each([80, 120])('a list fits a terminal of %i columns, a payout in a line, 
 })
 
 test('NO_COLOR takes the colours from a terminal, and FORCE_COLOR puts none into JSON', async () => {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const without = await onTerminal(place, 80, 'payout list', { NO_COLOR: '1' })
   expect(without).toMatchObject({ code: 0, shown: expect.stringContaining('COMPLETED') })
   expect(without.shown).not.toContain('\u001b[')
@@ -47,7 +52,7 @@ test('NO_COLOR takes the colours from a terminal, and FORCE_COLOR puts none into
 })
 
 test('a terminal shows the progress of an export to a file, and none amid one to itself', async () => {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const file = join(place.folder, 'payouts.csv')
   const written = await onTerminal(place, 80, `export payouts --out ${file}`)
   expect(written).toMatchObject({ code: 0, shown: expect.stringContaining('100 % 6/6') })
@@ -56,7 +61,7 @@ test('a terminal shows the progress of an export to a file, and none amid one to
 })
 
 test('help wraps to the width of the terminal', async () => {
-  const { shown } = await onTerminal(await demoPlace(), 60, 'help documents add')
+  const { shown } = await onTerminal(await createDemoInstallation(), 60, 'help documents add')
   const lines = stripVTControlCharacters(shown).split('\n')
   expect(lines.filter((line) => line.length > 60)).toEqual([])
 })

@@ -3,15 +3,15 @@ import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { asText } from '../../src/cli/format-text.ts'
+import { formatText } from '../../src/cli/format-text.ts'
 import { payoutColumns } from '../../src/cli/list-columns.ts'
-import type { Columns } from '../../src/cli/table.ts'
+import type { TextColumns } from '../../src/cli/table.ts'
 
 const stream = Object.assign(new PassThrough(), { isTTY: true, getColorDepth: () => 4 }) as unknown as WriteStream
 
-const onTerminal = (result: unknown, width: number, columns: Columns = {}) =>
-  asText(result, { columns, terminal: { stream, width } })
-const onPipe = (result: unknown) => asText(result, { columns: payoutColumns, terminal: undefined })
+const onTerminal = (result: unknown, width: number, columns: TextColumns = {}) =>
+  formatText(result, { columns, terminal: { stream, width } })
+const onPipe = (result: unknown) => formatText(result, { columns: payoutColumns, terminal: undefined })
 
 const payout = {
   id: '01a2061b-51ce-74e0-ad2b-f88eb5ae3293',
@@ -87,7 +87,7 @@ describe('a list on a terminal', () => {
 
   test('wraps prose that is declared so', () => {
     const rows = [{ check: 'disk', message: 'Only a few bytes are free on the disk of the database.' }]
-    const plain = stripVTControlCharacters(onTerminal(rows, 40, { message: { wraps: true } }))
+    const plain = stripVTControlCharacters(onTerminal(rows, 40, { message: { isWrapped: true } }))
     expect(plain).toBe('check  message\ndisk   Only a few bytes are free on the\n       disk of the database.\n')
   })
 })

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Place } from '../support/process.ts'
-import { cli, cliProcess, jsonOf, livePlace, startService } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { cli, cliProcess, createLiveInstallation, jsonOf, startService } from '../support/process.ts'
 
 const who = '{ merchant { name } }'
 const unknownField = '{ nothing }'
 
-async function manifestOf(place: Place, documents: object): Promise<string> {
+async function manifestOf(place: TestInstallation, documents: object): Promise<string> {
   const file = join(place.folder, 'persisted-documents.json')
   await writeFile(file, JSON.stringify(documents))
   return file
@@ -16,7 +16,7 @@ async function manifestOf(place: Place, documents: object): Promise<string> {
 describe('documents', () => {
   // As many processes answer, each must hear of what is added beside it.
   test.each(['1', '2'])('are added, listed and removed beside a running service with WORKERS=%s', async (WORKERS) => {
-    const place = await livePlace({ DOCUMENTS: 'trusted', WORKERS })
+    const place = await createLiveInstallation({ DOCUMENTS: 'trusted', WORKERS })
     const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as { apiKey: string }
     const { address } = await startService(place)
     const ask = async (body: object) => {
@@ -41,7 +41,7 @@ describe('documents', () => {
   })
 
   test('are refused with each fault, and by the schema of live', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     const simulation = 'mutation { simulateDeposit(input: { walletId: "x", amount: "1" }) { __typename } }'
     const refused = await cli(place, 'documents', 'add', await manifestOf(place, { who, unknownField, simulation }))
     expect(refused.code).toBe(1)

@@ -12,11 +12,11 @@ import { getWallet } from '../../src/modules/wallets/get-wallet.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { getWebhookEndpoint } from '../../src/modules/webhooks/endpoints/get-webhook-endpoint.ts'
 import type { Context } from '../../src/operations/context.ts'
-import { dullReport, nodeRail, refOf, report } from '../modules/deposits/support/node.ts'
-import { answer, carriedPayout, contradicted, transferOf } from '../modules/rails/support/carried.ts'
+import { nodeRail, refOf, report, sampleReport } from '../modules/deposits/support/node.ts'
+import { answer, createContradictedPayout, createRailPayout, railOrderOf } from '../modules/rails/support/carried.ts'
 import type { App, Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { readStoredRows } from '../support/stored.ts'
 import { openConsole, textOf } from './support/open-console.ts'
 
 async function start(engine: Engine) {
@@ -31,9 +31,9 @@ const endpointOf = async (app: App): Promise<string> =>
   (await createWebhookEndpoint(app.context(), { url: 'https://example.com/hooks' })).result.id
 
 /** A payout of which a bank has said two things, and one that a bank has lost. */
-const paidAndNot = (context: Context) => contradicted(context, 'COMPLETED', 'REJECTED')
+const paidAndNot = (context: Context) => createContradictedPayout(context, 'COMPLETED', 'REJECTED')
 async function lost(context: Context): Promise<string> {
-  const { id } = await carriedPayout(context)
+  const { id } = await createRailPayout(context)
   await answer(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
   await answer(context, id, 'NOT_FOUND', { idempotentForMs: 0 })
@@ -57,7 +57,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect(shown.text).toContain(`Done: attention ${word}.`)
 
       expect(await getPayout(context, { payoutId })).toMatchObject({ status })
-      expect(await transferOf(context, payoutId)).toMatchObject({ state })
+      expect(await railOrderOf(context, payoutId)).toMatchObject({ state })
       expect((await getWallet(context, { walletId })).balance).toBe(left * 100_000_000n)
       const subject = payoutId
       expect(await console.kept()).toEqual([
@@ -69,7 +69,7 @@ describe.each(everyEngine)('on %s', (engine) => {
 
   test('payout cancel takes a payout back, and settling by hand says what became of one', async () => {
     const { console, context } = await start(engine)
-    const [{ id: first }, { id: second }] = [await carriedPayout(context), await carriedPayout(context)]
+    const [{ id: first }, { id: second }] = [await createRailPayout(context), await createRailPayout(context)]
     await console.act(`/payouts/${first}`, 'payout cancel')
     expect(await getPayout(context, { payoutId: first })).toMatchObject({ status: 'FAILED' })
 
@@ -120,7 +120,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect((await app.rest('GET', '/api/customers', { key: apiKey })).status).toBe(401)
     const rotated = await console.act(path, 'key rotate')
     expect(rotated.text).toContain('shown this once')
-    const stored = JSON.stringify(await whatIsStored(app))
+    const stored = JSON.stringify(await readStoredRows(app))
     expect(stored).not.toContain(apiKey.split('_')[3])
     expect(await console.kept()).toEqual([
       { action: 'key create', subject: app.merchant.id, reason: 'a new shop', details: { scopes: 'read' } },
@@ -201,8 +201,8 @@ describe.each(everyEngine)('on %s', (engine) => {
     const { app, console, walletId } = await start(engine)
     const ref = await refOf(app, walletId)
     const transfer = { network: 'solana', tx_hash: '5'.repeat(88), log_index: 0 }
-    await report(app, dullReport(ref, { ...transfer, confirmations: 100 }))
-    await report(app, dullReport(ref, { ...transfer, confirmations: 0, state: 'REORGED' }))
+    await report(app, sampleReport(ref, { ...transfer, confirmations: 100 }))
+    await report(app, sampleReport(ref, { ...transfer, confirmations: 0, state: 'REORGED' }))
     const [deposit] = await listDepositAttention(app.service, {})
     const reference = deposit?.reference ?? ''
     const refused = await console.act('/attention', 'deposit resolve', { action: 'dismiss' }, reference)
@@ -216,7 +216,7 @@ describe.each(everyEngine)('on %s', (engine) => {
 
   test('without a reason nothing is done, and what was typed stays', async () => {
     const { app, console } = await start(engine)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     for (const reason of ['', '   ', 'x'.repeat(256), 'hidden \u202e text']) {
       const answer = await console.act('/prices', 'rate set', { fromCode: 'USDC', toCode: 'NGN', rate: '1501', reason })
       expect(answer.status).toBe(400)
@@ -224,7 +224,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect(textOf(answer.text)).toContain('value="1501"')
       expect(answer.text).toMatch(/name="reason"[^>]*aria-invalid="true"/)
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('a form that is sent twice, or by two at once, does it once', async () => {

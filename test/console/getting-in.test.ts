@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startApp } from '../support/app.ts'
-import type { Answered } from './support/open-console.ts'
+import type { ConsoleResponse } from './support/open-console.ts'
 import { openConsole } from './support/open-console.ts'
 
 const minute = 60_000
@@ -20,7 +20,7 @@ async function start() {
 }
 
 /** Nothing of the console is told to whoever is not let in. */
-function expectClosed({ status, text, headers }: Answered): void {
+function expectClosed({ status, text, headers }: ConsoleResponse): void {
   expect(status).toBe(403)
   expect(text).not.toContain('<nav')
   expect(text).not.toContain('Test merchant')
@@ -32,7 +32,7 @@ describe('the link', () => {
     const { console } = await start()
     const entered = await console.enter()
     expect(entered.status).toBe(303)
-    expect(entered.headers.location).toBe(`${console.entrance.base}/`)
+    expect(entered.headers.location).toBe(`${console.entrance.basePath}/`)
     expect((await console.get('/')).text).toContain('<h1>Overview</h1>')
 
     expectClosed(await console.ask('GET', console.link))
@@ -45,10 +45,10 @@ describe('the link', () => {
     const { headers } = await console.enter()
     const [cookie] = headers['set-cookie'] as string[]
     expect(cookie).toMatch(
-      new RegExp(`^payout_gateway_console=[\\w-]{43}; Path=${console.entrance.base}; HttpOnly; SameSite=Strict$`),
+      new RegExp(`^payout_gateway_console=[\\w-]{43}; Path=${console.entrance.basePath}; HttpOnly; SameSite=Strict$`),
     )
-    expect(console.entrance.base).toMatch(/^\/[0-9a-f]{32}$/)
-    expect(console.entrance.token).toMatch(/^[\w-]{43}$/)
+    expect(console.entrance.basePath).toMatch(/^\/[0-9a-f]{32}$/)
+    expect(console.entrance.linkToken).toMatch(/^[\w-]{43}$/)
   })
 
   test('is not used up by whoever only looks whether something is there, or comes from another page', async () => {
@@ -64,7 +64,7 @@ describe('the link', () => {
     const { console, pass } = await start()
     pass(10 * minute + 1)
     expectClosed(await console.ask('GET', console.link))
-    expect(console.entrance.overBecause()).toBe('Nobody has opened the link.')
+    expect(console.entrance.endReason()).toBe('Nobody has opened the link.')
   })
 
   test('of another console does not open this one', async () => {
@@ -72,14 +72,14 @@ describe('the link', () => {
     const other = await openConsole(app)
     expectClosed(await console.ask('GET', other.link))
     await other.enter()
-    expectClosed(await console.ask('GET', `${console.entrance.base}/`, { cookie: other.session() }))
+    expectClosed(await console.ask('GET', `${console.entrance.basePath}/`, { cookie: other.session() }))
   })
 })
 
 describe('without the session', () => {
   test('every page and every form is closed, and nothing tells whether it is there', async () => {
     const { console } = await start()
-    const { base } = console.entrance
+    const { basePath: base } = console.entrance
     await console.enter()
     const answers = []
     for (const path of ['/', '/payouts', `${base}/`, `${base}/payouts`, `${base}/nowhere`, '/nowhere', '/?token=']) {
@@ -94,13 +94,13 @@ describe('without the session', () => {
     const { console } = await start()
     for (let guess = 0; guess < 20; guess++) expectClosed(await console.ask('GET', `/?token=guess-${guess}`))
     expectClosed(await console.ask('GET', console.link))
-    expect(console.entrance.overBecause()).toBe('Somebody tried to get in with wrong secrets.')
+    expect(console.entrance.endReason()).toBe('Somebody tried to get in with wrong secrets.')
   })
 
   test('guessed sessions are bounded too', async () => {
     const { console } = await start()
     await console.enter()
-    const { base } = console.entrance
+    const { basePath: base } = console.entrance
     for (let guess = 0; guess < 20; guess++) {
       expectClosed(await console.ask('GET', `${base}/`, { cookie: `payout_gateway_console=guess-${guess}` }))
     }
@@ -143,7 +143,7 @@ describe('the session', () => {
 
     expect((await console.post('/end', { _form: form })).status).toBe(200)
     expectClosed(await console.get('/'))
-    expect(console.entrance.overBecause()).toBe('The session was ended.')
+    expect(console.entrance.endReason()).toBe('The session was ended.')
   })
 })
 
@@ -162,7 +162,7 @@ describe('from elsewhere', () => {
     const { console } = await start()
     await console.enter()
     const own = new URL(console.origin).host
-    const path = `${console.entrance.base}/`
+    const path = `${console.entrance.basePath}/`
     const both = [
       ['host', own, 'Host', 'rebound.example'],
       ['host', 'rebound.example', 'host', own],
@@ -195,7 +195,7 @@ describe('from elsewhere', () => {
     const { cookie, ...headers } = { cookie: console.session(), 'content-type': 'application/x-www-form-urlencoded' }
     const sent = { cookie, ...headers, ...(origin !== undefined && { origin }) }
     const body = new URLSearchParams(fields).toString()
-    expectClosed(await console.ask('POST', `${console.entrance.base}/rails`, sent, body))
+    expectClosed(await console.ask('POST', `${console.entrance.basePath}/rails`, sent, body))
     expect(await console.kept()).toEqual([])
   })
 

@@ -5,10 +5,10 @@ import { eventsAfter } from '../../src/modules/outbox/repository.ts'
 import { createBankPayoutMethod } from '../../src/modules/payout-methods/create-payout-method.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { setFee } from '../../src/modules/pricing/fees/set-fee.ts'
-import { pause } from '../../src/modules/rails/orders/rail-routes.ts'
+import { pauseSubmissions } from '../../src/modules/rails/orders/rail-routes.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { nigerian } from '../modules/payouts/payout-places.ts'
-import { carriedPayout } from '../modules/rails/support/carried.ts'
+import { createRailPayout } from '../modules/rails/support/carried.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 import { openConsole, textOf } from './support/open-console.ts'
@@ -80,7 +80,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const made = []
-    for (let count = 0; count < 45; count++) made.push((await carriedPayout(app.context(), '1')).id)
+    for (let count = 0; count < 45; count++) made.push((await createRailPayout(app.context(), '1')).id)
     const console = await openConsole(app)
     await console.enter()
     const idsIn = (text: string) => [...text.matchAll(/title="([\w-]{36})"/g)].map(([, id]) => String(id))
@@ -90,11 +90,11 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     while (path !== null) {
       last = (await console.get(path)).text
       seen.push(idsIn(last))
-      path = wayIn(last, /More/, console.entrance.base)
+      path = wayIn(last, /More/, console.entrance.basePath)
     }
     expect(seen.map((ids) => ids.length)).toEqual([20, 20, 5])
     expect(seen.flat()).toEqual(made.toReversed())
-    const back = await console.get(wayIn(last, /Before/, console.entrance.base) ?? '')
+    const back = await console.get(wayIn(last, /Before/, console.entrance.basePath) ?? '')
     expect(idsIn(back.text)).toEqual(seen[1])
     const [one = ''] = made
     expect(idsIn((await console.get(`/payouts?id=${one.toUpperCase()}`)).text)).toEqual([one])
@@ -117,11 +117,11 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect(await found('k\\s')).toEqual(['back\\slash'])
     expect(await found('shop')).toHaveLength(20)
     const { text } = await console.get('/merchants?name=shop')
-    const more = await console.get(wayIn(text, /More/, console.entrance.base) ?? '')
+    const more = await console.get(wayIn(text, /More/, console.entrance.basePath) ?? '')
     expect(more.text.match(/>Shop \d+</g)).toHaveLength(5)
     // With several merchants those of all are shown until one is chosen.
     await app.wallet({ balance: '10' })
-    const { id, transactionId } = await carriedPayout(app.context(), '1')
+    const { id, transactionId } = await createRailPayout(app.context(), '1')
     for (const query of ['', `?id=${transactionId.toLowerCase()}`]) {
       const { text } = await console.get(`/payouts${query}`)
       expect([text.includes(id), text.includes(`<code>${transactionId}</code>`)]).toEqual([true, true])
@@ -151,7 +151,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
 
   test('the overview tells what is paused and what is missing', async () => {
     const app = await startApp(engine, { rates: [{ fromCode: 'USDC', toCode: 'NGN', rate: '1500' }] })
-    await pause(app.service, { rail: 'bank-one' })
+    await pauseSubmissions(app.service, { rail: 'bank-one' })
     const console = await openConsole(app)
     await console.enter()
     const { text } = await console.get('/')

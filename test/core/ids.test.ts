@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseUuid, steadyClock, timestamp, uuidV7Source } from '../../src/core/ids.ts'
+import { createRecordClock, createUuidV7Generator, parseUuid, timestamp } from '../../src/core/ids.ts'
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const now = Date.parse('2026-03-01T12:00:00.000Z')
@@ -9,7 +9,7 @@ const millisecondOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(
 
 /** One id for each time, from one source. */
 function idsAt(times: readonly number[]): string[] {
-  const newId = uuidV7Source()
+  const newId = createUuidV7Generator()
   return times.map(newId)
 }
 
@@ -86,14 +86,14 @@ test('the random part of ids is spread over all its bits', () => {
 describe('the steady clock', () => {
   test('follows the clock forwards and stands while that is behind', () => {
     const times = [5, 7, 6, 0, 7, 8, 3]
-    const steady = steadyClock(() => times.shift() as number)
+    const steady = createRecordClock(() => times.shift() as number)
 
     expect([1, 2, 3, 4, 5, 6, 7].map(() => steady())).toEqual([5, 7, 7, 7, 7, 8, 8])
   })
 
   test('is the system’s unless another is given', () => {
     const before = Date.now()
-    const read = steadyClock()()
+    const read = createRecordClock()()
 
     expect(read).toBeGreaterThanOrEqual(before)
     expect(read).toBeLessThanOrEqual(Date.now())

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { faultsOf, freeText, limit, optionalFreeText, page, parse } from '../../src/core/input.ts'
+import { findFieldErrors, freeText, limit, optionalFreeText, page, parseInput } from '../../src/core/input.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { updateCustomer } from '../../src/modules/customers/update-customer.ts'
-import { dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
-import { doors, everyDoor } from '../support/doors.ts'
+import { everyEngine, payoutBody, sampleCustomer, startApp, walletMethodBody } from '../support/app.ts'
+import { apiClients, everyApi } from '../support/doors.ts'
 import { perform } from '../support/perform.ts'
-import { refusalOf } from '../support/refusal-of.ts'
+import { domainErrorOf } from '../support/refusal-of.ts'
 
 const source = new URL('../../src/', import.meta.url)
 
@@ -65,7 +65,7 @@ describe('what is wrong with an input', () => {
     for (const [name, schema] of inputs) {
       for (const value of [...junk, ...moreJunk]) {
         const input = Object.fromEntries(Object.keys(schema.shape).map((field) => [field, value]))
-        for (const { field, message } of faultsOf(schema, input)) {
+        for (const { field, message } of findFieldErrors(schema, input)) {
           expect(`${name}.${field}: ${message}`).not.toMatch(/zod speaks|: .*(undefined|invalid|expected)/i)
           said.add(message)
         }
@@ -85,17 +85,20 @@ test.each([
   ['a whole number', z.int(), 0.5, 'must be a whole number'],
   ['a day', z.iso.date(), 'x', 'must be a day in ISO 8601, such as 1990-01-31'],
 ])('%s is said in our words', (_, schema, value, message) => {
-  expect(faultsOf(z.object({ field: schema }), { field: value })).toMatchObject([{ message }])
+  expect(findFieldErrors(z.object({ field: schema }), { field: value })).toMatchObject([{ message }])
 })
 
 // Ruling 20.
 test('an empty page or limit is the default one', () => {
-  expect(parse(z.object({ page: page(), limit: limit(20) }), { page: '', limit: '' })).toEqual({ page: 1, limit: 20 })
+  expect(parseInput(z.object({ page: page(), limit: limit(20) }), { page: '', limit: '' })).toEqual({
+    page: 1,
+    limit: 20,
+  })
 })
 
 // Ruling 21.
 test('free text keeps its words on one line, and refuses other control characters', () => {
-  const read = (text: string) => parse(z.object({ text: freeText(20) }), { text }).text
+  const read = (text: string) => parseInput(z.object({ text: freeText(20) }), { text }).text
   expect(['a\nb', 'a\r\nb', 'a\tb', 'a\rb', ' a b\n'].map(read)).toEqual(Array(5).fill('a b'))
   expect(['a\n\nb', 'a\n\r\nb'].map(read)).toEqual(['a  b', 'a  b'])
   for (const text of ['a\u0000b', 'a\u0007b', 'a\u001bb', '\n\t', 'x'.repeat(21)]) expect(() => read(text)).toThrow()
@@ -112,9 +115,9 @@ test('free text keeps its words on one line, and refuses other control character
 })
 
 describe.each(everyEngine)('input on %s', (engine) => {
-  test.each(everyDoor)('ruling 21: line breaks in narration, description and label are spaces at %s', async (door) => {
+  test.each(everyApi)('ruling 21: line breaks in narration, description and label are spaces at %s', async (door) => {
     const app = await startApp(engine)
-    const { createWallet, createWalletPayoutMethod, createPayout } = doors[door]
+    const { createWallet, createWalletPayoutMethod, createPayout } = apiClients[door]
     await app.wallet({ balance: '100' })
     const text = ' one\r\ntwo\tthree\n'
     const wallet = await createWallet(app, { currency: 'USDC', network: 'erc20', description: text })
@@ -151,14 +154,14 @@ describe.each(everyEngine)('input on %s', (engine) => {
 
   test('nobody is born after today', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T23:59:59.999Z') })
-    const { id } = await perform(createCustomer, app.context(), { ...dullCustomer, birthDate: '2026-03-01' })
+    const { id } = await perform(createCustomer, app.context(), { ...sampleCustomer, birthDate: '2026-03-01' })
     const attempts = [
-      () => perform(createCustomer, app.context(), { ...dullCustomer, birthDate: '2026-03-02' }),
-      () => perform(createCustomer, app.context(), { ...dullCustomer, birthDate: '9999-12-31' }),
+      () => perform(createCustomer, app.context(), { ...sampleCustomer, birthDate: '2026-03-02' }),
+      () => perform(createCustomer, app.context(), { ...sampleCustomer, birthDate: '9999-12-31' }),
       () => perform(updateCustomer, app.context(), { customerId: id, birthDate: '2026-03-02' }),
     ]
     for (const attempt of attempts) {
-      const { details } = await refusalOf(attempt)
+      const { details } = await domainErrorOf(attempt)
       const fault = { field: 'birthDate', code: 'INVALID_PARAMETER', message: 'must not be in the future' }
       expect(details.fields).toEqual([fault])
     }
@@ -171,7 +174,7 @@ describe.each(everyEngine)('input on %s', (engine) => {
     ['0', '0.00'],
   ])('an expected income of %s is taken as %s through GraphQL, as every decimal', async (given, answered) => {
     const app = await startApp(engine)
-    const input = { ...dullCustomer, customerType: 'INDIVIDUAL', expectedMonthlyIncome: given }
+    const input = { ...sampleCustomer, customerType: 'INDIVIDUAL', expectedMonthlyIncome: given }
     const { data } = await app.graphql(
       `mutation($input: CreateCustomerInput!) { createCustomer(input: $input) {
           ... on CreateCustomerPayload { customer { financialInfo { expectedMonthlyIncome } } } } }`,

@@ -8,8 +8,8 @@ import type { Migration } from '../../src/database/migration.ts'
 import { migratePostgres } from '../../src/database/postgres/migrate-postgres.ts'
 import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
 import type { Engine } from '../support/app.ts'
-import { newPostgresDatabase, spoilPostgresDatabase } from '../support/postgres-database.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { corruptPostgresDatabase, newPostgresDatabase } from '../support/postgres-database.ts'
+import { readStoredRows } from '../support/stored.ts'
 
 /** What migrations bring by themselves, or is no data. */
 const ownRows = [
@@ -27,7 +27,7 @@ export type Rows = Readonly<Record<string, readonly Readonly<Record<string, stri
 
 /** What is stored, without what migrations bring and what later forms know. */
 export async function rowsAt(url: string): Promise<Rows> {
-  const stored = Object.entries(await whatIsStored({ url })).filter(([table]) => !ownRows.includes(table))
+  const stored = Object.entries(await readStoredRows({ url })).filter(([table]) => !ownRows.includes(table))
   const all = stored.map(([table, rows]) => [table, rows.toSorted().map((row) => JSON.parse(row))] as const)
   // A table of later has no rows, and a number of before is none of an event.
   const known = all.filter(([, rows]) => rows.length > 0)
@@ -66,7 +66,7 @@ async function startFileBefore(form: readonly Migration[], rows: Rows) {
 
 async function startServerBefore(form: readonly Migration[], rows: Rows) {
   const { url, remove } = await newPostgresDatabase({ isMigrated: false })
-  spoilPostgresDatabase(url)
+  corruptPostgresDatabase(url)
   onTestFinished(remove)
   const client = new pg.Client(url)
   await client.connect()

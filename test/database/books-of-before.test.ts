@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { transfersInOneRow } from '../../db/migrations/0028-transfers-in-one-row.ts'
 import { migrations } from '../../db/migrations/index.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { audit } from '../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { listWatchedAddresses } from '../../src/modules/deposits/list-watched-addresses.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { createService } from '../../src/operations/context.ts'
@@ -67,7 +67,7 @@ describe.each(everyEngine)('a database of before transfers were one row each, on
     onTestFinished(() => db.close())
 
     expect(await rowsAt(before.url)).toEqual(rows)
-    const { findings, ...summary } = await audit(createService({ db, mode: 'sandbox' }))
+    const { findings, ...summary } = await auditBooks(createService({ db, mode: 'sandbox' }))
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
     // Two deposits; four payouts without a fee, with what became of them; and as many with one, which two of the settlements move.
     expect(summary).toMatchObject({

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Columns, Values } from '../../src/database/projection.ts'
-import { columnsOf } from '../../src/database/projection.ts'
-import type { Answer, Params, Query, Reader } from '../../src/database/query.ts'
-import { acrossMerchants, from, insertRow, query, queryWithFilters } from '../../src/database/query.ts'
+import type { ProjectedRow, Projection } from '../../src/database/projection.ts'
+import { createProjection } from '../../src/database/projection.ts'
+import type { MaybePromise, Params, Query, Reader } from '../../src/database/query.ts'
+import { acrossMerchants, insertRow, query, queryWithFilters, selectFrom } from '../../src/database/query.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { tables } from '../../src/database/tables.ts'
 import { declaredLists } from '../../src/lists/declared-lists.ts'
@@ -36,21 +36,23 @@ async function startFilled(engine: Engine) {
 }
 
 /** The values that a whole row has in columns. */
-const valuesOf = (row: object, { names }: Columns): Values =>
+const valuesOf = (row: object, { names }: Projection): ProjectedRow =>
   names.map((name) => (row as Record<string, unknown>)[name])
 
 const wholePayouts = query((p: Params<{ merchantId: string }>) =>
-  from('payouts').selectAll().where('merchantId', '=', p.merchantId).orderBy('sequence', 'desc'),
+  selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).orderBy('sequence', 'desc'),
 )
 
 /** Sets of columns among these, all of them different. */
-function someSets(names: readonly string[], count: number): Columns[] {
-  return Array.from({ length: count }, (_, i) => columnsOf(names.filter((_, bit) => bit < 31 && (i + 1) & (1 << bit))))
+function someSets(names: readonly string[], count: number): Projection[] {
+  return Array.from({ length: count }, (_, i) =>
+    createProjection(names.filter((_, bit) => bit < 31 && (i + 1) & (1 << bit))),
+  )
 }
 
 type Sliced = {
-  slice(context: object, input: object): Answer<Slice<object>>
-  slice(context: object, input: object, columns: Columns): Answer<Slice<Values>>
+  slice(context: object, input: object): MaybePromise<Slice<object>>
+  slice(context: object, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
 }
 
 describe.each(everyEngine)('chosen columns on %s', (engine) => {
@@ -72,7 +74,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
       const { items } = await slice(app.context(), input)
       expect(items.length).toBeGreaterThan(0)
       const names = Object.keys(items[0] as object)
-      for (const columns of [...names.map((each) => columnsOf([each])), columnsOf(names)]) {
+      for (const columns of [...names.map((each) => createProjection([each])), createProjection(names)]) {
         const chosen = await slice(app.context(), input, columns)
         expect(chosen.items, `${name} ${columns.key}`).toEqual(items.map((row) => valuesOf(row, columns)))
       }
@@ -94,7 +96,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
       await insertRow('accounts')(tx, { ...account, id: 'b', kind: 'fees', balance: null, entryCount: 0 })
     })
     const accounts = query((p: Params<{ merchantId: string }>) =>
-      from('accounts')
+      selectFrom('accounts')
         .selectAll()
         .select(['balance as owned', sql<bigint>`1 + 1`.as('two')])
         .where('merchantId', '=', p.merchantId)
@@ -102,7 +104,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     )
     const keys = query((p: Params<{ operation: string }>) =>
       acrossMerchants(
-        from('merchants')
+        selectFrom('merchants')
           .leftJoin('idempotencyKeys', 'idempotencyKeys.merchantId', 'merchants.id')
           .where((eb) => eb('operation', '=', p.operation).or('operation', 'is', null))
           .selectAll('idempotencyKeys')
@@ -110,15 +112,15 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
       ),
     )
 
-    expect(await accounts(db, { merchantId }, columnsOf(['id', 'owned', 'entryCount', 'two']))).toEqual([
+    expect(await accounts(db, { merchantId }, createProjection(['id', 'owned', 'entryCount', 'two']))).toEqual([
       [7, 'a', maxInteger, 2n],
       [0, 'b', null, 2n],
     ])
-    expect(await accounts(db, { merchantId }, columnsOf(['entryCount', 'id']))).toEqual([
+    expect(await accounts(db, { merchantId }, createProjection(['entryCount', 'id']))).toEqual([
       [7, 'a'],
       [0, 'b'],
     ])
-    expect(await keys(db, { operation: 'test' }, columnsOf(['result', 'createdAt']))).toEqual([
+    expect(await keys(db, { operation: 'test' }, createProjection(['result', 'createdAt']))).toEqual([
       [key.createdAt, result],
       [null, null],
     ])
@@ -142,15 +144,15 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     const { app } = await startFilled(engine)
     const { merchantId } = app.context()
     const some = query((p: Params<{ merchantId: string }>) =>
-      from('payouts').select(['id', 'status as state']).where('merchantId', '=', p.merchantId),
+      selectFrom('payouts').select(['id', 'status as state']).where('merchantId', '=', p.merchantId),
     )
 
-    expect(() => some(app.db, { merchantId }, columnsOf(['id', 'amount']))).toThrow('no column amount to choose')
-    expect(() => some(app.db, { merchantId }, columnsOf(['status']))).toThrow('no column status to choose')
-    expect(await some(app.db, { merchantId }, columnsOf(['state']))).toEqual([['PROCESSING'], ['PROCESSING']])
-    expect(() => columnsOf([])).toThrow('no columns are chosen')
-    const slice = await payouts.slice(app.context(), { first: 1 }, columnsOf(['id']))
-    expect(() => slice.cursorOf(slice.items[0] as Values)).toThrow('the column sequence was not chosen')
+    expect(() => some(app.db, { merchantId }, createProjection(['id', 'amount']))).toThrow('no column amount to choose')
+    expect(() => some(app.db, { merchantId }, createProjection(['status']))).toThrow('no column status to choose')
+    expect(await some(app.db, { merchantId }, createProjection(['state']))).toEqual([['PROCESSING'], ['PROCESSING']])
+    expect(() => createProjection([])).toThrow('no columns are chosen')
+    const slice = await payouts.slice(app.context(), { first: 1 }, createProjection(['id']))
+    expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not chosen')
   })
 
   test('are found by id, one by an equality', async () => {
@@ -172,7 +174,10 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
       expect(new Set(values)).toEqual(new Set(found.map(({ amount, id }) => [amount, id])))
     }
     expect(await payouts.find(context, ['x'], columns)).toEqual([])
-    const [, one, oneChosen, many, manyChosen] = seen.map(({ number, columns }) => [number, columns !== null])
+    const [, one, oneChosen, many, manyChosen] = seen.map(({ number, projection: columns }) => [
+      number,
+      columns !== null,
+    ])
     expect(one).not.toEqual(many)
     expect([one?.[1], oneChosen?.[1], many?.[1], manyChosen?.[1]]).toEqual([false, true, false, true])
   })
@@ -194,15 +199,15 @@ describe('forms', () => {
   test('are shared by all who choose the same columns of the same query', async () => {
     const { reader, asked } = recorder()
     const filtered = queryWithFilters(['status'], (p: Params<{ merchantId: string; status: 'FAILED' }>, has) => {
-      const all = from('payouts').selectAll().where('merchantId', '=', p.merchantId)
+      const all = selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId)
       return has('status') ? all.where('status', '=', p.status) : all
     })
     const params = { merchantId: 'm' }
-    await wholePayouts(reader, params, columnsOf(['id', 'amount']))
-    await wholePayouts(reader, params, columnsOf(['amount', 'id', 'amount']))
-    await wholePayouts(reader, params, columnsOf(['id']))
-    await filtered(reader, params, columnsOf(['id']))
-    await filtered(reader, { ...params, status: 'FAILED' }, columnsOf(['id']))
+    await wholePayouts(reader, params, createProjection(['id', 'amount']))
+    await wholePayouts(reader, params, createProjection(['amount', 'id', 'amount']))
+    await wholePayouts(reader, params, createProjection(['id']))
+    await filtered(reader, params, createProjection(['id']))
+    await filtered(reader, { ...params, status: 'FAILED' }, createProjection(['id']))
     await wholePayouts(reader, params)
 
     expect(new Set(asked).size).toBe(5)
@@ -212,12 +217,12 @@ describe('forms', () => {
 
   test('stay with their columns, few at a time', async () => {
     const { reader, asked } = recorder()
-    const columns = columnsOf(['id', 'name'])
-    const queries = Array.from({ length: 9 }, () => query(() => from('merchants').selectAll()))
+    const columns = createProjection(['id', 'name'])
+    const queries = Array.from({ length: 9 }, () => query(() => selectFrom('merchants').selectAll()))
     for (const _ of [1, 2]) for (const each of queries) await each(reader, {}, columns)
 
     expect(asked.slice(9)).toEqual(asked.slice(0, 9))
-    expect(columns.forms.size).toBeLessThan(9)
+    expect(columns.projectedQueries.size).toBeLessThan(9)
   })
 
   test('that are used stay prepared on a SQLite connection, others go', async () => {
@@ -229,15 +234,15 @@ describe('forms', () => {
       execute: async <Result>(...[built, params]: Parameters<Reader['execute']>) =>
         connection.run(built, params) as Result[],
     }
-    const [used, ...others] = someSets(Object.keys(tables.payouts), 700) as [Columns, ...Columns[]]
+    const [used, ...others] = someSets(Object.keys(tables.payouts), 700) as [Projection, ...Projection[]]
     for (const columns of others) {
       await wholePayouts(reader, { merchantId: '' }, columns)
       await wholePayouts(reader, { merchantId: '' }, used)
     }
     expect(prepare).toHaveBeenCalledTimes(700)
-    await wholePayouts(reader, { merchantId: '' }, others.at(-1) as Columns)
+    await wholePayouts(reader, { merchantId: '' }, others.at(-1) as Projection)
     expect(prepare).toHaveBeenCalledTimes(700)
-    await wholePayouts(reader, { merchantId: '' }, others[0] as Columns)
+    await wholePayouts(reader, { merchantId: '' }, others[0] as Projection)
     expect(prepare).toHaveBeenCalledTimes(701)
   })
 })
@@ -246,10 +251,12 @@ describePostgres('forms on a PostgreSQL connection', {}, () => {
   const names = rawQuery(sql<{ name: string }>`select name from pg_prepared_statements`)
   /** Fails while it runs, and before it does. */
   const quotients = query((p: Params<{ merchantId: string; divisor: number }>) =>
-    from('payouts').select(sql<number>`sequence / ${p.divisor}`.as('quotient')).where('merchantId', '=', p.merchantId),
+    selectFrom('payouts')
+      .select(sql<number>`sequence / ${p.divisor}`.as('quotient'))
+      .where('merchantId', '=', p.merchantId),
   )
   const nonsense = query((p: Params<{ merchantId: string }>) =>
-    from('payouts').select(sql<number>`nonsense`.as('nonsense')).where('merchantId', '=', p.merchantId),
+    selectFrom('payouts').select(sql<number>`nonsense`.as('nonsense')).where('merchantId', '=', p.merchantId),
   )
 
   test('are closed when others took their place, also while what they are asked with fails', async () => {
@@ -259,16 +266,16 @@ describePostgres('forms on a PostgreSQL connection', {}, () => {
     const sets = someSets(Object.keys(whole[0] as object), 450)
     const formsPrepared = async () =>
       (await names(app.db)).map(({ name }) => name).filter((name) => name.startsWith('form')).length
-    const right = (columns: Columns) => whole.map((row) => valuesOf(row, columns))
+    const right = (columns: Projection) => whole.map((row) => valuesOf(row, columns))
 
     for (const columns of sets.slice(0, 300)) await wholePayouts(app.db, { merchantId }, columns)
     expect(await formsPrepared()).toBeGreaterThan(100)
     expect(await formsPrepared()).toBeLessThan(220)
 
     for (let i = 300; i < 450; i += 5) {
-      const [before, ...after] = [...sets.slice(i, i + 5), sets[i - 300] as Columns] as unknown as [
-        Columns,
-        ...Columns[],
+      const [before, ...after] = [...sets.slice(i, i + 5), sets[i - 300] as Projection] as unknown as [
+        Projection,
+        ...Projection[],
       ]
       const failing = (db: Reader) =>
         i % 2 ? quotients(db, { merchantId, divisor: 0 }) : (nonsense(db, { merchantId }) as Promise<unknown>)

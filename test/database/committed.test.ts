@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { from, query } from '../../src/database/query.ts'
+import { query, selectFrom } from '../../src/database/query.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { everyEngine, newDatabase } from '../support/app.ts'
 import { idOf, merchantRow, upTo } from './rows.ts'
 
-const merchantIds = query(() => from('merchants').select('id').orderBy('id'))
+const merchantIds = query(() => selectFrom('merchants').select('id').orderBy('id'))
 
 describe.each(everyEngine)('a commit on %s', (engine) => {
   test('is answered and not made again, whatever becomes of those who are told of it', async () => {

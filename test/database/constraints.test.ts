@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { columnsInDatabase } from '../../src/database/tables.ts'
+import { columnKindsByTable } from '../../src/database/tables.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { bankMethodBody, payoutBody, startApp } from '../support/app.ts'
@@ -81,7 +81,7 @@ describe('what is written once is never changed', () => {
 
 /** The columns of a transfer, but for `changes`. */
 function transferWith(changes: Readonly<Record<string, string>>): string {
-  return Object.keys(columnsInDatabase.transfers ?? {})
+  return Object.keys(columnKindsByTable.transfers ?? {})
     .map((name) => changes[name] ?? name)
     .join()
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from 'vitest'
-import { answerLimitMs, machineClock } from '../../src/database/deadline.ts'
+import { monotonicNowMs, writeTimeoutMs } from '../../src/database/deadline.ts'
 import type { Tx } from '../../src/database/query.ts'
-import { nextInSequence } from '../../src/lists/sequence.ts'
+import { takeSequenceNumber } from '../../src/lists/sequence.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { everyEngine } from '../support/app.ts'
 import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow } from './rows.ts'
 
 const merchantId = idOf(1)
-const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'wallets:owner')
+const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'wallets:owner')
 
 describe.each(everyEngine)('an operation on %s', (engine) => {
   test('that waited beyond its deadline is not begun, and those beside it are', async () => {
@@ -16,13 +16,13 @@ describe.each(everyEngine)('an operation on %s', (engine) => {
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     const late = vi.fn(takeNumber)
     const write = (operation: typeof takeNumber, beginBy?: number) =>
-      db.write(operation, { merchantId, ...(beginBy !== undefined && { beginBy }) })
+      db.write(operation, { merchantId, ...(beginBy !== undefined && { deadlineMs: beginBy }) })
 
     // The first of a merchant runs alone on PostgreSQL, the others wait for it together.
     const answers = await Promise.allSettled([
       write(takeNumber),
-      write(late, machineClock() - 1),
-      write(takeNumber, machineClock() + answerLimitMs),
+      write(late, monotonicNowMs() - 1),
+      write(takeNumber, monotonicNowMs() + writeTimeoutMs),
     ])
 
     expect(answers).toEqual([
@@ -30,7 +30,7 @@ describe.each(everyEngine)('an operation on %s', (engine) => {
       { status: 'rejected', reason: expect.objectContaining({ code: 'UNAVAILABLE' }) },
       { status: 'fulfilled', value: 2 },
     ])
-    await expect(write(late, machineClock() - 1)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(write(late, monotonicNowMs() - 1)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     expect(late).not.toHaveBeenCalled()
   })
 })

@@ -11,8 +11,8 @@ import { createContext } from '../../src/operations/context.ts'
 import type { Seen } from '../modules/events/feed.ts'
 import { feedOf } from '../modules/events/feed.ts'
 import type { App, Engine } from '../support/app.ts'
-import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
-import { everyDoor } from '../support/doors.ts'
+import { bankMethodBody, everyEngine, payoutBody, sampleCustomer, startApp, walletMethodBody } from '../support/app.ts'
+import { everyApi } from '../support/doors.ts'
 import { perform } from '../support/perform.ts'
 import { rowsAt, startBefore } from './before.ts'
 
@@ -67,7 +67,7 @@ async function startRichApp(engine: Engine) {
 
   const other = await app.otherMerchant()
   const theirs = createContext(app.service, other.id)
-  const theirCustomer = await perform(createCustomer, theirs, dullCustomer)
+  const theirCustomer = await perform(createCustomer, theirs, sampleCustomer)
   tick()
   await perform(closeCustomer, theirs, { customerId: theirCustomer.id })
   return { app, other }
@@ -112,7 +112,7 @@ describe.each(everyEngine)('a database of before there were events, on %s', (eng
   test('has all that happened as events, in order, as if they had been written then, and goes on from there', async () => {
     const { app, other } = await startRichApp(engine)
     const migrated = await startMigrated(engine, app)
-    for (const door of everyDoor) {
+    for (const door of everyApi) {
       for (const { apiKey: key } of [app.merchant, other]) {
         const feed = await feedOf(door, app, { key })
         const history = await feedOf(door, migrated, { key, limits: [7, 100] })

@@ -1,25 +1,25 @@
 // What an operation leaves running when it ends has no part in the write that comes after it, on either engine.
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../src/core/errors.ts'
+import { DomainError } from '../../src/core/errors.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Params, Tx } from '../../src/database/query.ts'
-import { from, into, query, statementOne } from '../../src/database/query.ts'
-import { latestInSequence, nextInSequence } from '../../src/lists/sequence.ts'
+import { insertInto, query, selectFrom, statementOne } from '../../src/database/query.ts'
+import { latestSequenceNumber, takeSequenceNumber } from '../../src/lists/sequence.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { everyEngine } from '../support/app.ts'
 import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow } from './rows.ts'
 
 const merchantId = idOf(1)
-const refusal = new Refusal('WALLET_NOT_FOUND', 'There is none.')
+const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
 const late = { message: 'a statement was run after its operation had ended' }
 
-const merchantNames = query(() => from('merchants').select('name').orderBy('id'))
-const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'addresses:test')
+const merchantNames = query(() => selectFrom('merchants').select('name').orderBy('id'))
+const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'addresses:test')
 
 /** An insert that answers its row, and so is sent only when something waits for it or comes after it. */
 const insertAndReturn = statementOne((p: Params<ReturnType<typeof merchantRow>>) =>
-  into('merchants')
+  insertInto('merchants')
     .values({
       id: p.id,
       name: p.name,
@@ -36,7 +36,7 @@ async function inOneGroup(db: Database, operation: (tx: Tx) => Promise<unknown>)
   const first = db.write(
     async (tx) => {
       running.resolve()
-      await latestInSequence(tx, { merchantId, name: 'addresses:test' })
+      await latestSequenceNumber(tx, { merchantId, name: 'addresses:test' })
     },
     { merchantId },
   )
@@ -74,7 +74,7 @@ describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
 
     const answers = await inOneGroup(db, async (tx) => {
       const branch = async () => {
-        await latestInSequence(tx, { merchantId, name: 'addresses:test' })
+        await latestSequenceNumber(tx, { merchantId, name: 'addresses:test' })
         for (let i = 0; i < 20; i++) await null
         await insertMerchant(tx, merchantRow(2))
       }
@@ -95,6 +95,6 @@ describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
     const { tx } = await db.write(async (tx) => ({ tx }), { merchantId })
 
     await expect(async () => takeNumber(tx)).rejects.toMatchObject(late)
-    expect(() => tx.pending.hold('anything', () => 1)).toThrow(late.message)
+    expect(() => tx.deferred.lock('anything', () => 1)).toThrow(late.message)
   })
 })

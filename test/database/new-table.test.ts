@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { everyEngine, newDatabase } from '../support/app.ts'
-import { runSql, spoilPostgresDatabase } from '../support/postgres-database.ts'
+import { corruptPostgresDatabase, runSql } from '../support/postgres-database.ts'
 import { checkOutWithMemos } from './memos/checkout.ts'
 
 const nothing = {
@@ -21,7 +21,7 @@ const nothing = {
 
 async function runTrials(engine: (typeof everyEngine)[number]) {
   const { url, remove } = await newDatabase(engine)
-  spoilPostgresDatabase(url)
+  corruptPostgresDatabase(url)
   onTestFinished(remove)
   const { stdout, stderr } = spawnSync(process.execPath, [checkOutWithMemos(), url], { encoding: 'utf8' })
   if (stdout === '') throw new Error(stderr)

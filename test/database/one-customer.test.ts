@@ -1,26 +1,27 @@
 import type { Compilable } from 'kysely'
 import { MergeQueryNode, sql, TableNode, UsingNode } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { forCustomer } from '../../src/database/customer-scope.ts'
+import { customerScope } from '../../src/database/customer-scope.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Params, Query, Tx } from '../../src/database/query.ts'
 import {
   acrossCustomers,
   acrossMerchants,
-  change,
-  from,
-  into,
+  deleteFrom,
+  insertInto,
   query,
-  remove,
+  selectFrom,
   statement,
+  updateTable,
 } from '../../src/database/query.ts'
 import { compileForSqlite } from '../../src/database/sqlite/compile-for-sqlite.ts'
 
 type OfMerchant = Params<{ merchantId: string }>
 
-const walletsOf = (p: OfMerchant) => from('wallets').select('wallets.id').where('wallets.merchantId', '=', p.merchantId)
+const walletsOf = (p: OfMerchant) =>
+  selectFrom('wallets').select('wallets.id').where('wallets.merchantId', '=', p.merchantId)
 const transfersOf = (p: OfMerchant) =>
-  from('transfers').select('transfers.id').where('transfers.merchantId', '=', p.merchantId)
+  selectFrom('transfers').select('transfers.id').where('transfers.merchantId', '=', p.merchantId)
 
 test.each([
   {
@@ -81,7 +82,7 @@ test.each([
     found.push(narrowed)
     return []
   }
-  await query(build as typeof walletsOf)(forCustomer({ execute } as Partial<Database> as Database, 'the customer'), {
+  await query(build as typeof walletsOf)(customerScope({ execute } as Partial<Database> as Database, 'the customer'), {
     merchantId: 'the merchant',
   })
   const [narrowed] = found
@@ -92,13 +93,13 @@ test.each([
 test('for one customer every row of an insert is held to be its own, not only the first', async () => {
   type Two = Params<{ merchantId: string; first: string; second: string }>
   const insertTwo = statement((p: Two) =>
-    into('wallets').values([
+    insertInto('wallets').values([
       { merchantId: p.merchantId, customerId: p.first },
       { merchantId: p.merchantId, customerId: p.second },
     ] as never),
   )
   const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], pending: {} } as unknown as Tx)
-  const db = forCustomer({ write } as unknown as Database, 'the customer')
+  const db = customerScope({ write } as unknown as Database, 'the customer')
   const inserting = (second: string) => async () =>
     db.write((tx) => insertTwo(tx, { merchantId: 'the merchant', first: 'the customer', second }))
 
@@ -108,12 +109,12 @@ test('for one customer every row of an insert is held to be its own, not only th
 
 test('for one customer a change of a table by another name does not run, because it is not narrowed', async () => {
   const changeOther = statement((p: OfMerchant) =>
-    change('wallets as other')
+    updateTable('wallets as other')
       .set({ description: 'changed' } as never)
       .where('other.merchantId', '=', p.merchantId),
   )
   const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], pending: {} } as unknown as Tx)
-  const db = forCustomer({ write } as unknown as Database, 'the customer')
+  const db = customerScope({ write } as unknown as Database, 'the customer')
 
   const changing = async () => db.write((tx) => changeOther(tx, { merchantId: 'the merchant' }))
 
@@ -134,7 +135,7 @@ async function narrowed(
     return []
   }
   const write = (run: (tx: Tx) => unknown) => run({ execute, pending: {} } as unknown as Tx)
-  const db = forCustomer({ execute, write } as unknown as Database, 'the customer')
+  const db = customerScope({ execute, write } as unknown as Database, 'the customer')
   const params: Parameters = { merchantId: 'the merchant', customerId }
   const built = statement(build as (p: OfTwo) => Compilable<object>)
   await (inTransaction ? db.write(async (tx) => built(tx, params)) : query(build as typeof walletsOf)(db, params))
@@ -144,13 +145,13 @@ async function narrowed(
 }
 
 const ofMerchant = (table: 'wallets', p: OfTwo) =>
-  from(table).select(`${table}.id`).where(`${table}.merchantId`, '=', p.merchantId)
+  selectFrom(table).select(`${table}.id`).where(`${table}.merchantId`, '=', p.merchantId)
 const newWallet = (p: OfTwo) => ({ merchantId: p.merchantId, id: p.merchantId, customerId: p.customerId })
 
 describe('for one customer a read', () => {
   test('finds a table by another name only among its own rows', async () => {
     const read = await narrowed((p) =>
-      from('wallets as mine').select('mine.id').where('mine.merchantId', '=', p.merchantId),
+      selectFrom('wallets as mine').select('mine.id').where('mine.merchantId', '=', p.merchantId),
     )
 
     expect(read.sql).toMatch(/from \(select "wallets".* from "wallets" where "wallets"."owner_id" = \+\?\) as "mine"/)
@@ -158,7 +159,7 @@ describe('for one customer a read', () => {
   })
 
   test('of what all merchants share is as it was', async () => {
-    const { sql, params } = await narrowed(() => from('assetCodes').selectAll())
+    const { sql, params } = await narrowed(() => selectFrom('assetCodes').selectAll())
 
     expect(sql).toBe('select * from "asset_codes"')
     expect(params).not.toHaveProperty('theCustomer')
@@ -172,11 +173,13 @@ describe('for one customer a read', () => {
   })
 
   test('over all merchants does not run', async () => {
-    await expect(narrowed(() => acrossMerchants(from('wallets').select('id')))).rejects.toThrow('over all merchants')
+    await expect(narrowed(() => acrossMerchants(selectFrom('wallets').select('id')))).rejects.toThrow(
+      'over all merchants',
+    )
   })
 
   test('of a table that belongs to no merchant by its rows may run over all', async () => {
-    const { sql } = await narrowed(() => acrossMerchants(from('assetCodes').select('code')))
+    const { sql } = await narrowed(() => acrossMerchants(selectFrom('assetCodes').select('code')))
 
     expect(sql).toBe('select "code" from "asset_codes"')
   })
@@ -199,7 +202,7 @@ describe('for one customer a read', () => {
   })
 
   test('of a table whose rows are all open to transactions is narrowed outside of one only', async () => {
-    const deposits = (p: OfTwo) => from('deposits').select('reference').where('merchantId', '=', p.merchantId)
+    const deposits = (p: OfTwo) => selectFrom('deposits').select('reference').where('merchantId', '=', p.merchantId)
 
     expect((await narrowed(deposits)).sql).toContain('exists')
     expect((await narrowed(deposits, { inTransaction: true })).sql).not.toContain('exists')
@@ -246,8 +249,8 @@ describe('for one customer a joined table', () => {
 
 describe('for one customer a write', () => {
   test.each([
-    ['a change', (p: OfTwo) => change('wallets').set({ description: 'x' }).where('merchantId', '=', p.merchantId)],
-    ['a deletion', (p: OfTwo) => remove('wallets').where('merchantId', '=', p.merchantId)],
+    ['a change', (p: OfTwo) => updateTable('wallets').set({ description: 'x' }).where('merchantId', '=', p.merchantId)],
+    ['a deletion', (p: OfTwo) => deleteFrom('wallets').where('merchantId', '=', p.merchantId)],
   ])('%s reaches its own rows only', async (_, build) => {
     const { sql, params } = await narrowed(build, { inTransaction: true })
 
@@ -256,8 +259,8 @@ describe('for one customer a write', () => {
   })
 
   test('of what all merchants share is as it was', async () => {
-    const removing = () => remove('merchants').where('id', '=', 'x')
-    const inserting = () => into('assetCodes').values({ code: 'EUR' } as never)
+    const removing = () => deleteFrom('merchants').where('id', '=', 'x')
+    const inserting = () => insertInto('assetCodes').values({ code: 'EUR' } as never)
 
     expect((await narrowed(removing, { inTransaction: true })).sql).toBe('delete from "merchants" where "id" = +?')
     expect((await narrowed(inserting, { inTransaction: true })).sql).toBe(
@@ -267,7 +270,7 @@ describe('for one customer a write', () => {
 
   test('that deletes from several tables does not run', async () => {
     const deleting = (p: OfTwo) =>
-      remove(['wallets', 'accounts'] as never)
+      deleteFrom(['wallets', 'accounts'] as never)
         .where('wallets.merchantId' as never, '=', p.merchantId as never)
         .whereRef('accounts.merchantId' as never, '=', 'wallets.merchantId' as never)
 
@@ -276,7 +279,7 @@ describe('for one customer a write', () => {
 
   test('that deletes by looking at other tables does not run', async () => {
     const deleting = (p: OfTwo) =>
-      remove('wallets')
+      deleteFrom('wallets')
         .using('accounts')
         .where('wallets.merchantId', '=', p.merchantId)
         .whereRef('accounts.merchantId', '=', 'wallets.merchantId')
@@ -289,7 +292,7 @@ describe('for one customer a write', () => {
     [
       'USING',
       {
-        ...remove('wallets').toOperationNode(),
+        ...deleteFrom('wallets').toOperationNode(),
         where: undefined,
         using: UsingNode.create([TableNode.create('wallets')]),
       },
@@ -301,7 +304,7 @@ describe('for one customer a write', () => {
   })
 
   test('inserts for itself, and for nobody else', async () => {
-    const inserting = (p: OfTwo) => into('wallets').values(newWallet(p) as never)
+    const inserting = (p: OfTwo) => insertInto('wallets').values(newWallet(p) as never)
 
     expect((await narrowed(inserting, { inTransaction: true })).sql).toMatch(/^insert into "wallets"/)
     await expect(narrowed(inserting, { inTransaction: true, customerId: 'another' })).rejects.toMatchObject({
@@ -313,18 +316,18 @@ describe('for one customer a write', () => {
   test('does not take the place of a row that may be of another: by a conflict, REPLACE or IGNORE', async () => {
     const places = [
       (p: OfTwo) =>
-        into('wallets')
+        insertInto('wallets')
           .values(newWallet(p) as never)
           .onConflict((conflict) => conflict.columns(['merchantId', 'id']).doUpdateSet({ description: 'taken' })),
       (p: OfTwo) =>
-        into('wallets')
+        insertInto('wallets')
           .orReplace()
           .values(newWallet(p) as never),
       (p: OfTwo) =>
-        into('sequences')
+        insertInto('sequences')
           .orReplace()
           .values({ merchantId: p.merchantId, name: 'x', latest: 1 } as never),
-      (p: OfTwo) => into('pooledAddresses').values({ merchantId: p.merchantId, address: 'x' } as never),
+      (p: OfTwo) => insertInto('pooledAddresses').values({ merchantId: p.merchantId, address: 'x' } as never),
     ]
 
     for (const build of places) {
@@ -339,7 +342,7 @@ describe('for one customer a write', () => {
 
   test('counts in lists of the merchant, where a row may be there already', async () => {
     const counting = (p: OfTwo) =>
-      into('listCounts')
+      insertInto('listCounts')
         .values({ merchantId: p.merchantId, list: 'wallets/', label: '', rowCount: 1 } as never)
         .onConflict((conflict) => conflict.columns(['merchantId', 'list']).doUpdateSet({ rowCount: 2 } as never))
 
@@ -347,7 +350,8 @@ describe('for one customer a write', () => {
   })
 
   test('outside of a transaction takes no row of a table that only transactions may write', async () => {
-    const inserting = (p: OfTwo) => into('idempotencyKeys').values({ merchantId: p.merchantId, key: 'k' } as never)
+    const inserting = (p: OfTwo) =>
+      insertInto('idempotencyKeys').values({ merchantId: p.merchantId, key: 'k' } as never)
 
     expect((await narrowed(inserting, { inTransaction: true })).sql).toMatch(/^insert/)
     await expect(narrowed(inserting)).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
@@ -355,14 +359,16 @@ describe('for one customer a write', () => {
 
   test('must say by a parameter whose the new rows are', async () => {
     const unsaid = [
-      (p: OfTwo) => into('wallets').values({ merchantId: p.merchantId, id: p.merchantId } as never),
-      (p: OfTwo) => into('wallets').values({ ...newWallet(p), customerId: 'written here' } as never),
-      (p: OfTwo) => into('wallets').values([newWallet(p), { ...newWallet(p), customerId: null }] as never),
+      (p: OfTwo) => insertInto('wallets').values({ merchantId: p.merchantId, id: p.merchantId } as never),
+      (p: OfTwo) => insertInto('wallets').values({ ...newWallet(p), customerId: 'written here' } as never),
+      (p: OfTwo) => insertInto('wallets').values([newWallet(p), { ...newWallet(p), customerId: null }] as never),
       (p: OfTwo) =>
         acrossMerchants(
-          into('wallets')
+          insertInto('wallets')
             .columns(['merchantId', 'customerId'])
-            .expression(from('wallets').select(['merchantId', 'customerId']).where('merchantId', '=', p.merchantId)),
+            .expression(
+              selectFrom('wallets').select(['merchantId', 'customerId']).where('merchantId', '=', p.merchantId),
+            ),
         ),
     ]
 
@@ -382,13 +388,13 @@ describe('for one customer a write', () => {
           stores.push((tx) => store(tx, 1)),
       },
     } as unknown as Tx
-    const db = forCustomer({ write: (run: (tx: Tx) => unknown) => run(tx) } as unknown as Database, 'the customer')
+    const db = customerScope({ write: (run: (tx: Tx) => unknown) => run(tx) } as unknown as Database, 'the customer')
     let stored: Tx | null = null
     const store = (tx: Tx) => {
       stored = tx
     }
 
-    await db.write(async (tx) => tx.pending.change('x', { read: () => 0, next: (value: number) => value, store }))
+    await db.write(async (tx) => tx.deferred.update('x', { read: () => 0, next: (value: number) => value, store }))
     for (const each of stores) each(tx)
 
     expect(stored).toHaveProperty('customerId', 'the customer')

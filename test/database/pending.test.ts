@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { pendingWrites } from '../../src/database/deferred-writes.ts'
+import { deferredWrites } from '../../src/database/deferred-writes.ts'
 import type { Tx } from '../../src/database/query.ts'
 
 const tx = {} as Tx
@@ -21,11 +21,11 @@ function counter(first: number | Promise<number> = 10) {
 
 describe('what operations of one transaction leave for COMMIT', () => {
   test('is read once and stored once, however many change it', async () => {
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const { seen, ...how } = counter()
     expect(pending.isEmpty()).toBe(true)
 
-    expect([1, 2, 3].map(() => pending.change('x', how))).toEqual([11, 12, 13])
+    expect([1, 2, 3].map(() => pending.update('x', how))).toEqual([11, 12, 13])
     expect(pending.isEmpty()).toBe(false)
     await pending.store(tx)
 
@@ -33,59 +33,59 @@ describe('what operations of one transaction leave for COMMIT', () => {
   })
 
   test('that was held before is not read again, neither to hold it nor to change it', () => {
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const { seen, ...how } = counter()
 
-    pending.hold('x', how.read)
-    pending.hold('x', how.read)
-    expect(pending.change('x', how)).toBe(11)
-    pending.hold('x', how.read)
-    expect(pending.change('x', how)).toBe(12)
+    pending.lock('x', how.read)
+    pending.lock('x', how.read)
+    expect(pending.update('x', how)).toBe(11)
+    pending.lock('x', how.read)
+    expect(pending.update('x', how)).toBe(12)
 
     expect(seen.reads).toBe(1)
   })
 
   test('is not read by a hold that comes after a change', () => {
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const { seen, ...how } = counter()
 
-    pending.change('x', how)
-    pending.hold('x', how.read)
+    pending.update('x', how)
+    pending.lock('x', how.read)
 
     expect(seen.reads).toBe(1)
   })
 
   test('rejects its changes when the read fails, without an unhandled rejection', async () => {
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const { seen, ...how } = counter(Promise.reject(new Error('away')))
 
     // An unhandled rejection would end the process.
-    pending.hold('x', how.read)
+    pending.lock('x', how.read)
     await new Promise(setImmediate)
 
-    await expect(pending.change('x', how)).rejects.toThrow('away')
+    await expect(pending.update('x', how)).rejects.toThrow('away')
     expect(seen.reads).toBe(1)
   })
 
   test('that two change while it is read is changed by one after the other', async () => {
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const { seen, ...how } = counter(Promise.resolve(10))
 
-    expect(await Promise.all([pending.change('x', how), pending.change('x', how)])).toEqual([11, 12])
+    expect(await Promise.all([pending.update('x', how), pending.update('x', how)])).toEqual([11, 12])
     await pending.store(tx)
 
     expect(seen.stored).toEqual([12])
   })
 
   test('goes with an operation that fails, and stays with those before it', async () => {
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const [x, y] = [counter(), counter(20)]
     pending.begin()
-    pending.change('x', x)
+    pending.update('x', x)
     pending.begin()
-    pending.change('x', x)
-    pending.change('x', x)
-    pending.change('y', y)
+    pending.update('x', x)
+    pending.update('x', x)
+    pending.update('y', y)
 
     pending.undo()
     pending.undo()
@@ -93,13 +93,13 @@ describe('what operations of one transaction leave for COMMIT', () => {
 
     expect([x.seen.stored, y.seen.stored]).toEqual([[11], []])
     pending.begin()
-    expect([pending.change('x', x), pending.change('y', y)]).toEqual([12, 21])
+    expect([pending.update('x', x), pending.update('y', y)]).toEqual([12, 21])
   })
 
   test('is nothing where the only operation failed', () => {
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     pending.begin()
-    pending.change('x', counter())
+    pending.update('x', counter())
 
     pending.undo()
 

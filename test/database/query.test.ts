@@ -4,18 +4,18 @@ import type { Database } from '../../src/database/database.ts'
 import type { Params, Reader, Tx } from '../../src/database/query.ts'
 import {
   acrossMerchants,
-  change,
-  from,
+  deleteFrom,
+  insertInto,
   insertRow,
-  into,
-  list,
+  listParam,
   query,
   queryOne,
   queryWithFilters,
-  remove,
-  rowsOf,
+  scanTable,
+  selectFrom,
   statement,
   statementOne,
+  updateTable,
 } from '../../src/database/query.ts'
 import { compileForSqlite } from '../../src/database/sqlite/compile-for-sqlite.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
@@ -59,7 +59,7 @@ const keyRow = (result: unknown) => ({
 })
 
 describe('parameters', () => {
-  const named = queryOne((p: Params<{ id: string }>) => from('merchants').select('name').where('id', '=', p.id))
+  const named = queryOne((p: Params<{ id: string }>) => selectFrom('merchants').select('name').where('id', '=', p.id))
 
   test('are bound each time anew', async () => {
     const { db } = await startDatabase()
@@ -81,7 +81,7 @@ describe('parameters', () => {
   test('that are text of digits stay text', async () => {
     const { db } = await startDatabase()
     const echo = queryOne((p: Params<{ given: string }>) =>
-      from('merchants').select([
+      selectFrom('merchants').select([
         sql<string>`${p.given}`.as('given'),
         sql<string>`typeof(${p.given})`.as('type'),
         sql<bigint>`${p.given} = '007'`.as('isEqual'),
@@ -103,7 +103,7 @@ describe('parameters', () => {
   test('may stand in several places, beside values and literals that are in the query', async () => {
     const { db } = await startDatabase()
     const between = query((p: Params<{ id: string; name: string }>) =>
-      from('merchants')
+      selectFrom('merchants')
         .select(['id', sql<string>`${p.name} || ${'!'} || ${sql.lit(7)} || ${sql.lit("'")}`.as('shout')])
         .where('name', '<>', 'Merchant 2')
         .where((eb) => eb.or([eb('id', '=', p.id), eb('name', '=', p.name)]))
@@ -118,7 +118,7 @@ describe('parameters', () => {
   test('that are numbers are integers to the engine', async () => {
     const { db } = await startDatabase()
     const quotient = queryOne((p: Params<{ number: number; divisor: number }>) =>
-      from('merchants').select(sql<bigint>`${p.number} / ${p.divisor}`.as('quotient')),
+      selectFrom('merchants').select(sql<bigint>`${p.number} / ${p.divisor}`.as('quotient')),
     )
 
     expect(await quotient(db, { number: 129, divisor: 64 })).toEqual({ quotient: 2n })
@@ -128,10 +128,10 @@ describe('parameters', () => {
 
 describe('lists', () => {
   const among = query((p: Params<{ ids: readonly string[] }>) =>
-    from('merchants').select('id').where('id', 'in', list(p.ids)).orderBy('id'),
+    selectFrom('merchants').select('id').where('id', 'in', listParam(p.ids)).orderBy('id'),
   )
   const amongNumbers = query((p: Params<{ numbers: readonly number[] }>) =>
-    from('assetCodes').select('code').where('minorUnitPlaces', 'in', list(p.numbers)).orderBy('code'),
+    selectFrom('assetCodes').select('code').where('minorUnitPlaces', 'in', listParam(p.numbers)).orderBy('code'),
   )
 
   test.each([0, 1, 2, 1000])('of %i items', async (count) => {
@@ -160,7 +160,7 @@ describe('lists', () => {
 describe('filters', () => {
   type Filters = { code: string; assetType: 'FIAT' | 'STABLECOIN'; longest: number }
   const assets = queryWithFilters(['code', 'assetType'], (p: Params<Filters>, has) => {
-    let found = from('assetCodes').select('code').orderBy('code').limit(p.longest)
+    let found = selectFrom('assetCodes').select('code').orderBy('code').limit(p.longest)
     if (has('code')) found = found.where('code', '=', p.code)
     if (has('assetType')) found = found.where('assetType', '=', p.assetType)
     return found
@@ -192,7 +192,7 @@ describe('filters', () => {
 describe('rows', () => {
   test('hold amounts as exact bigints, integers as numbers and NULL as null', async () => {
     const { db } = await startDatabase()
-    const accounts = query(() => acrossMerchants(from('accounts').selectAll().orderBy('id')))
+    const accounts = query(() => acrossMerchants(selectFrom('accounts').selectAll().orderBy('id')))
     const rows = [
       accountRow('a', maxInteger, 1),
       accountRow('b', 2n ** 53n + 1n, 2_147_483_647),
@@ -211,8 +211,12 @@ describe('rows', () => {
     await db.write((tx) => insertAccount(tx, accountRow('a', maxInteger, 7)))
     const aliased = query(() =>
       acrossMerchants(
-        from('accounts as account')
-          .innerJoin(from('accounts').select(['id', 'entryCount as latestPlace']).as('inner'), 'inner.id', 'account.id')
+        selectFrom('accounts as account')
+          .innerJoin(
+            selectFrom('accounts').select(['id', 'entryCount as latestPlace']).as('inner'),
+            'inner.id',
+            'account.id',
+          )
           .select(['account.balance as owned', 'account.entryCount as place', 'latestPlace'])
           .select(sql<bigint>`count(*) over ()`.as('total')),
       ),
@@ -224,7 +228,7 @@ describe('rows', () => {
   test('are what a statement returns', async () => {
     const { db } = await startDatabase()
     const add = statementOne((p: Params<{ merchantId: string; id: string; amount: bigint }>) =>
-      change('accounts')
+      updateTable('accounts')
         .set({ balance: sql`balance + ${p.amount}`, entryCount: sql`entry_count + 1` })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', p.id)
@@ -242,10 +246,10 @@ describe('rows', () => {
 
   test('are none for a statement that returns none', async () => {
     const { db } = await startDatabase()
-    const removeAll = statement(() => remove('merchants'))
+    const removeAll = statement(() => deleteFrom('merchants'))
 
     expect(await db.write((tx) => removeAll(tx, {}))).toEqual([])
-    expect(await query(() => from('merchants').selectAll())(db, {})).toEqual([])
+    expect(await query(() => selectFrom('merchants').selectAll())(db, {})).toEqual([])
   })
 
   test.each([
@@ -254,7 +258,7 @@ describe('rows', () => {
     { result: [{ outcome: 'PASSED' }] },
   ])('hold JSON as it was given: %j', async ({ result }) => {
     const { db } = await startDatabase()
-    const results = query(() => acrossMerchants(from('idempotencyKeys').select(['result', 'createdAt'])))
+    const results = query(() => acrossMerchants(selectFrom('idempotencyKeys').select(['result', 'createdAt'])))
     await db.write((tx) => insertKey(tx, keyRow(result)))
 
     expect(await results(db, {})).toEqual([{ result, createdAt: '2026-01-01T00:00:00.000Z' }])
@@ -263,7 +267,7 @@ describe('rows', () => {
   test('have columns that the engine computes', async () => {
     const { db } = await startDatabase()
     const methods = query(() =>
-      acrossMerchants(from('payoutMethods').select(['id', 'customerId', 'ownerId', 'checks', 'label'])),
+      acrossMerchants(selectFrom('payoutMethods').select(['id', 'customerId', 'ownerId', 'checks', 'label'])),
     )
     await db.write((tx) => insertMethod(tx, methodRow))
 
@@ -274,7 +278,7 @@ describe('rows', () => {
 
   test('are fresh each time: changing one changes no other', async () => {
     const { db } = await startDatabase(1)
-    const all = query(() => from('merchants').select('name'))
+    const all = query(() => selectFrom('merchants').select('name'))
 
     const [row] = await all(db, {})
     if (row) row.name = 'changed'
@@ -300,7 +304,7 @@ describe('a connection', () => {
   test('prepares a query once, for any parameters and any length of list', async () => {
     const { reader, prepared } = await connect()
     const among = query((p: Params<{ ids: readonly string[]; name: string }>) =>
-      from('merchants').select('id').where('id', 'in', list(p.ids)).where('name', '<>', p.name),
+      selectFrom('merchants').select('id').where('id', 'in', listParam(p.ids)).where('name', '<>', p.name),
     )
 
     for (const count of [0, 1, 2, 1000]) await among(reader, { ids: upTo(count).map(idOf), name: `${count}` })
@@ -311,7 +315,7 @@ describe('a connection', () => {
   test('prepares a query with filters once for each set that is asked for', async () => {
     const { reader, prepared } = await connect()
     const found = queryWithFilters(['id', 'name'], (p: Params<{ id: string; name: string }>, has) => {
-      let merchants = from('merchants').select('id')
+      let merchants = selectFrom('merchants').select('id')
       if (has('id')) merchants = merchants.where('id', '=', p.id)
       if (has('name')) merchants = merchants.where('name', '=', p.name)
       return merchants
@@ -334,7 +338,7 @@ describe('a connection', () => {
 test('a statement that writes takes a transaction, in its type and in fact', async () => {
   const { db } = await startDatabase()
   const insertFourth = statement((p: Params<{ name: string }>) =>
-    into('merchants').values({ ...merchantRow(4), name: p.name }),
+    insertInto('merchants').values({ ...merchantRow(4), name: p.name }),
   )
 
   // @ts-expect-error a database is no Tx
@@ -343,7 +347,7 @@ test('a statement that writes takes a transaction, in its type and in fact', asy
 })
 
 test('compileForSqlite leaves out locks of rows, and takes nothing that SQLite does not have', () => {
-  const wallets = from('wallets').select('id')
+  const wallets = selectFrom('wallets').select('id')
   const sqlOf = (built: typeof wallets) => compileForSqlite(built.toOperationNode()).sql
 
   for (const locked of [wallets.forUpdate(), wallets.forNoKeyUpdate(), wallets.forShare()]) {
@@ -356,9 +360,9 @@ test('compileForSqlite leaves out locks of rows, and takes nothing that SQLite d
 
 test('compileForSqlite reads a table by no index where the rows themselves are asked for', () => {
   const { sql: text } = compileForSqlite(
-    from('wallets')
+    selectFrom('wallets')
       .select(({ selectFrom }) =>
-        selectFrom(rowsOf('payouts') as never)
+        selectFrom(scanTable('payouts') as never)
           .select(sql<number>`count(*)`.as('n'))
           .as('n'),
       )

@@ -1,9 +1,9 @@
 import type { Compilable, RawBuilder } from 'kysely'
-import type { Answer, Reader } from '../../src/database/query.ts'
+import type { MaybePromise, Reader } from '../../src/database/query.ts'
 import { acrossMerchants, query } from '../../src/database/query.ts'
 
 /** A query in SQL, for what Kysely does not build; over whatever there is. */
-export function rawQuery<Row>(text: RawBuilder<Row>): (db: Reader) => Answer<Row[]> {
+export function rawQuery<Row>(text: RawBuilder<Row>): (db: Reader) => MaybePromise<Row[]> {
   const run = query(() => acrossMerchants(text as unknown as Compilable<Row>))
   return (db) => run(db, {})
 }

@@ -1,18 +1,18 @@
 import type { Compilable } from 'kysely'
 import { expressionBuilder, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import type { Scope } from '../../src/database/merchant-scope.ts'
+import type { QueryScope } from '../../src/database/merchant-scope.ts'
 import type { Query, Reader } from '../../src/database/query.ts'
 import {
   acrossMerchants,
-  change,
-  from,
+  deleteFrom,
+  insertInto,
   insertRow,
-  into,
-  list,
+  listParam,
   query,
   queryWithFilters,
-  remove,
+  selectFrom,
+  updateTable,
 } from '../../src/database/query.ts'
 import type { RowOf } from '../../src/database/tables.ts'
 import * as auditQueries from '../../src/modules/audit/repository.ts'
@@ -20,14 +20,14 @@ import { payoutByIdempotencyKey } from '../../src/modules/payouts/repository.ts'
 
 type P = RowOf<'payouts'> & { ids: readonly string[] }
 
-const payouts = () => from('payouts').select('payouts.id')
+const payouts = () => selectFrom('payouts').select('payouts.id')
 const ofMerchant = (p: P) => payouts().where('payouts.merchantId', '=', p.merchantId)
 const account = { kind: 'fees', assetCode: 'USDC', balance: null, entryCount: 0, latestTime: 0n } as const
 const accountOf = (merchantId: string) => ({ merchantId, id: 'a', ...account, reachableBalance: null })
 
 /** What a query says of itself, built but not run. */
-function scopeOf(build: (p: P) => unknown): Scope {
-  return recorded(query(build as (p: P) => Compilable<unknown>))[0]?.scope as Scope
+function scopeOf(build: (p: P) => unknown): QueryScope {
+  return recorded(query(build as (p: P) => Compilable<unknown>))[0]?.scope as QueryScope
 }
 
 function recorded(run: (db: Reader, params: never) => unknown): Query[] {
@@ -47,11 +47,15 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   ['another parameter', 'payouts', (p) => payouts().where('merchantId', '=', p.id)],
   ['another column', 'payouts', (p) => payouts().where('customerId', '=', p.merchantId)],
   ['another comparison', 'payouts', (p) => payouts().where('merchantId', '<>', p.merchantId)],
-  ['a list', 'payouts', (p) => payouts().where('merchantId', 'in', list(p.merchantId as unknown as readonly string[]))],
+  [
+    'a list',
+    'payouts',
+    (p) => payouts().where('merchantId', 'in', listParam(p.merchantId as unknown as readonly string[])),
+  ],
   [
     'a list of one',
     'payouts',
-    (p) => payouts().where('merchantId', '=', list(p.merchantId as unknown as readonly string[])),
+    (p) => payouts().where('merchantId', '=', listParam(p.merchantId as unknown as readonly string[])),
   ],
   [
     'a way round',
@@ -91,7 +95,7 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   [
     'a query within',
     'wallets',
-    (p) => ofMerchant(p).where('walletId', 'in', from('wallets').select('id').where('id', '=', p.id)),
+    (p) => ofMerchant(p).where('walletId', 'in', selectFrom('wallets').select('id').where('id', '=', p.id)),
   ],
   [
     'a query within of the same name',
@@ -102,32 +106,40 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   [
     'a query that is a table',
     'transfers',
-    (p) => from(from('transfers').selectAll().as('e')).selectAll().where('merchantId', '=', p.merchantId),
+    (p) => selectFrom(selectFrom('transfers').selectAll().as('e')).selectAll().where('merchantId', '=', p.merchantId),
   ],
-  ['a query that is a column', 'wallets', (p) => ofMerchant(p).select(from('wallets').select('id').limit(1).as('any'))],
-  ['the second of two', 'wallets', (p) => ofMerchant(p).union(from('wallets').select('id'))],
-  ['a change', 'payouts', (p) => change('payouts').set({ status: 'FAILED' }).where('id', '=', p.id)],
-  ['a change that gives rows to the merchant', 'payouts', (p) => change('payouts').set({ merchantId: p.merchantId })],
-  ['a removal', 'payoutMethods', (p) => remove('payoutMethods').where('id', '=', p.id)],
-  ['a row of somebody', 'accounts', (p) => into('accounts').values(accountOf(p.id))],
+  [
+    'a query that is a column',
+    'wallets',
+    (p) => ofMerchant(p).select(selectFrom('wallets').select('id').limit(1).as('any')),
+  ],
+  ['the second of two', 'wallets', (p) => ofMerchant(p).union(selectFrom('wallets').select('id'))],
+  ['a change', 'payouts', (p) => updateTable('payouts').set({ status: 'FAILED' }).where('id', '=', p.id)],
+  [
+    'a change that gives rows to the merchant',
+    'payouts',
+    (p) => updateTable('payouts').set({ merchantId: p.merchantId }),
+  ],
+  ['a removal', 'payoutMethods', (p) => deleteFrom('payoutMethods').where('id', '=', p.id)],
+  ['a row of somebody', 'accounts', (p) => insertInto('accounts').values(accountOf(p.id))],
   [
     'a row of nobody',
     'accounts',
-    (p) => into('accounts').values({ ...accountOf(p.merchantId), merchantId: undefined as never }),
+    (p) => insertInto('accounts').values({ ...accountOf(p.merchantId), merchantId: undefined as never }),
   ],
-  ['one row of two', 'accounts', (p) => into('accounts').values([accountOf(p.merchantId), accountOf(p.id)])],
+  ['one row of two', 'accounts', (p) => insertInto('accounts').values([accountOf(p.merchantId), accountOf(p.id)])],
   [
     'a change of whichever row is there',
     'apiKeys',
     (p) =>
-      into('apiKeys')
+      insertInto('apiKeys')
         .values({ merchantId: p.merchantId, id: p.id } as never)
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ revokedAt: p.createdAt })),
   ],
   [
     'rows of whoever',
     'sequences and payouts',
-    () => into('sequences').columns(['merchantId']).expression(from('payouts').select('merchantId')),
+    () => insertInto('sequences').columns(['merchantId']).expression(selectFrom('payouts').select('merchantId')),
   ],
   ['SQL', 'payouts', (p) => sql`select * from payouts where id = ${p.id}`],
   [
@@ -142,12 +154,16 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   ],
   ['SQL for a merchant of its own', 'payouts', () => sql`select * from "payouts" where merchant_id = merchant_id`],
   ['SQL within', 'wallets', (p) => ofMerchant(p).where(sql<boolean>`wallet_id in (select id from wallets)`)],
-  ['SQL that is a table', 'payouts', () => from(sql<{ id: string }>`(select id from payouts)`.as('all')).selectAll()],
+  [
+    'SQL that is a table',
+    'payouts',
+    () => selectFrom(sql<{ id: string }>`(select id from payouts)`.as('all')).selectAll(),
+  ],
   ['SQL in capitals', 'payouts', () => sql`SELECT * FROM PAYOUTS`],
-  ['keys', 'apiKeys', () => from('apiKeys').selectAll()],
+  ['keys', 'apiKeys', () => selectFrom('apiKeys').selectAll()],
 ]
 
-const said: readonly (readonly [form: string, Scope, build: (p: P) => unknown])[] = [
+const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unknown])[] = [
   ['a condition', 'merchant', (p) => payouts().where('merchantId', '=', p.merchantId)],
   [
     'a condition the other way round',
@@ -162,7 +178,7 @@ const said: readonly (readonly [form: string, Scope, build: (p: P) => unknown])[
   [
     'a name of its own',
     'merchant',
-    (p) => from('payouts as p').select('p.id').where('p.merchantId', '=', p.merchantId),
+    (p) => selectFrom('payouts as p').select('p.id').where('p.merchantId', '=', p.merchantId),
   ],
   [
     'joins, one by way of another',
@@ -184,9 +200,9 @@ const said: readonly (readonly [form: string, Scope, build: (p: P) => unknown])[
     'the lists of many parents',
     'merchant',
     (p) =>
-      from('wallets')
+      selectFrom('wallets')
         .where('wallets.merchantId', '=', p.merchantId)
-        .where('wallets.id', 'in', list(p.ids))
+        .where('wallets.id', 'in', listParam(p.ids))
         .innerJoinLateral(
           (eb) =>
             eb
@@ -200,14 +216,21 @@ const said: readonly (readonly [form: string, Scope, build: (p: P) => unknown])[
         )
         .select(['items.id']),
   ],
-  ['a change', 'merchant', (p) => change('payouts').set({ status: 'FAILED' }).where('merchantId', '=', p.merchantId)],
-  ['a removal', 'merchant', (p) => remove('payouts').where('merchantId', '=', p.merchantId)],
-  ['a row', 'merchant', (p) => into('accounts').values(accountOf(p.merchantId))],
+  [
+    'a change',
+    'merchant',
+    (p) => updateTable('payouts').set({ status: 'FAILED' }).where('merchantId', '=', p.merchantId),
+  ],
+  ['a removal', 'merchant', (p) => deleteFrom('payouts').where('merchantId', '=', p.merchantId)],
+  ['a row', 'merchant', (p) => insertInto('accounts').values(accountOf(p.merchantId))],
   [
     'rows with expressions',
     'merchant',
     (p) =>
-      into('accounts').values([accountOf(p.merchantId), { ...accountOf(p.merchantId), id: sql<string>`lower('B')` }]),
+      insertInto('accounts').values([
+        accountOf(p.merchantId),
+        { ...accountOf(p.merchantId), id: sql<string>`lower('B')` },
+      ]),
   ],
   [
     'SQL',
@@ -223,14 +246,14 @@ const said: readonly (readonly [form: string, Scope, build: (p: P) => unknown])[
   [
     'SQL about a table that is held',
     'merchant',
-    (p) => change('sequences').set({ latest: sql`sequences.latest + 1` }).where('merchantId', '=', p.merchantId),
+    (p) => updateTable('sequences').set({ latest: sql`sequences.latest + 1` }).where('merchantId', '=', p.merchantId),
   ],
   ['across merchants', 'everyMerchant', () => acrossMerchants(payouts())],
   ['SQL across merchants', 'everyMerchant', () => acrossMerchants(sql`select id from payouts` as never)],
-  ['what merchants share', 'shared', (p) => from('rates').selectAll().where('fromCode', '=', p.assetCode)],
-  ['a merchant', 'shared', (p) => from('merchants').selectAll().where('id', '=', p.merchantId)],
+  ['what merchants share', 'shared', (p) => selectFrom('rates').selectAll().where('fromCode', '=', p.assetCode)],
+  ['a merchant', 'shared', (p) => selectFrom('merchants').selectAll().where('id', '=', p.merchantId)],
   // Engines do not keep keys apart: a key is what tells the merchant.
-  ['keys of all', 'shared', () => acrossMerchants(from('apiKeys').selectAll())],
+  ['keys of all', 'shared', () => acrossMerchants(selectFrom('apiKeys').selectAll())],
 ]
 
 describe('a query on a merchant’s table', () => {

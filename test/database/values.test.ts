@@ -1,7 +1,16 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { Params } from '../../src/database/query.ts'
-import { change, from, insertRow, list, query, queryOne, statement, statementOne } from '../../src/database/query.ts'
+import {
+  insertRow,
+  listParam,
+  query,
+  queryOne,
+  selectFrom,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../src/database/query.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine } from '../support/app.ts'
 import { openTestDatabaseOn } from './open-test-database.ts'
@@ -42,10 +51,10 @@ describe.each(everyEngine)('values on %s', (engine) => {
       for (const row of rows) await insertAccount(tx, row)
     })
     const accounts = query((p: Params<{ merchantId: string }>) =>
-      from('accounts').selectAll().where('merchantId', '=', p.merchantId).orderBy('id'),
+      selectFrom('accounts').selectAll().where('merchantId', '=', p.merchantId).orderBy('id'),
     )
     const sums = queryOne((p: Params<{ merchantId: string }>) =>
-      from('accounts')
+      selectFrom('accounts')
         .select([sql<bigint>`count(*)`.as('rows'), sql<bigint>`max(entry_count)`.as('most')])
         .where('merchantId', '=', p.merchantId),
     )
@@ -63,9 +72,11 @@ describe.each(everyEngine)('values on %s', (engine) => {
   ])('are times as they were given: %s', async (createdAt) => {
     const db = await startDatabase(engine)
     await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), createdAt }))
-    const at = queryOne((p: Params<{ id: string }>) => from('merchants').select('createdAt').where('id', '=', p.id))
+    const at = queryOne((p: Params<{ id: string }>) =>
+      selectFrom('merchants').select('createdAt').where('id', '=', p.id),
+    )
     const since = query((p: Params<{ createdAt: string; id: string }>) =>
-      from('merchants').select('createdAt').where('createdAt', '>=', p.createdAt).where('id', '=', p.id),
+      selectFrom('merchants').select('createdAt').where('createdAt', '>=', p.createdAt).where('id', '=', p.id),
     )
 
     expect(await at(db, { id: idOf(4) })).toEqual({ createdAt })
@@ -86,7 +97,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
       }
       await db.write((tx) => insertKey(tx, row))
       const kept = queryOne((p: Params<{ merchantId: string }>) =>
-        from('idempotencyKeys').select('result').where('merchantId', '=', p.merchantId),
+        selectFrom('idempotencyKeys').select('result').where('merchantId', '=', p.merchantId),
       )
 
       expect(JSON.stringify((await kept(db, { merchantId }))?.result)).toBe(JSON.stringify(result))
@@ -95,12 +106,12 @@ describe.each(everyEngine)('values on %s', (engine) => {
 
   test('are compared with ids whatever they are, and match none that they are not', async () => {
     const db = await startDatabase(engine)
-    const byId = query((p: Params<{ id: string }>) => from('merchants').select('id').where('id', '=', p.id))
+    const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
     const butOne = query((p: Params<{ id: string }>) =>
-      from('merchants').select('id').where('id', '<>', p.id).orderBy('id'),
+      selectFrom('merchants').select('id').where('id', '<>', p.id).orderBy('id'),
     )
     const among = query((p: Params<{ ids: readonly string[] }>) =>
-      from('merchants').select('id').where('id', 'in', list(p.ids)).orderBy('id'),
+      selectFrom('merchants').select('id').where('id', 'in', listParam(p.ids)).orderBy('id'),
     )
 
     for (const id of ['', 'x', "'", '0', 'NULL', '00000000-0000-0000-0000-000000000000', '{}']) {
@@ -120,7 +131,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     const name = `'; drop table merchants; -- "?1" $1 :id \\ \n 🙂 {a,b} 007`
     await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), name }))
     const named = query((p: Params<{ names: readonly string[] }>) =>
-      from('merchants').select('name').where('name', 'in', list(p.names)),
+      selectFrom('merchants').select('name').where('name', 'in', listParam(p.names)),
     )
 
     expect(await named(db, { names: [name, '"', 'x'] })).toEqual([{ name }])
@@ -128,7 +139,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
 
   test('that are missing throw, and name themselves', async () => {
     const db = await startDatabase(engine)
-    const byId = query((p: Params<{ id: string }>) => from('merchants').select('id').where('id', '=', p.id))
+    const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
 
     await expect(attempt(() => byId(db, {} as { id: string }))).rejects.toThrow('the query parameter id has no value')
     expect(await byId(db, { id: idOf(1) })).toHaveLength(1)
@@ -136,12 +147,12 @@ describe.each(everyEngine)('values on %s', (engine) => {
 })
 
 const rename = statement((p: Params<{ id: string; name: string }>) =>
-  change('merchants').set({ name: p.name }).where('id', '=', p.id),
+  updateTable('merchants').set({ name: p.name }).where('id', '=', p.id),
 )
 const renamed = statementOne((p: Params<{ id: string; name: string }>) =>
-  change('merchants').set({ name: p.name }).where('id', '=', p.id).returning('name'),
+  updateTable('merchants').set({ name: p.name }).where('id', '=', p.id).returning('name'),
 )
-const nameOf = queryOne((p: Params<{ id: string }>) => from('merchants').select('name').where('id', '=', p.id))
+const nameOf = queryOne((p: Params<{ id: string }>) => selectFrom('merchants').select('name').where('id', '=', p.id))
 
 describe.each(everyEngine)('a transaction on %s', (engine) => {
   test('sees what it wrote, and nobody else does before it ends', async () => {
@@ -183,7 +194,10 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     const db = await startDatabase(engine)
     await db.write((tx) => insertAccount(tx, accountRow('a', 0n)))
     const add = statementOne((p: Params<{ merchantId: string }>) =>
-      change('accounts').set({ balance: sql`balance + 1` }).where('merchantId', '=', p.merchantId).returning('balance'),
+      updateTable('accounts')
+        .set({ balance: sql`balance + 1` })
+        .where('merchantId', '=', p.merchantId)
+        .returning('balance'),
     )
 
     const balances = await Promise.all(upTo(200).map(() => db.write((tx) => add(tx, { merchantId }))))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { takenOverCode } from '../../src/database/database.ts'
+import { takenOverExitCode } from '../../src/database/database.ts'
 import { readDockerfile } from './support/dockerfile.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -22,7 +22,7 @@ describe('the unit of systemd', () => {
   test('starts the service as npm does, leaves it time to end, and does not start again what another has taken the place of', () => {
     expect(setting('ExecStart')).toBe(`/opt/payout-gateway/node_modules/.bin/node ${started}`)
     expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(longestEndSeconds)
-    expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverCode)
+    expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverExitCode)
   })
 
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { bodyLimitBytes } from '../../src/server/http/to-api-error.ts'
 import { payoutBody } from '../support/bodies.ts'
-import { cli, demoPlace, startService } from '../support/process.ts'
+import { cli, createDemoInstallation, startService } from '../support/process.ts'
 import type { Front } from './support/fronts.ts'
 import {
   answerTo,
@@ -40,7 +40,7 @@ const pay = (front: Front, idempotencyKey: string) =>
   })
 
 async function startBehind(start: (upstream: number) => Promise<Front>) {
-  const place = await demoPlace({ TRUST_PROXY: '127.0.0.1' })
+  const place = await createDemoInstallation({ TRUST_PROXY: '127.0.0.1' })
   const { address } = await startService(place)
   const { port, relayed } = await startRelay(Number(new URL(address).port))
   return { place, front: await start(port), relayed }

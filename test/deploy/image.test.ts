@@ -9,7 +9,7 @@ import { payoutBody } from '../support/app.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Image } from './support/build.ts'
 import { buildImage } from './support/build.ts'
-import { baseNode, cannotContain, firstProcessOf, runInside } from './support/container.ts'
+import { baseNode, containerSkipReason, firstProcessOf, runInside } from './support/container.ts'
 import { isIgnored } from './support/ignored-files.ts'
 import { linkPackages } from './support/linked-packages.ts'
 
@@ -45,14 +45,14 @@ test('of the project the builder sees what the image is made of, and no database
 })
 
 // Elsewhere nothing of it can be shown; who asks for it by name, and CI, hear why.
-const isLeftOut = cannotContain !== null && !isRehearsal && !process.env.CI
+const isLeftOut = containerSkipReason !== null && !isRehearsal && !process.env.CI
 
 describe.skipIf(isLeftOut)('the image', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-image-'))
   let image: Image
 
   beforeAll(async () => {
-    expect(cannotContain).toBeNull()
+    expect(containerSkipReason).toBeNull()
     image = await buildImage(join(root, 'deploy/Dockerfile'), { context: root, folder, install })
   })
   afterAll(() => rmSync(folder, { recursive: true }))

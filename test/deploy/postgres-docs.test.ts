@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { careless, startSystemServer, systemBinaries } from '../support/postgres-server.ts'
-import { cli, emptyPlace } from '../support/process.ts'
+import { nonDurableSettings, startSystemServer, systemBinaries } from '../support/postgres-server.ts'
+import { cli, createEmptyInstallation } from '../support/process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
@@ -29,7 +29,7 @@ test.skipIf(!canRun)(
   'the commands of the page make a PostgreSQL database that the service starts on, as printed',
   async () => {
     // One that was made without a locale, as in a container, has an encoding of its own.
-    const server = await startSystemServer(binaries as string, careless, { encoding: 'SQL_ASCII' })
+    const server = await startSystemServer(binaries as string, nonDurableSettings, { encoding: 'SQL_ASCII' })
     onTestFinished(() => server.remove())
     const { hostname, port } = new URL(server.url('postgres'))
     const commands = commandsIn('docs/guides/moving-to-postgresql.md', 'runuser -u postgres --')
@@ -46,7 +46,7 @@ test.skipIf(!canRun)(
         /^DATABASE_URL=postgres:\S+ npm start$/m,
       ) ?? []
     const [, url = ''] = /^DATABASE_URL=(\S+) npm start$/.exec(started) ?? []
-    const place = await emptyPlace({ DATABASE_URL: url.replace('127.0.0.1', `127.0.0.1:${port}`) })
+    const place = await createEmptyInstallation({ DATABASE_URL: url.replace('127.0.0.1', `127.0.0.1:${port}`) })
     expect(await cli(place, 'demo')).toMatchObject({ code: 0 })
     const client = new pg.Client(place.env.DATABASE_URL)
     await client.connect()

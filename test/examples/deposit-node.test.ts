@@ -10,7 +10,7 @@ import type { TableName } from '../../src/database/tables.ts'
 import { snakeCase, tables } from '../../src/database/tables.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { hashOf } from '../modules/deposits/support/node.ts'
-import { demoPlace, jsonOf, startService } from '../support/process.ts'
+import { createDemoInstallation, jsonOf, startService } from '../support/process.ts'
 
 const path = join(import.meta.dirname, '../../examples/deposit-node/report.ts')
 
@@ -26,7 +26,7 @@ const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
 /** A service with a wallet that has an address, as transfers to it are seen. */
 async function startWithWallet() {
-  const place = await demoPlace({ RAILS: 'node:http://127.0.0.1:9', RAIL_SECRET_NODE: secret })
+  const place = await createDemoInstallation({ RAILS: 'node:http://127.0.0.1:9', RAIL_SECRET_NODE: secret })
   const { address: url } = await startService(place)
   const opening = JSON.stringify({ currency: 'USDC', description: 'Shop', network: 'erc20' })
   const { data } = await jsonOf(await fetch(`${url}/api/wallets`, { method: 'POST', headers, body: opening }))

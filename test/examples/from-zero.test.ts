@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { everyEngine, newDatabase } from '../support/app.ts'
 import { freePort } from '../support/free-port.ts'
-import { emptyPlace, startService } from '../support/process.ts'
+import { createEmptyInstallation, startService } from '../support/process.ts'
 import { entries, expectedLines, guideBlocks, layOut, runEntry } from './support/guide.ts'
 
 // What needs packages that only the examples have is run by `npm run guide`.
@@ -19,7 +19,7 @@ test('every code block of the guide is a file that it runs, or the commands that
 test.each(everyEngine)('the guide quotes, pays and follows a payout with fetch on %s', async (engine) => {
   const { url, remove } = await newDatabase(engine)
   onTestFinished(remove)
-  const place = await emptyPlace({ DATABASE_URL: url })
+  const place = await createEmptyInstallation({ DATABASE_URL: url })
   const { address } = await startService(place)
   layOut(place.folder, address, await freePort())
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { wallClockOf } from '../../src/core/ids.ts'
-import { httpRail } from '../../src/modules/rails/adapters/http-rail.ts'
+import { createWallClock } from '../../src/core/ids.ts'
+import { createHttpRail } from '../../src/modules/rails/adapters/http-rail.ts'
 import { exampleBanks, placeForBank } from '../modules/rails/support/example-bank.ts'
-import { dullOrder } from '../modules/rails/support/orders.ts'
+import { sampleOrder } from '../modules/rails/support/orders.ts'
 import type { Received } from '../modules/webhooks/transport/support/receiver.ts'
 import { startReceiver } from '../modules/webhooks/transport/support/receiver.ts'
 import { wallTime } from '../support/times.ts'
@@ -24,8 +24,8 @@ test.each(['TypeScript', 'Python'] as const)(
       response.end()
       heard.resolve(received)
     })
-    const rail = httpRail({ ...place.at, wallClock: wallClockOf() })
-    const order = dullOrder()
+    const rail = createHttpRail({ ...place.at, wallClock: createWallClock() })
+    const order = sampleOrder()
 
     const first = await place.start({ REPORTS_URL: service.url, PAY_AFTER_MS: '1000000' })
     const taken = await rail.submit(order)
@@ -40,7 +40,7 @@ test.each(['TypeScript', 'Python'] as const)(
     expect(await rail.find(order)).toEqual(said)
     expect(await rail.submit(order)).toEqual(said)
     expect(
-      await rail.submit(dullOrder({ id: '01980c61-0a1b-7c2d-8e3f-405162738491', amount: '1000000.01' })),
+      await rail.submit(sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-405162738491', amount: '1000000.01' })),
     ).toMatchObject({ state: 'REJECTED', code: 'LIMIT_EXCEEDED' })
   },
 )

@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { payoutBody } from '../support/app.ts'
 import { freePort } from '../support/free-port.ts'
-import type { Place } from '../support/process.ts'
-import { demoPlace, jsonOf, startService } from '../support/process.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { createDemoInstallation, jsonOf, startService } from '../support/process.ts'
 
 const path = join(import.meta.dirname, '../../examples/webhook-receiver/receiver.ts')
 
@@ -21,7 +21,7 @@ test('the receiver is under 60 lines and needs nothing but Node', () => {
 })
 
 test('the receiver verifies, handles each event once and in order, and catches up with what it was not sent', async () => {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const { address } = await startService(place)
   const { call, pay } = callsOf(address)
   const port = await freePort()
@@ -91,7 +91,7 @@ function callsOf(address: string) {
 }
 
 /** Starts the receiver as its README says; the state stays beside the database. */
-async function startReceiver({ folder, env: { PATH } }: Place, environment: Record<string, string>) {
+async function startReceiver({ folder, env: { PATH } }: TestInstallation, environment: Record<string, string>) {
   const child = spawn(process.execPath, [path], {
     cwd: folder,
     env: { PATH, API_KEY: demoApiKey, ...environment },

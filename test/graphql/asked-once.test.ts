@@ -1,27 +1,27 @@
 import { randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { loaderFor } from '../../src/graphql/schema/loader.ts'
+import { getOrCreateLoader } from '../../src/graphql/schema/loader.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { anyDocuments, whatIsKnown } from './support/any-document.ts'
+import { collectKnownValues, randomDocuments } from './support/any-document.ts'
 import { recordingStatements, rowsByKey } from './support/recorded.ts'
-import { fillRichly } from './support/rich-world.ts'
-import type { Document } from './support/two-ways.ts'
+import { seedRichData } from './support/rich-world.ts'
+import type { RequestDocument } from './support/two-ways.ts'
 import { bothWays } from './support/two-ways.ts'
 
 /** A merchant with some of everything, and what a plan asks the database for a document. */
 async function startRecording(engine: Engine) {
   let now = Date.parse('2026-03-01T12:00:00.000Z')
   const app = await startApp(engine, { clock: () => now })
-  const { merchantId, idempotencyKeys } = await fillRichly(app.service, app.url, () => {
+  const { merchantId, idempotencyKeys } = await seedRichData(app.service, app.url, () => {
     now += 1_003
   })
   const recording = recordingStatements(app.service)
   const { planned } = bothWays(recording.service, merchantId)
-  const known = await whatIsKnown(planned, idempotencyKeys)
+  const known = await collectKnownValues(planned, idempotencyKeys)
   /** The statements for a document; `null` where no plan answers it. */
-  const asked = async (document: Document) => {
+  const asked = async (document: RequestDocument) => {
     let isPlanned = false
     const statements = await recording.during(async () => {
       isPlanned = (await planned(document)).isPlanned
@@ -36,7 +36,7 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
   test('is no row twice by its key, whatever is asked', async () => {
     const { known, asked } = await startRecording(engine)
     const seed = randomInt(2 ** 32)
-    const documents = anyDocuments(randomFrom(seed), known)
+    const documents = randomDocuments(randomFrom(seed), known)
     let rowsRead = 0
     for (let i = 0; i < 150; i++) {
       const document = documents.next().value
@@ -123,7 +123,7 @@ test('a row that is on its way is waited for', async () => {
     await new Promise<void>((resolve) => answers.push(resolve))
     return (key: string) => `${key} of ${asked.length}`
   }
-  const loader = loaderFor({ loaders: new Map() } as never, {}, find)
+  const loader = getOrCreateLoader({ loaders: new Map() } as never, {}, find)
   const first = loader.loadAll(['a', 'b'])
   await expect.poll(() => asked.length).toBe(1)
   const second = loader.loadAll(['b', 'c'])
@@ -140,7 +140,7 @@ test('a row that could not be read is asked for again', async () => {
     if (++tries === 1) throw new Error('not now')
     return (key: string) => key
   }
-  const loader = loaderFor({ loaders: new Map() } as never, {}, find)
+  const loader = getOrCreateLoader({ loaders: new Map() } as never, {}, find)
   await expect(Promise.all([loader.load('a'), loader.loadAll(['a'])])).rejects.toThrow('not now')
   expect(await loader.load('a')).toBe('a')
 })

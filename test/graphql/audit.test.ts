@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net'
 import { serverAudits } from 'graphql-http'
 import { describe, expect, test } from 'vitest'
-import { everyWay, startApp } from '../support/app.ts'
+import { everyExecutionPath, startApp } from '../support/app.ts'
 
 /** As many as the package has; there were 61 when this was written. */
 const auditCount = serverAudits({ url: '' }).length
 
-describe.each(everyWay)('GraphQL over HTTP on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('GraphQL over HTTP on %s, short way: %s', (engine, hasFastPath) => {
   test(`passes all ${auditCount} audits of the specification, on a server that listens`, async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     await app.server.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.server.address() as AddressInfo
     const fetchFn = (url: string, init: RequestInit = {}) => {

@@ -4,7 +4,7 @@ import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { someOf } from '../support/some-of.ts'
 import type { Ask } from './support/ask.ts'
-import { asking } from './support/ask.ts'
+import { createAsk } from './support/ask.ts'
 import { filterCases } from './support/filter-cases.ts'
 import type { ListCall } from './support/lists.ts'
 import { askFor, callsOf, everyList, globalIdOf, hasFilter, itemOf, rowsOf } from './support/lists.ts'
@@ -36,7 +36,7 @@ const lettingAllOrNothingThrough = [
 describe.each(everyEngine)('connections on %s', (engine) => {
   test('a walk gives each item once and in order, forwards and backwards, in pages of any size', async () => {
     const { app, parents } = await startLists(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     for (const call of callsOf(parents)) {
       const expected = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
       expect(expected.length, call.list).toBeGreaterThan(2)
@@ -70,7 +70,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
 
   test('sizes are from 0 to 100, from one end only', async () => {
     const { app, parents } = await startLists(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     for (const call of callsOf(parents)) {
       const total = (await rowsOf(app, call)).length
       for (const end of ['first', 'last']) {
@@ -104,7 +104,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
 
   test('a filter lets through what it says, counts it, and pages through it', async () => {
     const world = await startLists(engine)
-    const ask = asking(world.app)
+    const ask = createAsk(world.app)
     for (const call of callsOf(world.parents)) {
       const [owner = '', field = ''] = call.list.split('.')
       const rows = await rowsOf(world.app, call)
@@ -125,7 +125,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
 
   test('filters hold together, and a time that is none is refused by its path', async () => {
     const { app, person, wallets, parents } = await startLists(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     const call: ListCall = { list: 'Query.payouts' }
     const rows = await rowsOf(app, call)
     const { created_at: createdFrom } = rows.at(-3) ?? {}
@@ -245,7 +245,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
 
   test('a payout that is made between two pages neither repeats nor skips one', async () => {
     const { app, parents, payout } = await startLists(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     for (const call of callsOf(parents).filter(({ list }) => itemOf(list) === 'Payout')) {
       const before = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
       const first = await askFor(ask, call, { first: 2 })

@@ -12,15 +12,15 @@ import {
   validate,
 } from 'graphql'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { costOf, plainListSize, sizeOfList } from '../../src/graphql/documents/cost.ts'
+import { defaultListSize, listSizeByField, operationCost } from '../../src/graphql/documents/cost.ts'
 import { reportDeposit } from '../../src/modules/deposits/report-deposit.ts'
 import { eventTypes } from '../../src/modules/outbox/event.ts'
-import { lockTransfer } from '../../src/modules/rail-orders/repository.ts'
-import { moveTransfer } from '../../src/modules/rail-orders/transition-order.ts'
+import { lockRailOrder } from '../../src/modules/rail-orders/repository.ts'
+import { transitionRailOrder } from '../../src/modules/rail-orders/transition-order.ts'
 import { recordAttempts } from '../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { hashOf, refOf } from '../modules/deposits/support/node.ts'
-import { carriedPayout, transferOf } from '../modules/rails/support/carried.ts'
+import { createRailPayout, railOrderOf } from '../modules/rails/support/carried.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { dueTime } from '../support/times.ts'
@@ -30,7 +30,7 @@ function cost(text: string, variables: Record<string, unknown> = {}): number {
   const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)
   const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
   if (!operation) throw new Error('no operation')
-  return costOf(
+  return operationCost(
     sandboxSchema,
     operation,
     Object.fromEntries(fragments.map((each) => [each.name.value, each])),
@@ -240,9 +240,9 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
       .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))
       .filter(({ field }) => isListType(getNullableType(field.type)) && field.args.length === 0)
       .map(({ type, field }) => `${type.name}.${field.name}`)
-    await deliverOften(app, (sizeOfList['WebhookDelivery.attempts'] as number) + 1)
-    await goToAndFro(app, sizeOfList['Payout.timeline'] as number)
-    await detectOften(app, (sizeOfList['Wallet.pendingDeposits'] as number) + 1)
+    await deliverOften(app, (listSizeByField['WebhookDelivery.attempts'] as number) + 1)
+    await goToAndFro(app, listSizeByField['Payout.timeline'] as number)
+    await detectOften(app, (listSizeByField['Wallet.pendingDeposits'] as number) + 1)
     const requirements = ['NGN', 'ZAR', 'USDC', 'USDT']
       .map((code) => `${code}: payoutMethodRequirements(currency: "${code}") {fields {allowedValues checks}}`)
       .join(' ')
@@ -256,12 +256,12 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
     const plain = lists.map((name) => name.split('.')[1] as string).filter((name) => name !== 'nodes')
     expect(Object.keys(seen).sort()).toEqual([...new Set(plain)].sort())
     const { types = 0, attempts = 0, timeline = 0, pendingDeposits = 0, ...others } = seen
-    expect(Math.max(...Object.values(others))).toBe(plainListSize)
+    expect(Math.max(...Object.values(others))).toBe(defaultListSize)
     expect({ types, attempts, timeline, pendingDeposits }).toEqual({
-      types: sizeOfList['WebhookEndpoint.types'],
-      attempts: sizeOfList['WebhookDelivery.attempts'],
-      timeline: sizeOfList['Payout.timeline'],
-      pendingDeposits: sizeOfList['Wallet.pendingDeposits'],
+      types: listSizeByField['WebhookEndpoint.types'],
+      attempts: listSizeByField['WebhookDelivery.attempts'],
+      timeline: listSizeByField['Payout.timeline'],
+      pendingDeposits: listSizeByField['Wallet.pendingDeposits'],
     })
   })
 })
@@ -274,14 +274,14 @@ function valuesIn(answer: unknown): number {
 
 /** A payout that has come to so many states, and that a person must look at. */
 async function goToAndFro(app: App, times: number): Promise<void> {
-  const { id } = await carriedPayout(app.context(), '1')
-  const { orderId } = await transferOf(app.context(), id)
+  const { id } = await createRailPayout(app.context(), '1')
+  const { orderId } = await railOrderOf(app.context(), id)
   const merchantId = app.merchant.id
   for (let i = 0; i < times; i++) {
     await app.db.write(
       async (tx) => {
-        const transfer = await lockTransfer(tx, { merchantId, orderId })
-        if (transfer) await moveTransfer(tx, app.context(), transfer, { state: 'ATTENTION' })
+        const transfer = await lockRailOrder(tx, { merchantId, orderId })
+        if (transfer) await transitionRailOrder(tx, app.context(), transfer, { state: 'ATTENTION' })
       },
       { merchantId },
     )

@@ -1,15 +1,15 @@
 import { parse } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
-import { fill } from '../../src/demo/load/seed.ts'
-import { costOf } from '../../src/graphql/documents/cost.ts'
+import { seedLoadData } from '../../src/demo/load/seed.ts'
+import { operationCost } from '../../src/graphql/documents/cost.ts'
 import { limits } from '../../src/graphql/documents/limits.ts'
 import { createEngine } from '../../src/graphql/execution/engine.ts'
-import { answer, bodyOf } from '../../src/graphql/execution/execute.ts'
-import { noCaller } from '../../src/operations/access/api-caller.ts'
+import { executeRequest, serializeResult } from '../../src/graphql/execution/execute.ts'
+import { systemCaller } from '../../src/operations/access/api-caller.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { addTroubles, asCustomer } from '../bench/dearest-world.ts'
-import { watch } from '../bench/watch-statements.ts'
+import { watchStatements } from '../bench/watch-statements.ts'
 import { startApp } from '../support/app.ts'
 import { cpuMs } from '../support/cpu.ts'
 
@@ -85,7 +85,7 @@ function time(i: number): string {
 function costOfText(query: string): number {
   const [operation] = parse(query).definitions
   if (operation?.kind !== 'OperationDefinition') throw new Error('no operation')
-  return costOf(sandboxSchema, operation, {})({})
+  return operationCost(sandboxSchema, operation, {})({})
 }
 
 /** The largest document within the limits of one field. */
@@ -99,22 +99,22 @@ function largest(field: (i: number) => string): string {
 async function startWorld() {
   const app = await startApp('sqlite')
   const sizes = { merchants: 1, customers: 30, methods: 10, wallets: 40, payouts: 12_000, seed: 1 }
-  const [merchant] = await fill(app.service, sizes)
+  const [merchant] = await seedLoadData(app.service, sizes)
   if (!merchant) throw new Error('nothing was filled')
   await addTroubles(app.service, app.url.replace('sqlite:', ''), merchant.id)
   const engine = createEngine(sandboxSchema, { isPlanned: true })
   const log = createLogger('silent', { write: () => {} })
   const customers = '{customers(first: 1) {nodes {uuid}}}'
-  const ask = async (query: string, caller = noCaller) => {
+  const ask = async (query: string, caller = systemCaller) => {
     const asked = { service: app.service, engine, merchantId: merchant.id, caller, requestId: 'dearest', log }
-    const answered = await answer({ query, variables: {}, operationName: null }, asked)
+    const answered = await executeRequest({ query, variables: {}, operationName: null }, asked)
     if (!answered) throw new Error('no subscription was asked for')
-    const { errors, data, extensions } = JSON.parse(bodyOf(answered.result))
+    const { errors, data, extensions } = JSON.parse(serializeResult(answered.result))
     expect(errors, query.slice(0, 100)).toBeUndefined()
     return { data, cost: extensions.cost.requested as number }
   }
   const { data } = await ask(customers)
-  const callers = { merchant: noCaller, customer: asCustomer(data.customers.nodes[0].uuid) }
+  const callers = { merchant: systemCaller, customer: asCustomer(data.customers.nodes[0].uuid) }
   return (query: string, who: Who) => ask(query, callers[who])
 }
 
@@ -135,7 +135,7 @@ describe('the dearest document', () => {
       const document = largest(field)
       const [took = 0, ofRows = 0] = await leastOfEach([() => ask(document, who), () => ask(reference, 'merchant')])
       let cost = 0
-      const { ran } = await watch(async () => {
+      const { ran } = await watchStatements(async () => {
         cost = (await ask(document, who)).cost
       })
       const rows = ran.reduce((all, each) => all + each.rows, 0)

@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest'
-import type { Fields } from '../../src/graphql/schema/fields.ts'
-import { column, columnOrNull, columns, itself, leadsTo, made } from '../../src/graphql/schema/fields.ts'
-import { addUnion, globalId } from '../../src/graphql/schema/global-ids.ts'
-import type { InputField, InputFields } from '../../src/graphql/schema/inputs.ts'
+import type { ObjectFields } from '../../src/graphql/schema/fields.ts'
+import {
+  computedField,
+  exposeColumn,
+  exposeNullableColumn,
+  exposeRowAs,
+  exposeStrings,
+  relationField,
+} from '../../src/graphql/schema/fields.ts'
+import { registerUnion, toGlobalId } from '../../src/graphql/schema/global-ids.ts'
+import type { GraphqlInputField, GraphqlInputFields } from '../../src/graphql/schema/inputs.ts'
 import {
   optional,
   optionalId,
@@ -21,36 +28,36 @@ import type { WalletRow } from '../../src/modules/wallets/wallet.ts'
 const uuid = '019a2b4c-5d6e-7f80-9a1b-2c3d4e5f6071'
 
 test('an input has local ids wherever its fields say that they hold global ones', () => {
-  addUnion('Thing', ['SmallThing', 'LargeThing'])
+  registerUnion('Thing', ['SmallThing', 'LargeThing'])
   const whom = { customerId: optionalId('Customer'), name: optional('What it is called.') }
-  const fields: InputFields = {
+  const fields: GraphqlInputFields = {
     walletId: requiredId('Wallet'),
     thingId: optionalId('Thing'),
     ids: optionalIds('Wallet', 'Some.'),
     // As an input type of the schema is.
-    whom: { ...optional('Whom.'), type: { declared: whom } as unknown as InputField['type'] },
-    many: { ...optional('Several.'), type: [{ declared: whom }] as unknown as InputField['type'] },
+    whom: { ...optional('Whom.'), type: { declared: whom } as unknown as GraphqlInputField['type'] },
+    many: { ...optional('Several.'), type: [{ declared: whom }] as unknown as GraphqlInputField['type'] },
     text: required('Some text.'),
   }
   const given = {
-    walletId: globalId('Wallet', uuid.toUpperCase()),
-    thingId: globalId('LargeThing', uuid),
-    ids: [globalId('Wallet', uuid), uuid, globalId('Customer', uuid)],
-    whom: { customerId: globalId('Customer', uuid), name: globalId('Customer', uuid) },
-    many: [{ customerId: globalId('Customer', uuid) }, { customerId: null }],
-    text: globalId('Wallet', uuid),
+    walletId: toGlobalId('Wallet', uuid.toUpperCase()),
+    thingId: toGlobalId('LargeThing', uuid),
+    ids: [toGlobalId('Wallet', uuid), uuid, toGlobalId('Customer', uuid)],
+    whom: { customerId: toGlobalId('Customer', uuid), name: toGlobalId('Customer', uuid) },
+    many: [{ customerId: toGlobalId('Customer', uuid) }, { customerId: null }],
+    text: toGlobalId('Wallet', uuid),
   }
 
   expect(withLocalIds(fields, given)).toEqual({
     walletId: uuid,
     thingId: uuid,
-    ids: [uuid, uuid, globalId('Customer', uuid)],
-    whom: { customerId: uuid, name: globalId('Customer', uuid) },
+    ids: [uuid, uuid, toGlobalId('Customer', uuid)],
+    whom: { customerId: uuid, name: toGlobalId('Customer', uuid) },
     many: [{ customerId: uuid }, { customerId: null }],
-    text: globalId('Wallet', uuid),
+    text: toGlobalId('Wallet', uuid),
   })
-  expect(withLocalIds(fields, { thingId: globalId('Wallet', uuid), ids: null, whom: null })).toEqual({
-    thingId: globalId('Wallet', uuid),
+  expect(withLocalIds(fields, { thingId: toGlobalId('Wallet', uuid), ids: null, whom: null })).toEqual({
+    thingId: toGlobalId('Wallet', uuid),
     ids: null,
     whom: null,
   })
@@ -61,10 +68,10 @@ test('what rows or an operation do not have does not compile', () => {
 })
 
 /** Never run: `npm run types` refuses an expectation of an error where there is none. */
-function notCompiled(): Fields<WalletRow>[] {
+function notCompiled(): ObjectFields<WalletRow>[] {
   const closing = { description: '', inputDescription: '', errors: [] }
   const input = { customerId: requiredId('Customer') }
-  const payload = { customer: itself(Customer, '') }
+  const payload = { customer: exposeRowAs(Customer, '') }
   addMutation('closeCustomer', { ...closing, input, operation: closeCustomer, payload })
   // @ts-expect-error the operation takes no such field
   addMutation('closeCustomer', {
@@ -76,26 +83,31 @@ function notCompiled(): Fields<WalletRow>[] {
   // @ts-expect-error the operation needs to know the customer
   addMutation('closeCustomer', { ...closing, input: {}, operation: closeCustomer, payload })
   // @ts-expect-error the operation answers no wallet
-  addMutation('closeCustomer', { ...closing, input, operation: closeCustomer, payload: { wallet: itself(Wallet, '') } })
+  addMutation('closeCustomer', {
+    ...closing,
+    input,
+    operation: closeCustomer,
+    payload: { wallet: exposeRowAs(Wallet, '') },
+  })
   const counted = (row: { readonly count: number }) => String(row.count)
   return [
-    { balance: column('balance', '', 'Amount'), customer: leadsTo(Customer, 'customerId', '') },
+    { balance: exposeColumn('balance', '', 'Amount'), customer: relationField(Customer, 'customerId', '') },
     // @ts-expect-error no such column
-    { memo: column('memo', '') },
+    { memo: exposeColumn('memo', '') },
     // @ts-expect-error it may be NULL
-    { customer: column('customerId', '') },
-    { customer: columnOrNull('customerId', '') },
+    { customer: exposeColumn('customerId', '') },
+    { customer: exposeNullableColumn('customerId', '') },
     // @ts-expect-error an amount is no text
-    { balance: column('balance', '') },
+    { balance: exposeColumn('balance', '') },
     // @ts-expect-error it holds no network
-    { currency: column('currency', '', NetworkEnum) },
+    { currency: exposeColumn('currency', '', NetworkEnum) },
     // @ts-expect-error one of them is no column
-    columns({ currency: '', memo: '' }),
+    exposeStrings({ currency: '', memo: '' }),
     // @ts-expect-error no such key
-    { payout: leadsTo(Customer, 'payoutId', '') },
+    { payout: relationField(Customer, 'payoutId', '') },
     // @ts-expect-error it is made of what rows do not have
-    { count: made('String', ['count'], '', counted) },
+    { count: computedField('String', ['count'], '', counted) },
     // @ts-expect-error a row of wallets is no customer
-    { customer: itself(Customer, '') },
+    { customer: exposeRowAs(Customer, '') },
   ]
 }

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../src/modules/customers/close-customer.ts'
-import { addition } from '../../src/rest/reference.ts'
+import { notInContract } from '../../src/rest/reference.ts'
 import { routes } from '../../src/server/rest/routes.ts'
 import { anyText } from '../core/money/amount-forms.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import type { DoorName, Input, Outcome } from '../support/doors.ts'
-import { doors, everyDoor, operationNames, otherDoor } from '../support/doors.ts'
+import type { ApiName, ApiOutcome, Input } from '../support/doors.ts'
+import { apiClients, everyApi, operationNames, otherApi } from '../support/doors.ts'
 import { perform } from '../support/perform.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { readStoredRows } from '../support/stored.ts'
 
 const nobody = '019b7679-7400-7000-8000-000000000000'
 
@@ -43,13 +43,13 @@ const creations = [
   ['createWallet', wallet, { description: 'Other' }],
 ] as const
 
-const doorPairs = everyDoor.map((door) => [door, otherDoor(door)] as const)
+const doorPairs = everyApi.map((door) => [door, otherApi(door)] as const)
 
 test('the contract has twelve operations, and each is asked for through both doors', () => {
-  const ofTheContract = routes.filter(({ description }) => !description.includes(addition))
+  const ofTheContract = routes.filter(({ description }) => !description.includes(notInContract))
   expect(operationNames).toHaveLength(ofTheContract.length)
   expect(ofTheContract).toHaveLength(12)
-  for (const door of everyDoor) expect(Object.keys(doors[door])).toEqual([...operationNames])
+  for (const door of everyApi) expect(Object.keys(apiClients[door])).toEqual([...operationNames])
 })
 
 describe.each(everyEngine)('both doors on %s', (engine) => {
@@ -60,7 +60,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
     ])('a bank method %s', async (_, more) => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...bank, ...more, ...('iban' in more && { customerId }) }
-      const { result: made } = await doors[one].createBankPayoutMethod(app, input)
+      const { result: made } = await apiClients[one].createBankPayoutMethod(app, input)
       expect(made).toEqual({
         id: expect.any(String),
         type: 'BANK',
@@ -73,14 +73,14 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
         iban: null,
         ...input,
       })
-      const listed = await doors[other].listPayoutMethods(app, { type: 'BANK', limit: 1 })
+      const listed = await apiClients[other].listPayoutMethods(app, { type: 'BANK', limit: 1 })
       expect(listed.result.items).toEqual([made])
     })
 
     test('a crypto method', async () => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...crypto, network: 'polygon', label: 'Cold', customerId }
-      const { result: made } = await doors[one].createWalletPayoutMethod(app, input)
+      const { result: made } = await apiClients[one].createWalletPayoutMethod(app, input)
       expect(made).toEqual({
         id: expect.any(String),
         type: 'WALLET',
@@ -88,15 +88,15 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
         updatedAt: made.createdAt,
         ...input,
       })
-      const listed = await doors[other].listPayoutMethods(app, { owner: { customerId }, currency: 'USDC' })
+      const listed = await apiClients[other].listPayoutMethods(app, { owner: { customerId }, currency: 'USDC' })
       expect(listed.result).toMatchObject({ items: [made, { label: null }], total: 2 })
     })
 
     test('a bank method that was changed, and then deleted', async () => {
       const { app, customerId } = await startHeld(engine)
-      const { result: made } = await doors[one].createBankPayoutMethod(app, { ...bank, customerId, iban: 'GB33' })
+      const { result: made } = await apiClients[one].createBankPayoutMethod(app, { ...bank, customerId, iban: 'GB33' })
       const named = { payoutMethodId: made.id, customerId }
-      const changed = await doors[one].updateBankPayoutMethod(app, { ...named, bankName: 'Zenith', iban: null })
+      const changed = await apiClients[one].updateBankPayoutMethod(app, { ...named, bankName: 'Zenith', iban: null })
       expect(changed.result).toEqual({
         ...made,
         bankName: 'Zenith',
@@ -104,14 +104,14 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
         updatedAt: expect.any(String),
       })
       expect(changed.result.updatedAt > made.updatedAt).toBe(true)
-      const unchanged = await doors[other].updateBankPayoutMethod(app, named)
+      const unchanged = await apiClients[other].updateBankPayoutMethod(app, named)
       expect(unchanged.result).toEqual(changed.result)
-      const list = () => doors[other].listPayoutMethods(app, { owner: { customerId } })
+      const list = () => apiClients[other].listPayoutMethods(app, { owner: { customerId } })
       expect((await list()).result).toMatchObject({ items: [changed.result, { type: 'WALLET' }], total: 2 })
 
-      expect(await doors[one].deletePayoutMethod(app, named)).toMatchObject({ refusal: null, status: 200 })
+      expect(await apiClients[one].deletePayoutMethod(app, named)).toMatchObject({ refusal: null, status: 200 })
       expect((await list()).result).toMatchObject({ items: [{ type: 'WALLET' }], total: 1 })
-      expect(await codesOf(() => doors[other].deletePayoutMethod(app, named))).toEqual(['RESOURCE_NOT_FOUND'])
+      expect(await codesOf(() => apiClients[other].deletePayoutMethod(app, named))).toEqual(['RESOURCE_NOT_FOUND'])
     })
 
     test.each([
@@ -122,7 +122,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
     ])('a wallet of %j', async ({ network, ...input }: { network?: string; currency: string }, assetType, count) => {
       const { app, customerId } = await startHeld(engine)
       const given = { ...input, ...(network && { network }), customerId }
-      const { result: made } = await doors[one].createWallet(app, given)
+      const { result: made } = await apiClients[one].createWallet(app, given)
       expect(made).toEqual({
         id: expect.any(String),
         assetType,
@@ -139,9 +139,9 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
           createdAt: made.createdAt,
         }),
       })
-      expect((await doors[other].getWallet(app, { walletId: made.id })).result).toEqual(made)
+      expect((await apiClients[other].getWallet(app, { walletId: made.id })).result).toEqual(made)
       const [address] = made.addresses
-      const listed = await doors[other].listCustomerWallets(app, { customerId, currency: input.currency })
+      const listed = await apiClients[other].listCustomerWallets(app, { customerId, currency: input.currency })
       const oldest = address ? { address: address.address, network, createdAt: made.createdAt } : null
       expect(listed.result).toEqual({ items: [{ ...made, addresses: oldest }], total: 1 })
     })
@@ -151,7 +151,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
       await app.fee('0.5', '1')
       const walletId = await app.wallet({ balance: '50', customerId })
       const input = { ...payout, customerId, narration: 'For March', transferType: 'swift' }
-      const made = await doors[one].createPayout(app, input, { idempotencyKey: 'k' })
+      const made = await apiClients[one].createPayout(app, input, { idempotencyKey: 'k' })
       const { paymentPurpose: _, ...shown } = input
       expect(made.result).toEqual({
         ...shown,
@@ -175,9 +175,9 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
         fiatReferenceId: null,
       })
       // The contract has no endpoint that reads a payout; a key that comes again does.
-      const again = await doors[other].createPayout(app, input, { idempotencyKey: 'k' })
+      const again = await apiClients[other].createPayout(app, input, { idempotencyKey: 'k' })
       expect(again.result).toEqual(made.result)
-      expect((await doors[other].getWallet(app, { walletId })).result.balance).toBe('9.10000000')
+      expect((await apiClients[other].getWallet(app, { walletId })).result.balance).toBe('9.10000000')
     })
   })
 
@@ -193,7 +193,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
       expectedMonthlyIncome: '2500.00',
     })
     for (const id of [customerId, companyId]) {
-      const [one, other] = await throughBoth((door) => doors[door].getCustomer(app, { customerId: id }))
+      const [one, other] = await throughBoth((door) => apiClients[door].getCustomer(app, { customerId: id }))
       expect(one.result).toEqual(other.result)
       expect(one.result).toMatchObject({ id, email: 'customer@example.com', address: { line1: '1 Test Street' } })
     }
@@ -223,7 +223,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
     ]
     for (const [name, input, count] of lists) {
       const [one, other] = await throughBoth<{ items: readonly object[] } | readonly object[]>((door) =>
-        doors[door][name](app, input),
+        apiClients[door][name](app, input),
       )
       expect(one.result, `${name} ${JSON.stringify(input)}`).toEqual(other.result)
       const { result } = one
@@ -248,9 +248,9 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
   ] as const)('%s of %j with %j changes nothing', async (name, input, change) => {
     const { app } = await startHeld(engine)
     for (const [one, other] of doorPairs) {
-      const made = await doors[one][name](app, input, { idempotencyKey: one })
+      const made = await apiClients[one][name](app, input, { idempotencyKey: one })
       expect(made.refusal).toBeNull()
-      const again = await doors[other][name](app, { ...input, ...change }, { idempotencyKey: one })
+      const again = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: one })
       expect(again).toMatchObject({ refusal: null, result: made.result })
     }
   })
@@ -258,16 +258,16 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
   describe.each(doorPairs)('a key of %s at %s', (one, other) => {
     test.each(creations)('%s is done once', async (name, input, change) => {
       const { app } = await startHeld(engine)
-      const made = await doors[one][name](app, input, { idempotencyKey: 'k' })
-      const before = await whatIsStored(app)
+      const made = await apiClients[one][name](app, input, { idempotencyKey: 'k' })
+      const before = await readStoredRows(app)
 
-      const again = await doors[other][name](app, input, { idempotencyKey: 'k' })
+      const again = await apiClients[other][name](app, input, { idempotencyKey: 'k' })
       expect(again.result).toEqual(made.result)
-      const reused = await doors[other][name](app, { ...input, ...change }, { idempotencyKey: 'k' })
+      const reused = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: 'k' })
       expect(reused.refusal).toEqual({ code: 'IDEMPOTENCY_KEY_REUSED', fields: null })
-      expect(await whatIsStored(app)).toEqual(before)
+      expect(await readStoredRows(app)).toEqual(before)
 
-      const next = await doors[other][name](app, { ...input, ...change }, { idempotencyKey: 'l' })
+      const next = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: 'l' })
       expect(next.result.id).not.toBe(made.result.id)
       await app.expectBooksToBalance()
     })
@@ -276,7 +276,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
       const { app } = await startHeld(engine)
       for (const [name, input] of creations) {
         for (const idempotencyKey of ['x'.repeat(256), 'é']) {
-          const { refusal } = await doors[one][name](app, input, { idempotencyKey })
+          const { refusal } = await apiClients[one][name](app, input, { idempotencyKey })
           expect(refusal).toEqual({ code: 'INVALID_INPUT', fields: ['idempotencyKey'] })
         }
       }
@@ -287,15 +287,15 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
     const { app, walletId } = await startHeld(engine)
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        doors[everyDoor[i % 2] ?? 'rest'].createPayout(app, payout, { idempotencyKey: 'k' }),
+        apiClients[everyApi[i % 2] ?? 'rest'].createPayout(app, payout, { idempotencyKey: 'k' }),
       ),
     )
     for (const { result, refusal } of outcomes) {
       expect(refusal).toBeNull()
       expect(result).toEqual(outcomes[0]?.result)
     }
-    expect((await doors.rest.getWallet(app, { walletId })).result.balance).toBe('60.00000000')
-    expect((await whatIsStored(app)).payouts).toHaveLength(2)
+    expect((await apiClients.rest.getWallet(app, { walletId })).result.balance).toBe('60.00000000')
+    expect((await readStoredRows(app)).payouts).toHaveLength(2)
     await app.expectBooksToBalance()
   })
 })
@@ -398,13 +398,15 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
 
   test('for the first reason that applies, and nothing moves', async () => {
     const held = await startHeld(engine)
-    const before = await whatIsStored(held.app)
+    const before = await readStoredRows(held.app)
     for (const [name, expected, inputOf, options] of cases) {
-      const [one, other] = await throughBoth<unknown>((door) => doors[door][name](held.app, inputOf(held), options))
+      const [one, other] = await throughBoth<unknown>((door) =>
+        apiClients[door][name](held.app, inputOf(held), options),
+      )
       const { code = 'done', fields, available = '', required = '' } = one.refusal ?? {}
       expect([name, code, ...(fields ?? []), available, required].filter(Boolean).join(' ')).toBe(`${name} ${expected}`)
       expect(other.refusal, `${name} ${expected}`).toEqual(one.refusal)
-      expect(await whatIsStored(held.app), `${name} ${expected}`).toEqual(before)
+      expect(await readStoredRows(held.app), `${name} ${expected}`).toEqual(before)
     }
   })
 
@@ -412,21 +414,21 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     const app = await startApp(engine, { mode: 'live' })
     const closedId = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: closedId })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     for (const network of ['erc20', 'trc20', 'solana']) {
       const input = { currency: 'USDT', network, description: 'x' }
-      const ask = (more: Input) => codesOf((door) => doors[door].createWallet(app, { ...input, ...more }))
+      const ask = (more: Input) => codesOf((door) => apiClients[door].createWallet(app, { ...input, ...more }))
       if (network === 'solana') Object.assign(input, { currency: 'USDC' })
       expect(await ask({ customerId: closedId })).toEqual(['CUSTOMER_CLOSED'])
       expect(await ask({})).toEqual(['DEPOSIT_ADDRESS_UNAVAILABLE'])
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('what is another merchant’s is not there, through either', async () => {
     const held = await startHeld(engine)
     const { apiKey: key } = await held.app.otherMerchant()
-    const before = await whatIsStored(held.app)
+    const before = await readStoredRows(held.app)
     const asks: [(typeof operationNames)[number], Input][] = [
       ['getCustomer', { customerId: held.customerId }],
       ['getWallet', { walletId: held.walletId }],
@@ -440,15 +442,19 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
       ['createWalletPayoutMethod', { ...crypto, customerId: held.customerId }],
     ]
     for (const [name, input] of asks) {
-      expect(await codesOf((door) => doors[door][name](held.app, input, { key })), name).toEqual(['RESOURCE_NOT_FOUND'])
+      expect(await codesOf((door) => apiClients[door][name](held.app, input, { key })), name).toEqual([
+        'RESOURCE_NOT_FOUND',
+      ])
     }
     for (const name of ['listCustomers', 'listPayoutMethods'] as const) {
-      for (const { result } of await throughBoth<unknown>((door) => doors[door][name](held.app, {}, { key }))) {
+      for (const { result } of await throughBoth<unknown>((door) => apiClients[door][name](held.app, {}, { key }))) {
         expect(result).toEqual({ items: [], total: 0 })
       }
     }
-    expect(await whatIsStored(held.app)).toEqual(before)
-    expect(await codesOf((door) => doors[door].listCustomers(held.app, {}, { key: 'none' }))).toEqual(['INVALID_TOKEN'])
+    expect(await readStoredRows(held.app)).toEqual(before)
+    expect(await codesOf((door) => apiClients[door].listCustomers(held.app, {}, { key: 'none' }))).toEqual([
+      'INVALID_TOKEN',
+    ])
   })
 
   // The only differences. Where the types of a schema say what is allowed, GraphQL refuses before the operation is asked:
@@ -495,16 +501,16 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
 
   test('though GraphQL’s types say some of it first', async () => {
     const { app } = await startHeld(engine)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     for (const [name, input, fields] of typed) {
       const about = `${name} of ${JSON.stringify(input)}`
-      const rest = await doors.rest[name](app, input)
-      const graphql = await doors.graphql[name](app, input)
+      const rest = await apiClients.rest[name](app, input)
+      const graphql = await apiClients.graphql[name](app, input)
       const asRest = fields.map((field) => (field === 'owner' ? 'customerId' : field))
       expect(rest.refusal, about).toEqual({ code: 'INVALID_INPUT', fields: [...asRest].sort() })
       expect([graphql.status, graphql.refusal], about).toEqual([200, { code: 'INVALID_INPUT', fields: null }])
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   // And these, which one door takes and the other has no word for.
@@ -512,7 +518,9 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     const { app } = await startHeld(engine)
     const { paymentPurpose: _, ...withoutPurpose } = payout
     for (const input of [withoutPurpose, { ...payout, paymentPurpose: null }]) {
-      for (const { refusal } of await throughBoth((door) => doors[door].createPayout(app, { ...input, amount: '1' }))) {
+      for (const { refusal } of await throughBoth((door) =>
+        apiClients[door].createPayout(app, { ...input, amount: '1' }),
+      )) {
         expect(refusal).toBeNull()
       }
     }
@@ -522,32 +530,34 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
 
   test('a null transfer type is all that empty can be at GraphQL', async () => {
     const { app } = await startHeld(engine)
-    expect((await doors.rest.createPayout(app, { ...payout, amount: '1', transferType: '' })).refusal).toBeNull()
-    expect((await doors.graphql.createPayout(app, { ...payout, transferType: '' })).refusal?.code).toBe('INVALID_INPUT')
-    expect((await doors.rest.createPayout(app, { ...payout, amount: '1' })).refusal).toBeNull()
+    expect((await apiClients.rest.createPayout(app, { ...payout, amount: '1', transferType: '' })).refusal).toBeNull()
+    expect((await apiClients.graphql.createPayout(app, { ...payout, transferType: '' })).refusal?.code).toBe(
+      'INVALID_INPUT',
+    )
+    expect((await apiClients.rest.createPayout(app, { ...payout, amount: '1' })).refusal).toBeNull()
   })
 
   test('an unknown value of a filter matches nothing at REST (ruling 19) and is no value at GraphQL', async () => {
     const { app, customerId } = await startHeld(engine)
     for (const filter of [{ status: 'frozen' }, { assetType: 'GOLD' }]) {
       const input = { customerId, ...filter }
-      expect((await doors.rest.listCustomerWallets(app, input)).result.items).toEqual([])
-      expect((await doors.graphql.listCustomerWallets(app, input)).refusal?.code).toBe('INVALID_INPUT')
+      expect((await apiClients.rest.listCustomerWallets(app, input)).result.items).toEqual([])
+      expect((await apiClients.graphql.listCustomerWallets(app, input)).refusal?.code).toBe('INVALID_INPUT')
     }
   })
 
   test('a number is an id at GraphQL, as its specification says, and no text at REST', async () => {
     const { app } = await startHeld(engine)
     const input = { ...bank, customerId: 5 }
-    for (const { refusal } of await throughBoth((door) => doors[door].createBankPayoutMethod(app, input))) {
+    for (const { refusal } of await throughBoth((door) => apiClients[door].createBankPayoutMethod(app, input))) {
       expect(refusal).toEqual({ code: 'INVALID_INPUT', fields: ['customerId'] })
     }
   })
 
   test('an empty page can be asked for at GraphQL, and none of zero items at REST', async () => {
     const { app } = await startHeld(engine)
-    expect((await doors.graphql.listCustomers(app, { limit: 0 })).result.items).toEqual([])
-    expect((await doors.rest.listCustomers(app, { limit: 0 })).refusal).toMatchObject({ fields: ['limit'] })
+    expect((await apiClients.graphql.listCustomers(app, { limit: 0 })).result.items).toEqual([])
+    expect((await apiClients.rest.listCustomers(app, { limit: 0 })).refusal).toMatchObject({ fields: ['limit'] })
   })
 })
 
@@ -558,7 +568,7 @@ describe.each(everyEngine)('both doors judge alike on %s', (engine) => {
     await fc.assert(
       fc.asyncProperty(anyRequest, async ([name, input]) => {
         const [one, other] = await throughBoth<unknown>((door) =>
-          doors[door][name](twins[door].app, withIds(input, twins[door])),
+          apiClients[door][name](twins[door].app, withIds(input, twins[door])),
         )
         expect(other.refusal).toEqual(one.refusal)
         expect(unnamed(other.result, twins.graphql)).toEqual(unnamed(one.result, twins.rest))
@@ -587,25 +597,25 @@ async function startHeld(engine: Engine, balance = '100') {
   const customerId = await app.customer()
   const walletId = await app.wallet({ balance: String(Number(balance) + 1) })
   const own = { idempotencyKey: 'used' }
-  const { result: closedBank } = await doors.rest.createBankPayoutMethod(app, { ...bank, customerId: closedId })
-  const { result: ownBank } = await doors.rest.createBankPayoutMethod(app, { ...bank, bankName: 'First' }, own)
-  const { result: ofCustomer } = await doors.rest.createWalletPayoutMethod(app, { ...crypto, customerId }, own)
-  await doors.rest.deletePayoutMethod(app, { payoutMethodId: closedBank.id, customerId: closedId })
-  const { result: kept } = await doors.rest.createBankPayoutMethod(app, { ...bank, customerId: closedId })
-  await doors.rest.createWallet(app, { currency: 'NGN', description: 'Naira' }, own)
-  await doors.rest.createPayout(app, { ...payout, amount: '1' }, own)
+  const { result: closedBank } = await apiClients.rest.createBankPayoutMethod(app, { ...bank, customerId: closedId })
+  const { result: ownBank } = await apiClients.rest.createBankPayoutMethod(app, { ...bank, bankName: 'First' }, own)
+  const { result: ofCustomer } = await apiClients.rest.createWalletPayoutMethod(app, { ...crypto, customerId }, own)
+  await apiClients.rest.deletePayoutMethod(app, { payoutMethodId: closedBank.id, customerId: closedId })
+  const { result: kept } = await apiClients.rest.createBankPayoutMethod(app, { ...bank, customerId: closedId })
+  await apiClients.rest.createWallet(app, { currency: 'NGN', description: 'Naira' }, own)
+  await apiClients.rest.createPayout(app, { ...payout, amount: '1' }, own)
   await perform(closeCustomer, app.context(), { customerId: closedId })
   return { app, closedId, customerId, walletId, bankId: ownBank.id, cryptoId: ofCustomer.id, closedBankId: kept.id }
 }
 
 async function throughBoth<Result>(
-  ask: (door: DoorName) => Promise<Outcome<Result>>,
-): Promise<[Outcome<Result>, Outcome<Result>]> {
+  ask: (door: ApiName) => Promise<ApiOutcome<Result>>,
+): Promise<[ApiOutcome<Result>, ApiOutcome<Result>]> {
   return [await ask('rest'), await ask('graphql')]
 }
 
 /** The codes that the doors answer, which should be one. */
-async function codesOf(ask: (door: DoorName) => Promise<Outcome>): Promise<string[]> {
+async function codesOf(ask: (door: ApiName) => Promise<ApiOutcome>): Promise<string[]> {
   const outcomes = await throughBoth(ask)
   return [...new Set(outcomes.map(({ refusal }) => refusal?.code ?? 'done'))]
 }

@@ -8,9 +8,9 @@ import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../src/operations/context.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
-import type { Place } from '../support/process.ts'
-import { cli, demoPlace, startService } from '../support/process.ts'
-import { serverLike } from './support/ask.ts'
+import type { TestInstallation } from '../support/process.ts'
+import { cli, createDemoInstallation, startService } from '../support/process.ts'
+import { createServerVariant } from './support/ask.ts'
 import { listen, listenAt } from './support/listen.ts'
 
 type Params = Readonly<Record<string, unknown>>
@@ -98,7 +98,7 @@ describe.each(everyEngine)('a stream of events on %s', (engine) => {
       if ('merchantIds' in params) await delay(200)
       return app.db.execute<Result>(query, params)
     }
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const stream = await listen(app, all, { server })
     await deposit(app, walletId)
     expect(await read(stream, 1)).toEqual([{ sequence: 3 }])
@@ -112,7 +112,7 @@ describe.each(everyEngine)('a stream of events on %s', (engine) => {
       asked.push(params as Params)
       return app.db.execute<Result>(query, params)
     }
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const first = await listen(app, all, { server })
     await delay(100)
     asked.length = 0
@@ -159,7 +159,7 @@ describe.each(everyEngine)('a stream of events on %s', (engine) => {
       }
       return app.db.execute<Result>(query, params)
     }
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const query = 'subscription { eventPublished(after: "0") { sequence wallet { uuid } } }'
     const stream = await listen(app, query, { server, key: apiKey })
     expect(await read(stream, 2)).toMatchObject([{ sequence: 1 }, { sequence: 2 }])
@@ -246,7 +246,7 @@ describe('eventPublished', () => {
 
 describe('a stream whose service was killed', () => {
   test('goes on where it was, in whichever process answers then', async () => {
-    const place = await demoPlace({ WORKERS: '1' })
+    const place = await createDemoInstallation({ WORKERS: '1' })
     const { child, ended, address } = await startService(place)
     const first = await listenAt(address, fromStart, { key: demoApiKey })
     const had = (await read(first, 5)).map(({ sequence }) => sequence)
@@ -255,7 +255,7 @@ describe('a stream whose service was killed', () => {
     const { wallets } = (await cli(place, 'wallet', 'list', '--own', '--json')).json() as { wallets: { id: string }[] }
     await cli(place, 'deposit', wallets[0]?.id ?? '', '1', '--reference', 'while it was away')
 
-    const inTwo: Place = { ...place, env: Object.assign({ ...place.env }, { WORKERS: '2' }) }
+    const inTwo: TestInstallation = { ...place, env: Object.assign({ ...place.env }, { WORKERS: '2' }) }
     const { address: later } = await startService(inTwo)
     const stream = await listenAt(later, fromStart, { key: demoApiKey, lastEventId: '5' })
     const { data } = await jsonAt(later, '{ events(first: 100) { nodes { sequence } } }')

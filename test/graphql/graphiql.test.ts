@@ -8,12 +8,12 @@ import { noSecrets } from '../../src/core/secrets/secrets.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { demoApiKey, seedDemo } from '../../src/demo/demo.ts'
 import { tourTabs } from '../../src/demo/tour.ts'
-import { audit } from '../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../src/modules/audit/audit.ts'
 import type { Mode } from '../../src/operations/context.ts'
 import { createService } from '../../src/operations/context.ts'
 import { schemaFor } from '../../src/server/graphql/schema.ts'
 import { createServer } from '../../src/server/host.ts'
-import type { Tab } from '../../src/server/pages/graphiql.ts'
+import type { GraphiqlTab } from '../../src/server/pages/graphiql.ts'
 import { graphiqlPage } from '../../src/server/pages/graphiql.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, newDatabase, testSecrets } from '../support/app.ts'
@@ -27,7 +27,7 @@ async function startEmpty(
     tabs,
     secrets = testSecrets,
     onEnd = onTestFinished,
-  }: { mode?: Mode; tabs?: Tab[]; secrets?: Secrets; onEnd?: (close: () => Promise<void>) => void } = {},
+  }: { mode?: Mode; tabs?: GraphiqlTab[]; secrets?: Secrets; onEnd?: (close: () => Promise<void>) => void } = {},
 ) {
   const { url, remove } = await newDatabase(engine)
   const db = await openDatabase({
@@ -52,7 +52,7 @@ async function startEmpty(
     service,
     get,
     /** Runs a tab as its button does. */
-    async run({ query, variables = '{}', headers = '{}' }: Tab) {
+    async run({ query, variables = '{}', headers = '{}' }: GraphiqlTab) {
       const payload = { query, variables: JSON.parse(variables), operationName: nameOf(query) }
       const isSubscription = query.includes('\nsubscription ')
       const accept = isSubscription ? 'text/event-stream' : 'application/json'
@@ -74,7 +74,7 @@ function nameOf(query: string): string | undefined {
 }
 
 /** The answers of the tabs: each field of each, by the name of its tab. */
-async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonly Tab[]) {
+async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonly GraphiqlTab[]) {
   const answers = new Map<string | undefined, Record<string, unknown>>()
   for (const tab of tabs) {
     const { data, errors } = await app.run(tab)
@@ -171,13 +171,13 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
     expect(_2_Browse).toMatchObject({ customers: { totalCount: 5 } })
     expect(payoutIn(_6_Pay)).toMatchObject({ id, balance: '1348.24875000' })
     expect(payoutIn(_7_Watch)).toMatchObject({ id, status: 'COMPLETED' })
-    const { findings } = await audit(app.service)
+    const { findings } = await auditBooks(app.service)
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
   })
 
   test('has no webhooks where no secret can be kept', async () => {
     const app = await startEmpty(engine, { secrets: noSecrets })
-    const tab = (await tourTabs(app.service))[9] as Tab
+    const tab = (await tourTabs(app.service))[9] as GraphiqlTab
     expect((await app.run(tab)).data).toMatchObject({ webhookEndpoints: { nodes: [] } })
   })
 
@@ -185,7 +185,7 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
-    const isLater = ({ query }: Tab) => /_[78]_/.test(nameOf(query) ?? '')
+    const isLater = ({ query }: GraphiqlTab) => /_[78]_/.test(nameOf(query) ?? '')
     const [watch, bank] = await Promise.all(tabs.filter(isLater).map(app.run))
     expect(watch.errors).toMatchObject([{ extensions: { code: 'RESOURCE_NOT_FOUND' } }])
     expect(bank.data).toMatchObject({ simulatePayout: { __typename: 'ResourceNotFoundError' } })

@@ -3,11 +3,11 @@ import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
 import { unavailable } from '../../src/core/errors.ts'
-import { globalId } from '../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../src/graphql/schema/global-ids.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { App, RestMethod } from '../support/app.ts'
-import { everyWay, startApp } from '../support/app.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { everyExecutionPath, startApp } from '../support/app.ts'
+import { readStoredRows } from '../support/stored.ts'
 
 const path = '/graphql'
 const json = { 'content-type': 'application/json' }
@@ -28,7 +28,7 @@ function codeOf({ body }: { body: { errors: [{ extensions: { code: string } }] }
   return body.errors[0].extensions.code
 }
 
-describe.each(everyWay)('media types on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('media types on %s, short way: %s', (engine, hasFastPath) => {
   // What came of it, and the statuses under application/json and under the newer media type (GraphQL over HTTP, 6.4).
   const requests: [string, object, number, number, string | null][] = [
     ['what is answered', { query: who }, 200, 200, null],
@@ -48,7 +48,7 @@ describe.each(everyWay)('media types on %s, short way: %s', (engine, hasShortWay
   ]
 
   test.each(requests)('%s', async (_, request, older, newerStatus, code) => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     for (const [accept, status] of [
       ['application/json', older],
       ['*/*', null],
@@ -67,17 +67,17 @@ describe.each(everyWay)('media types on %s, short way: %s', (engine, hasShortWay
   })
 
   test('that are none of ours are refused before anything runs', async () => {
-    const app = await startApp(engine, { hasShortWay })
-    const before = await whatIsStored(app)
+    const app = await startApp(engine, { hasFastPath })
+    const before = await readStoredRows(app)
     for (const accept of ['text/html', 'image/png', 'application/xml']) {
       const answer = await post(app, { query: opening }, { accept })
       expect([answer.status, codeOf(answer)]).toEqual([406, 'NOT_ACCEPTABLE'])
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('a stream answers a query and a mutation too', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     for (const [query, field] of [
       [who, 'merchant'],
       [opening, 'createWallet'],
@@ -99,9 +99,9 @@ describe.each(everyWay)('media types on %s, short way: %s', (engine, hasShortWay
   })
 })
 
-describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasFastPath) => {
   test.each(['{', '{"query":}', "{'query':'{a}'}", 'query', '{}{}'])('%s is malformed JSON', async (body) => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const answer = await post(app, body)
     expect([answer.status, codeOf(answer)]).toEqual([400, 'MALFORMED_JSON'])
   })
@@ -119,7 +119,7 @@ describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) =
     ['a number for a name', { query: who, operationName: 1 }, 'operationName'],
     ['extensions in a text', { query: who, extensions: 'x' }, 'extensions'],
   ])('%s is refused with the name of what is wrong', async (_, body, field) => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     for (const accept of ['application/json', newer]) {
       const answer = await post(app, body, { accept })
       expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
@@ -129,7 +129,7 @@ describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) =
   })
 
   test('an empty body is none', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const answer = await post(app, '')
     expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
   })
@@ -143,18 +143,18 @@ describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) =
     'text/json',
     'application/graphql-response+json',
   ])('%s is no media type of a request, and nothing runs', async (type) => {
-    const app = await startApp(engine, { hasShortWay })
-    const before = await whatIsStored(app)
+    const app = await startApp(engine, { hasFastPath })
+    const before = await readStoredRows(app)
     const form = new URLSearchParams({ query: opening }).toString()
     for (const payload of [JSON.stringify({ query: opening }), form, opening]) {
       const answer = await app.rest('POST', path, { payload, headers: { 'content-type': type } })
       expect([answer.status, codeOf(answer)]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('no other site is told that it may read an answer', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     const answers = [
       await post(app, { query: who }, origin),
@@ -175,7 +175,7 @@ describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) =
   })
 
   test('a GET asks, and changes nothing', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const get = (parameters: Record<string, string>, accept = 'application/json') =>
       app.rest('GET', `${path}?${new URLSearchParams(parameters)}`, { headers: { accept } })
     expect((await get({ query: who })).body.data).toEqual({ merchant: { name: 'Test merchant' } })
@@ -189,25 +189,25 @@ describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) =
     const faulty = await get({ query: who, variables: '{' })
     expect([faulty.status, codeOf(faulty)]).toEqual([400, 'INVALID_INPUT'])
 
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     for (const accept of ['application/json', newer]) {
       for (const query of [opening, `query A { merchant { name } } ${opening.replace('mutation', 'mutation M')}`]) {
         const answer = await get({ query, ...(query.includes('mutation M') && { operationName: 'M' }) }, accept)
         expect([answer.status, answer.headers.allow, codeOf(answer)]).toEqual([405, 'POST', 'METHOD_NOT_ALLOWED'])
       }
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])('%s is no method of the path', async (method) => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const answer = await app.rest(method as RestMethod, path)
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
     expect(codeOf(answer)).toBe('METHOD_NOT_ALLOWED')
   })
 
   test('HEAD is GET without the body', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const url = `${path}?query=${encodeURIComponent(who)}`
     const head = await app.rest('HEAD', url)
     expect([head.status, head.text]).toEqual([200, ''])
@@ -215,7 +215,7 @@ describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) =
   })
 
   test('a body is of 256 KiB at most, declared or streamed', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const sized = (bytes: number) => `{"query":"${who}","extensions":{"x":"`.padEnd(bytes - 3, 'x').concat('"}}')
     expect((await post(app, sized(262_144))).status).toBe(200)
     const over = await post(app, sized(262_145))
@@ -230,9 +230,9 @@ describe.each(everyWay)('requests on %s, short way: %s', (engine, hasShortWay) =
   })
 })
 
-describe.each(everyWay)('keys on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('keys on %s, short way: %s', (engine, hasFastPath) => {
   test('come first: whoever has none learns nothing, whatever it sends', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const requests: [RestMethod, string, Record<string, string>, string?][] = [
       ['POST', path, json, JSON.stringify({ query: who })],
       ['POST', path, json, '{'],
@@ -279,7 +279,7 @@ describe.each(everyWay)('keys on %s, short way: %s', (engine, hasShortWay) => {
 
   test('let a merchant ask so many times a second, through both doors together', async () => {
     let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { hasShortWay, rateLimit: 3, clock: () => now })
+    const app = await startApp(engine, { hasFastPath, rateLimit: 3, clock: () => now })
     const first = await post(app, { query: who })
     expect(first.headers).toMatchObject({ 'ratelimit-policy': '"default";q=3;w=1', ratelimit: '"default";r=2;t=1' })
     expect((await app.rest('GET', '/api/asset-codes')).headers.ratelimit).toBe('"default";r=1;t=1')
@@ -306,10 +306,10 @@ describe.each(everyWay)('keys on %s, short way: %s', (engine, hasShortWay) => {
   })
 })
 
-describe.each(everyWay)('request ids on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('request ids on %s, short way: %s', (engine, hasFastPath) => {
   test('are in the header, in the body, with each error and in the log', async () => {
     const lines: string[] = []
-    const app = await startApp(engine, { hasShortWay, onLog: (line) => lines.push(line) })
+    const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     const own = { 'x-request-id': 'mine 1' }
     const answers = [
       await post(app, { query: who }, own),
@@ -337,12 +337,12 @@ describe.each(everyWay)('request ids on %s, short way: %s', (engine, hasShortWay
   })
 })
 
-describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFastPath) => {
   const cause = 'the disk of account 0690000032 said no'
 
   test('are masked, with the request id under which the log has the cause', async () => {
-    const app = await startApp(engine, { hasShortWay })
-    const { ask, errorLines, lines } = failing(app, hasShortWay, new Error(cause))
+    const app = await startApp(engine, { hasFastPath })
+    const { ask, errorLines, lines } = failing(app, hasFastPath, new Error(cause))
     for (const [query, field] of [
       [who, 'merchant'],
       ['{ customers { nodes { email } } }', 'customers'],
@@ -372,7 +372,7 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
   })
 
   test('of one field at the root leave the others, and stand in the order of the document', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const lists = ['wallets', 'payouts', 'assetCodes', 'customers', 'payoutMethods']
     const wrong = lists.map((name) => `${name}(after: "junk") { totalCount }`)
     const more = 'payoutMethodRequirements(currency: "XXX") { type } nodes(ids: []) { id } merchant { name }'
@@ -392,12 +392,12 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
   })
 
   test('deeper down stand in the order of the document too, and then of the list', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const ids = [await app.customer(), await app.customer()]
     const query = `query($ids: [ID!]!) { z: nodes(ids: $ids) { ...F id } a: nodes(ids: $ids) { id ...F } }
       fragment F on Node { ... on Customer { payouts(after: "junk") { totalCount } wallets(after: "junk") { totalCount } } }`
     const { data, errors } = await app.graphql(query, { ids })
-    const customers = ids.map((id) => ({ id: globalId('Customer', id), payouts: null, wallets: null }))
+    const customers = ids.map((id) => ({ id: toGlobalId('Customer', id), payouts: null, wallets: null }))
     expect(data).toEqual({ z: customers, a: customers })
     const paths = [
       ['z', 0],
@@ -412,7 +412,7 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
   })
 
   test('in the arguments of one mutation keep all in the document from being done', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const wallet = 'createWallet(input: { currency: "NGN", description: "A" }) { __typename }'
     const query = `mutation ($input: CreateWalletInput = { currency: "NGN", description: "B" }) { a: ${wallet} b: createWallet(input: $input) { __typename } }`
     const { data, errors } = await app.graphql(query, { input: null })
@@ -422,8 +422,8 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
   })
 
   test('of one field leave what can be null', async () => {
-    const app = await startApp(engine, { hasShortWay })
-    const { ask } = failing(app, hasShortWay, new Error(cause))
+    const app = await startApp(engine, { hasFastPath })
+    const { ask } = failing(app, hasFastPath, new Error(cause))
     const { body } = await ask('{ __typename customer(id: "019b7679-7400-7000-8000-000000000000") { email } }')
     expect(body.data).toEqual({ __typename: 'Query', customer: null })
     expect(body.errors).toHaveLength(1)
@@ -431,8 +431,8 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
   })
 
   test('of a store that can take nothing now are 503, to be tried again with the same key', async () => {
-    const app = await startApp(engine, { hasShortWay })
-    const { ask, errorLines } = failing(app, hasShortWay, Object.assign(unavailable(), { cause: new Error(cause) }))
+    const app = await startApp(engine, { hasFastPath })
+    const { ask, errorLines } = failing(app, hasFastPath, Object.assign(unavailable(), { cause: new Error(cause) }))
     for (const accept of ['application/json', newer]) {
       const { status, headers, body } = await ask(opening, { accept })
       expect([status, headers['retry-after'], body.errors[0].extensions.code]).toEqual([503, '1', 'UNAVAILABLE'])
@@ -444,7 +444,7 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
 
   test('never put into the log or the answer what nobody else may know', async () => {
     const lines: string[] = []
-    const app = await startApp(engine, { hasShortWay, onLog: (line) => lines.push(line) })
+    const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await app.wallet({ balance: '10' })
     const canary = '5550690000032777'
     const recipient = `{ bankAccount: { accountNumber: "${canary}", bankName: "B", bankCode: "044", recipientName: "Ada",
@@ -458,7 +458,7 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
     answers.push(await app.rest('GET', `${path}?query=${encodeURIComponent(pay('1'))}`))
     answers.push(await post(app, `{"query":"${canary}`), await post(app, { query: who }, {}, `pgw_test_${canary}`))
 
-    const { ask, lines: faultLines } = failing(app, hasShortWay, new Error(`${canary} ${app.merchant.apiKey}`))
+    const { ask, lines: faultLines } = failing(app, hasFastPath, new Error(`${canary} ${app.merchant.apiKey}`))
     answers.push((await ask(pay('1'))) as never)
     for (const text of [...lines, ...faultLines]) {
       expect(text).not.toContain(canary)
@@ -471,7 +471,7 @@ describe.each(everyWay)('faults on %s, short way: %s', (engine, hasShortWay) => 
 })
 
 /** The same service over a database that fails as soon as it has said whose key it is. */
-function failing(app: App, hasShortWay: boolean, fault: Error) {
+function failing(app: App, hasFastPath: boolean, fault: Error) {
   const lines: string[] = []
   let reads = 0
   const execute: App['db']['execute'] = (query, params) => {
@@ -484,10 +484,10 @@ function failing(app: App, hasShortWay: boolean, fault: Error) {
   const logger = createLogger('info', { write: (line) => lines.push(line) })
   const server = createServer({
     // Without a version the key is looked up every time: that is the one read that does not fail.
-    service: { ...app.service, db: { ...app.db, execute, write, version: () => null } },
+    service: { ...app.service, db: { ...app.db, execute, write, tableVersion: () => null } },
     logger,
     rateLimit: null,
-    hasShortWay,
+    hasFastPath: hasFastPath,
   })
   return {
     lines,

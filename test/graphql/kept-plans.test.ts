@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { prepare } from '../../src/graphql/documents/prepare-document.ts'
+import { prepareDocument } from '../../src/graphql/documents/prepare-document.ts'
 import { createEngine } from '../../src/graphql/execution/engine.ts'
-import { keepPlans, planAhead } from '../../src/graphql/plan/plans.ts'
-import { chosenRows } from '../../src/graphql/plan/rows.ts'
+import { createPlanCache, planAhead } from '../../src/graphql/plan/plans.ts'
+import { projectRows } from '../../src/graphql/plan/rows.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { startApp } from '../support/app.ts'
@@ -10,7 +10,7 @@ import { startApp } from '../support/app.ts'
 const plan = async () => '{}'
 
 test('plans are kept up to a number of members, and those go first that were not used for longest', () => {
-  const plans = keepPlans()
+  const plans = createPlanCache()
   const keys = Array.from({ length: 20 }, () => ({}))
   let made = 0
   const make = () => {
@@ -32,7 +32,7 @@ test('plans are kept up to a number of members, and those go first that were not
 })
 
 test('one plan that is larger than all may be is kept alone', () => {
-  const plans = keepPlans()
+  const plans = createPlanCache()
   const [small, large] = [{}, {}]
   let made = 0
   const make = (members: number) => () => {
@@ -67,7 +67,7 @@ test('more sets of conditions than clients know are interpreted, and those that 
 })
 
 test('a plan whose making fails is made again, each time', () => {
-  const plans = keepPlans()
+  const plans = createPlanCache()
   const key = {}
   const fail = () => {
     throw new Error('no plan')
@@ -87,8 +87,8 @@ test.each([
   const fieldsOf = (some: readonly string[]) => some.map((name) => `${name}: uuid @include(if: $${name})`).join(' ')
   const query = `query${declared} { merchant { name ${fieldsOf(names.slice(0, 2))} ...F } }
     fragment F on Merchant { id ${fieldsOf(names.slice(2))} }`
-  const plans = keepPlans()
-  const document = prepare(sandboxSchema, query, plans)
+  const plans = createPlanCache()
+  const document = prepareDocument(sandboxSchema, query, plans)
   if ('errors' in document) throw document.errors[0]
   expect(plans.size).toBe(0)
   for (const { node, planFor } of document.operations) planAhead(node, planFor, document.fragments)
@@ -101,17 +101,17 @@ test.each([
 })
 
 test('a subscription has no plan', () => {
-  const plans = keepPlans()
-  const document = prepare(sandboxSchema, 'subscription { payoutsChanged { status } }', plans)
+  const plans = createPlanCache()
+  const document = prepareDocument(sandboxSchema, 'subscription { payoutsChanged { status } }', plans)
   if ('errors' in document) throw document.errors[0]
   expect(document.operations.map(({ planFor }) => planFor({ sources: {}, coerced: {} }))).toEqual([null])
 })
 
 test('no column is added to rows whose columns a plan has chosen', () => {
   const chosen = { names: ['id'], key: 'id', forms: new Map() }
-  const { rows, columns } = chosenRows({ columns: () => chosen } as never, {})
-  const cell = rows.cell('id')
+  const { rows, columns } = projectRows({ columns: () => chosen } as never, {})
+  const cell = rows.requestColumn('id')
   columns()
   expect(cell).toEqual({ at: 0 })
-  expect(() => rows.cell('name')).toThrow('name is not among them')
+  expect(() => rows.requestColumn('name')).toThrow('name is not among them')
 })

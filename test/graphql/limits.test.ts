@@ -2,11 +2,16 @@ import * as fc from 'fast-check'
 import type { DocumentNode } from 'graphql'
 import { getIntrospectionQuery, parse, visit } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { excessOf, excessOfPairs, excessOfVariables, limits } from '../../src/graphql/documents/limits.ts'
+import {
+  exceededDocumentLimit,
+  exceededPairLimit,
+  exceededVariableLimit,
+  limits,
+} from '../../src/graphql/documents/limits.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ')
-const excess = (text: string) => excessOf(parse(text, { noLocation: true }))
+const excess = (text: string) => exceededDocumentLimit(parse(text, { noLocation: true }))
 
 /** A document that holds so many of what is limited. */
 const holding: readonly (readonly [limit: keyof typeof limits, (count: number) => string])[] = [
@@ -75,7 +80,7 @@ describe('the size of a document', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const { document, selectionSets, looks } = watched(parse(text))
-        excessOf(document)
+        exceededDocumentLimit(document)
         expect(looks()).toBeLessThanOrEqual(selectionSets)
       }),
       { numRuns: 300 },
@@ -86,10 +91,10 @@ describe('the size of a document', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
-        fc.pre(excessOf(document) === null)
+        fc.pre(exceededDocumentLimit(document) === null)
         const looksAtMost = sets(document)
         const spied = watched(document)
-        excessOfPairs(document)
+        exceededPairLimit(document)
         expect(spied.looks()).toBeLessThanOrEqual(looksAtMost)
       }),
       { numRuns: 300 },
@@ -103,7 +108,7 @@ describe('the size of a document', () => {
         const written = document.definitions.flatMap((each) =>
           each.kind === 'OperationDefinition' ? [fieldsWrittenOut(document, each.selectionSet)] : [],
         )
-        const isTooMuch = excessOf(document) !== null
+        const isTooMuch = exceededDocumentLimit(document) !== null
         const fields = written.reduce((sum, each) => sum + each.fields, 0)
         expect(isTooMuch).toBe(fields > limits.fields || written.some(({ depth }) => depth > limits.depth))
       }),
@@ -138,7 +143,7 @@ describe('what no operation comes to', () => {
 })
 
 describe('what meets in one place', () => {
-  const pairs = (text: string) => excessOfPairs(parse(text, { noLocation: true }))
+  const pairs = (text: string) => exceededPairLimit(parse(text, { noLocation: true }))
   // Of so many that all meet there are 2,926 pairs, and 3,003 of one more.
   const most = 77
 
@@ -179,10 +184,10 @@ describe('what meets in one place', () => {
 describe('the size of variables', () => {
   test('may be up to its limit of values, at whatever depth they are', () => {
     const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
-    expect(excessOfVariables({ v: chain((limits.values - 2) / 2) })).toBeNull()
-    expect(excessOfVariables({ v: chain(limits.values / 2) })).not.toBeNull()
-    expect(excessOfVariables({ v: Array(limits.values - 1).fill(null) })).toBeNull()
-    expect(excessOfVariables({ v: Array(limits.values).fill(null) })).not.toBeNull()
+    expect(exceededVariableLimit({ v: chain((limits.values - 2) / 2) })).toBeNull()
+    expect(exceededVariableLimit({ v: chain(limits.values / 2) })).not.toBeNull()
+    expect(exceededVariableLimit({ v: Array(limits.values - 1).fill(null) })).toBeNull()
+    expect(exceededVariableLimit({ v: Array(limits.values).fill(null) })).not.toBeNull()
   })
 })
 
@@ -288,8 +293,8 @@ describe.each(everyEngine)('what tools and front ends send on %s', (engine) => {
   test("Relay's own aliases are not counted", async () => {
     const spread = (alias: string) =>
       parse(`{ node(id: "1") { ${times(limits.aliases + 1, (i) => `${alias}${i}: __typename`)} } }`)
-    expect(excessOf(spread('__isNode'))).toBeNull()
-    expect(excessOf(spread('a'))).toContain('aliases')
+    expect(exceededDocumentLimit(spread('__isNode'))).toBeNull()
+    expect(exceededDocumentLimit(spread('a'))).toContain('aliases')
   })
 
   test('a document of 700 fields, 25 aliases and 9 fragments, as Relay makes them, passes', async () => {

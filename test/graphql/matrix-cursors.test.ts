@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { everyEngine } from '../support/app.ts'
 import { someOf } from '../support/some-of.ts'
-import { asking } from './support/ask.ts'
+import { createAsk } from './support/ask.ts'
 import { junkIds } from './support/junk.ts'
 import type { ListCall } from './support/lists.ts'
 import { askFor, callsOf, everyList, hasFilter, itemOf, listsOfThings } from './support/lists.ts'
@@ -73,8 +73,8 @@ test('there is a case for every list, and a filter for every kind of item', () =
 describe.each(everyEngine)('cursors on %s', (engine) => {
   test('a list takes its own cursors and no others, wherever they come from', async () => {
     const { app, other, ours, theirs, canaries } = await startWorlds(engine)
-    const ask = asking(app, { canaries })
-    const asOther = asking(app, { key: other.apiKey })
+    const ask = createAsk(app, { canaries })
+    const asOther = createAsk(app, { key: other.apiKey })
     const cursors: Cursor[] = []
     for (const [world, asWorld] of [
       [ours, ask],
@@ -124,7 +124,7 @@ describe.each(everyEngine)('cursors on %s', (engine) => {
 })
 
 async function expectJunkToBeRefused({ app, ours }: Worlds, list: string) {
-  const ask = asking(app)
+  const ask = createAsk(app)
   const parentId = list.startsWith('Customer') ? ours.person : ours.wallets.person
   const call = { list, ...(listsOfThings.includes(list) && { parentId }) }
   const all = await askFor(ask, call, { first: 100 })

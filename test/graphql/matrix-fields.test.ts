@@ -3,7 +3,7 @@ import { noSecrets } from '../../src/core/secrets/secrets.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import type { Ask } from './support/ask.ts'
-import { asking, serverLike } from './support/ask.ts'
+import { createAsk, createServerVariant } from './support/ask.ts'
 import { expectedFields } from './support/expected-fields.ts'
 import { askFor, callsOf, itemOf } from './support/lists.ts'
 import type { Mutation } from './support/mutations.ts'
@@ -47,7 +47,7 @@ describe.each(everyEngine)('fields on %s', (engine) => {
     /** Asks twice: a mutation is remembered by its key, so both ways answer the same. */
     const bothWays = (of: typeof app, key = of.merchant.apiKey): Ask => {
       const [planned, interpreted] = [true, false].map((isPlanned) =>
-        asking(of, { key, canaries, server: serverLike(of, { isPlanned }) }),
+        createAsk(of, { key, canaries, server: createServerVariant(of, { isPlanned }) }),
       ) as [Ask, Ask]
       return async (query, variables) => {
         const answer = await planned(query, variables)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { globalId } from '../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../src/graphql/schema/global-ids.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { everyEngine } from '../support/app.ts'
 import { someOf } from '../support/some-of.ts'
-import { whatIsStored } from '../support/stored.ts'
-import { asking } from './support/ask.ts'
+import { readStoredRows } from '../support/stored.ts'
+import { createAsk } from './support/ask.ts'
 import type { IdCase } from './support/id-cases.ts'
 import { idCases, outcomeOf } from './support/id-cases.ts'
 import { junkIds, wrongJson } from './support/junk.ts'
@@ -12,10 +12,10 @@ import { idPlacesOf } from './support/walk.ts'
 import type { Thing, Worlds } from './support/world.ts'
 import {
   deletedThingsOf,
+  findSigns,
   foreignWords,
   hasUuid,
   nodeTypes,
-  signsShown,
   spellingsOf,
   startWorlds,
   thingsOf,
@@ -32,9 +32,9 @@ test('every type of node is among the ids that are tried', () => {
 test('a sign of digits is seen where it stands by itself, and not in a UUID that happens to hold it', () => {
   const signs = ['771928', 'Kanarienvogel']
   for (const text of ['"771928"', '77-19-28 771928.', '+771928', '771928'])
-    expect(signsShown(text, signs)).toEqual(['771928'])
-  for (const text of ['8d771928-0000', '"e771928a"', '17719280', '771928F']) expect(signsShown(text, signs)).toEqual([])
-  expect(signsShown('aKanarienvogels', signs)).toEqual(['Kanarienvogel'])
+    expect(findSigns(text, signs)).toEqual(['771928'])
+  for (const text of ['8d771928-0000', '"e771928a"', '17719280', '771928F']) expect(findSigns(text, signs)).toEqual([])
+  expect(findSigns('aKanarienvogels', signs)).toEqual(['Kanarienvogel'])
 })
 
 describe.each(everyEngine)('ids on %s', (engine) => {
@@ -44,7 +44,7 @@ describe.each(everyEngine)('ids on %s', (engine) => {
     expect(canaries).toEqual(expect.arrayContaining(some))
     expect(canaries.length).toBeGreaterThan(150)
 
-    const ask = asking(app, { key: other.apiKey, canaries })
+    const ask = createAsk(app, { key: other.apiKey, canaries })
     for (const field of ['id', 'uuid', 'email', 'phone', 'address { city }', 'createdAt']) {
       const asked = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
       await expect(asked, field).rejects.toThrow('to deeply equal []')
@@ -74,14 +74,14 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
     siblings,
     storesNothing = false,
   } = idCase
-  const ask = asking(app, { canaries })
+  const ask = createAsk(app, { canaries })
   const isMutation = place.startsWith('Mutation')
   const send = (id: unknown, idempotencyKey = app.service.newId()) => {
     const given = variables(id as string, ours)
     return ask(document, isMutation ? { input: { ...given.input, idempotencyKey } } : given)
   }
   const about = (id: unknown) => `${place} with ${JSON.stringify(id)?.slice(0, 100)}`
-  const stored = async () => JSON.stringify(await whatIsStored(app))
+  const stored = async () => JSON.stringify(await readStoredRows(app))
   const before = await stored()
   const answerOf = async (id: unknown, outcome: string) => {
     const answer = await send(id)
@@ -109,7 +109,7 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   const others = [...oneOfEach(thingsOf(ours)), ...oneOfEach(thingsOf(theirs))]
   for (const { type, id } of others.filter(({ type }) => !takes.includes(type))) {
     if (hasUuid(type)) await answerOf(id, id === ours.merchantId ? (merchantItself ?? absent) : absent)
-    await answerOf(globalId(type, id), junk)
+    await answerOf(toGlobalId(type, id), junk)
   }
   expect((await stored()) === before, place).toBe(true)
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { carriedPayout, contradicted } from '../modules/rails/support/carried.ts'
+import { createContradictedPayout, createRailPayout } from '../modules/rails/support/carried.ts'
 import type { App } from '../support/app.ts'
-import { dullCustomer, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { everyEngineAndWorkers, payoutBody, sampleCustomer, startApp } from '../support/app.ts'
+import { readStoredRows } from '../support/stored.ts'
 
 const nobody = '019b7679-7400-7000-8000-000000000000'
 
@@ -23,7 +23,7 @@ const bankInput = {
   currency: 'NGN',
   bankCode: '044',
 }
-const customerInput = { ...dullCustomer, customerType: 'INDIVIDUAL' }
+const customerInput = { ...sampleCustomer, customerType: 'INDIVIDUAL' }
 
 /** Runs one mutation; `selection` is of its payload, and whatever its result can be is read too. */
 async function run(app: App, name: string, input: object, selection = '__typename') {
@@ -54,7 +54,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
 
   test('names every faulty field under the caller’s own names', async () => {
     const app = await startApp(engine)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const recipient = {
       bankAccount: {
         ...bankAccount,
@@ -90,7 +90,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
     const method = { payoutMethodId: 'x' }
     const named = await run(app, 'createPayout', { ...payoutInput, recipient: method, idempotencyKey: 'k' })
     expect(named.field).toBe('recipient.payoutMethodId')
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('says what the wallet holds and what would be needed', async () => {
@@ -119,7 +119,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
     for (let i = 0; i < 9; i++) await run(app, 'simulateDeposit', most)
     await run(app, 'createWallet', { currency: 'NGN', description: 'x', idempotencyKey: 'used' })
     const made = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'used' }, 'payout { id }')
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const cases: [string, object, string][] = [
       ['createPayout', { ...payoutInput, amount: '2', idempotencyKey: 'used' }, 'IdempotencyKeyReusedError'],
@@ -170,7 +170,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
       // One sentence is the provider's own (ruling 100).
       expect(result.message).toMatch(/\.$|belong to requester$/)
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     await app.expectBooksToBalance()
   })
 })
@@ -215,8 +215,8 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     const webhookId = await endpoint()
     const anotherId = await endpoint()
     const told = 'webhookEndpoint { id updatedAt status sentUpTo }'
-    const { id: carriedId } = await carriedPayout(app.context(), '1')
-    const contradictedId = await contradicted(app.context(), 'COMPLETED', 'REJECTED')
+    const { id: carriedId } = await createRailPayout(app.context(), '1')
+    const contradictedId = await createContradictedPayout(app.context(), 'COMPLETED', 'REJECTED')
     const decision = { payoutId: contradictedId, action: 'FAIL', reason: 'Sent back' }
     const decided = 'payout { status updatedAt timeline { state } }'
     const inputs: [string, object, object, string][] = [
@@ -327,13 +327,13 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
       const first = await run(app, name, { ...input, idempotencyKey: `key of ${name}` }, selection)
       expect(first.code, name).toBeUndefined()
       expect(JSON.stringify(first)).not.toContain('At":{')
-      const stored = await whatIsStored(app)
+      const stored = await readStoredRows(app)
       const again = await run(app, name, { ...input, idempotencyKey: `key of ${name}` }, selection)
       const other = await run(app, name, { ...input, ...change, idempotencyKey: `key of ${name}` })
       const isForgotten = forgotten.includes(name)
       expect(isDeepStrictEqual(again, first), name).toBe(!isForgotten)
       expect([name, other.__typename === 'IdempotencyKeyReusedError']).toEqual([name, !isForgotten])
-      expect(await whatIsStored(app), name).toEqual(stored)
+      expect(await readStoredRows(app), name).toEqual(stored)
     }
     await app.expectBooksToBalance()
   })
@@ -342,7 +342,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     'is refused as %j, on every mutation',
     async (idempotencyKey) => {
       const { app, inputs } = await startWithInputs()
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
       for (const [name, input] of inputs) {
         const result = await run(app, name, { ...input, idempotencyKey })
         expect(result, name).toMatchObject({
@@ -351,7 +351,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
           fields: [{ field: 'idempotencyKey', code: 'INVALID_FORMAT' }],
         })
       }
-      expect(await whatIsStored(app)).toEqual(before)
+      expect(await readStoredRows(app)).toEqual(before)
     },
   )
 
@@ -370,7 +370,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     }
     expect([again.data.a, again.data.b]).toEqual([first.data.a, first.data.b])
     expect(again.data.none.wallet.id).not.toBe(first.data.none.wallet.id)
-    expect((await whatIsStored(app)).wallets).toHaveLength(4)
+    expect((await readStoredRows(app)).wallets).toHaveLength(4)
   })
 })
 
@@ -425,7 +425,7 @@ describe.each(everyEngineAndWorkers)('customers on %s', (engine) => {
     const app = await startApp(engine)
     const result = await run(app, 'createCustomer', { ...customerInput, ...change })
     expect(result.fields.map(({ field }: { field: string }) => field).sort()).toEqual(fields)
-    expect((await whatIsStored(app)).customers).toEqual([])
+    expect((await readStoredRows(app)).customers).toEqual([])
   })
 
   test('keep the names that their type needs', async () => {
@@ -484,10 +484,10 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
   ])('with %s of the two recipients never reach the operation', async (_, recipient) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const { errors } = await run(app, 'createPayout', { ...payoutInput, recipient, idempotencyKey: 'k' })
     expect(errors[0].extensions.code).toBe('INVALID_INPUT')
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('are what the quote said, and so are their refusals', async () => {
@@ -497,14 +497,14 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     await app.wallet({ balance: '100' })
     await app.wallet({ balance: '30', customerId })
     const quoteOf = async ({ paymentPurpose: _, ...input }: Record<string, unknown>) => {
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
       const { data } = await app.graphql(
         `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { __typename
           ... on PayoutQuote { amount fee balanceAfter exchangeRate amountFiat recipientCurrency recipientName wallet { uuid } }
           ... on UserError { code message field } ... on InsufficientFundsError { available required } } }`,
         { input },
       )
-      expect(await whatIsStored(app)).toEqual(before)
+      expect(await readStoredRows(app)).toEqual(before)
       return data.payoutQuote
     }
     for (const change of [
@@ -537,7 +537,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '100' })
     const { payout } = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'first' }, 'payout { id }')
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const head =
       'mutation ($p: CreatePayoutInput!, $d: SimulateDepositInput!, $s: SimulatePayoutInput!, $no: Boolean = false)'
     const use = '__typename @skip(if: $no)'
@@ -568,7 +568,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
       ])
       expect(body.errors[0].message).toContain('money')
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
 
     // One of them beside others that move none is fine.
     const { data } = await app.graphql(

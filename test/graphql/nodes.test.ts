@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Query } from '../../src/database/query.ts'
-import { globalId } from '../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../src/graphql/schema/global-ids.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { everyEngine } from '../support/app.ts'
-import { asking, serverLike } from './support/ask.ts'
+import { createAsk, createServerVariant } from './support/ask.ts'
 import { askFor, callsOf, itemOf } from './support/lists.ts'
 import { everythingOf } from './support/selection.ts'
 import type { NodeType, Thing, World } from './support/world.ts'
@@ -17,7 +17,7 @@ const ofType = (type: NodeType) => `{ ... on ${type} ${everythingOf(schema, type
 describe.each(everyEngine)('nodes on %s', (engine) => {
   test('each is found by every spelling of its id, and says the ids that it is found by', async () => {
     const { app, ours } = await startWorlds(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     const things = await everyThing(ask, ours)
     expect(new Set(things.map(({ type }) => type))).toEqual(new Set(nodeTypes))
     for (const thing of things) {
@@ -29,17 +29,17 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
         answers.push(data.node)
       }
       const uuid = hasUuid(type) ? { uuid: id } : {}
-      expect(answers[0]).toMatchObject({ __typename: type, id: globalId(type, id), ...uuid })
+      expect(answers[0]).toMatchObject({ __typename: type, id: toGlobalId(type, id), ...uuid })
       for (const answer of answers) expect(answer).toEqual(answers[0])
     }
   })
 
   test('an id under the type of another finds nothing', async () => {
     const { app, ours } = await startWorlds(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     for (const { type, id } of await everyThing(ask, ours)) {
       for (const other of nodeTypes.filter((each) => each !== type)) {
-        const { data } = await ask('query($id: ID!) { node(id: $id) { __typename } }', { id: globalId(other, id) })
+        const { data } = await ask('query($id: ID!) { node(id: $id) { __typename } }', { id: toGlobalId(other, id) })
         expect(data, `${type} as ${other}`).toEqual({ node: null })
       }
     }
@@ -47,13 +47,13 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
 
   test('nodes come in the order of their ids, as often as they are named, with null for what is not there', async () => {
     const { app, ours, theirs } = await startWorlds(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     const things = thingsOf(ours)
-    const found = things.flatMap((thing) => spellingsOf(thing).map((id) => [id, globalId(thing.type, thing.id)]))
+    const found = things.flatMap((thing) => spellingsOf(thing).map((id) => [id, toGlobalId(thing.type, thing.id)]))
     const missing = [
       app.service.newId(),
       theirs.person,
-      globalId('Customer', theirs.person),
+      toGlobalId('Customer', theirs.person),
       'junk',
       '',
       ours.methods.deletedBank,
@@ -71,10 +71,10 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
 
   test('a hundred nodes are given, and one more is refused by the name of the argument', async () => {
     const { app, ours } = await startWorlds(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     const query = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }'
     const hundred = await ask(query, { ids: Array(100).fill(ours.person) })
-    expect(hundred.data.nodes).toEqual(Array(100).fill({ id: globalId('Customer', ours.person) }))
+    expect(hundred.data.nodes).toEqual(Array(100).fill({ id: toGlobalId('Customer', ours.person) }))
     for (const ids of [Array(101).fill(ours.person), Array(500).fill('junk')]) {
       const { data, errors } = await ask(query, { ids })
       expect(data).toEqual({ nodes: null })
@@ -89,7 +89,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
 
   test('everything that a page shows is the same when it is fetched again by its id', async () => {
     const { app, ours } = await startWorlds(engine)
-    const ask = asking(app)
+    const ask = createAsk(app)
     const calls = callsOf({
       Customer: [ours.person, ours.company],
       Wallet: [ours.wallets.merchant, ours.wallets.person],
@@ -125,8 +125,10 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
       statements++
       return app.db.execute<Result>(query, params)
     }
-    const ask = asking(app, {
-      server: serverLike(app, { service: { ...app.service, db: { ...app.db, execute, version: () => null } } }),
+    const ask = createAsk(app, {
+      server: createServerVariant(app, {
+        service: { ...app.service, db: { ...app.db, execute, tableVersion: () => null } },
+      }),
     })
     const countOf = async (ids: readonly string[]) => {
       statements = 0
@@ -137,7 +139,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
     const things = await everyThing(ask, ours)
     for (const type of nodeTypes) {
-      const ids = things.filter((thing) => thing.type === type).map((thing) => globalId(type, thing.id))
+      const ids = things.filter((thing) => thing.type === type).map((thing) => toGlobalId(type, thing.id))
       if (type !== 'Merchant') expect(ids.length, type).toBeGreaterThan(1)
       expect(await countOf(ids), type).toBe(await countOf(ids.slice(0, 1)))
     }
@@ -148,7 +150,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
 })
 
 /** What a merchant has, and what is supported for all. */
-async function everyThing(ask: ReturnType<typeof asking>, ours: World): Promise<Thing[]> {
+async function everyThing(ask: ReturnType<typeof createAsk>, ours: World): Promise<Thing[]> {
   const { data } = await ask('{ assetCodes { nodes { uuid networks { uuid } } } }')
   const assets = data.assetCodes.nodes as { uuid: string; networks: { uuid: string }[] }[]
   const idsOf = (type: string) =>

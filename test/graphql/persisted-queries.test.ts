@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { keepPersistedQueries } from '../../src/graphql/documents/persisted-queries.ts'
+import { createPersistedQueryCache } from '../../src/graphql/documents/persisted-queries.ts'
 import type { App } from '../support/app.ts'
-import { everyWay, startApp } from '../support/app.ts'
+import { everyExecutionPath, startApp } from '../support/app.ts'
 import { listen } from './support/listen.ts'
 
 const newer = 'application/graphql-response+json'
@@ -22,9 +22,9 @@ function get(app: App, text: string, query?: string) {
 
 const notFound = [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }]
 
-describe.each(everyWay)('automatic persisted queries on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('automatic persisted queries on %s, short way: %s', (engine, hasFastPath) => {
   test('are asked for by their hash once their text was sent, by POST and by GET', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     for (const [accept, status] of [
       ['application/json', 200],
       [newer, 400],
@@ -45,7 +45,7 @@ describe.each(everyWay)('automatic persisted queries on %s, short way: %s', (eng
   })
 
   test('are each merchant’s own', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const { apiKey } = await app.otherMerchant()
     await post(app, { query: who, extensions: hashed(who) })
     expect((await post(app, { extensions: hashed(who) }, { key: apiKey })).body.errors).toMatchObject(notFound)
@@ -53,7 +53,7 @@ describe.each(everyWay)('automatic persisted queries on %s, short way: %s', (eng
   })
 
   test('with a hash of another text are refused, and neither is known then', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const other = `${who} `
     const refused = await post(app, { query: other, extensions: hashed(who) })
     expect(refused.body.errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT' } }])
@@ -64,7 +64,7 @@ describe.each(everyWay)('automatic persisted queries on %s, short way: %s', (eng
   })
 
   test('that can not be run are refused, and not known then', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     for (const [query, code] of [
       ['{ nothing }', 'INVALID_DOCUMENT'],
       ['{', 'INVALID_DOCUMENT'],
@@ -77,7 +77,7 @@ describe.each(everyWay)('automatic persisted queries on %s, short way: %s', (eng
   })
 
   test('that change something are not run by GET', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
     expect((await post(app, { query: opening, extensions: hashed(opening) })).body.data.createWallet).toBeDefined()
     const refused = await get(app, opening)
@@ -85,7 +85,7 @@ describe.each(everyWay)('automatic persisted queries on %s, short way: %s', (eng
   })
 
   test('stream', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence } }'
     await app.wallet()
     const first = await listen(app, { query: ticking, extensions: JSON.stringify(hashed(ticking)) }, { method: 'GET' })
@@ -100,28 +100,28 @@ describe('texts that are kept', () => {
   const text = (length: number) => 'x'.repeat(length)
 
   test('of one merchant go when they were not used for longest, and push out no other’s', () => {
-    const kept = keepPersistedQueries(bounds)
-    kept.keep('quiet', 'own', text(40))
-    kept.keep('loud', 'first', text(40))
-    kept.keep('loud', 'second', text(40))
-    expect(kept.find('loud', 'first')).toBeDefined()
+    const kept = createPersistedQueryCache(bounds)
+    kept.set('quiet', 'own', text(40))
+    kept.set('loud', 'first', text(40))
+    kept.set('loud', 'second', text(40))
+    expect(kept.get('loud', 'first')).toBeDefined()
     for (let count = 0; count < 1_000; count++) {
-      kept.keep('loud', `more ${count}`, text(40))
-      kept.find('loud', 'first')
+      kept.set('loud', `more ${count}`, text(40))
+      kept.get('loud', 'first')
     }
-    expect(kept.find('loud', 'second')).toBeUndefined()
-    expect(kept.find('loud', 'first')).toBeDefined()
-    expect(kept.find('loud', 'more 999')).toBeDefined()
-    expect(kept.find('loud', 'more 998')).toBeUndefined()
-    expect(kept.find('quiet', 'own')).toBeDefined()
+    expect(kept.get('loud', 'second')).toBeUndefined()
+    expect(kept.get('loud', 'first')).toBeDefined()
+    expect(kept.get('loud', 'more 999')).toBeDefined()
+    expect(kept.get('loud', 'more 998')).toBeUndefined()
+    expect(kept.get('quiet', 'own')).toBeDefined()
   })
 
   test('of many merchants go together, those first that nobody asked for', () => {
-    const kept = keepPersistedQueries(bounds)
-    for (const merchant of ['a', 'b', 'c']) kept.keep(merchant, 'own', text(80))
-    expect(kept.find('a', 'own')).toBeDefined()
-    kept.keep('d', 'own', text(80))
-    expect(['a', 'b', 'c', 'd'].map((merchant) => kept.find(merchant, 'own') !== undefined)).toEqual([
+    const kept = createPersistedQueryCache(bounds)
+    for (const merchant of ['a', 'b', 'c']) kept.set(merchant, 'own', text(80))
+    expect(kept.get('a', 'own')).toBeDefined()
+    kept.set('d', 'own', text(80))
+    expect(['a', 'b', 'c', 'd'].map((merchant) => kept.get(merchant, 'own') !== undefined)).toEqual([
       true,
       false,
       true,
@@ -130,9 +130,9 @@ describe('texts that are kept', () => {
   })
 
   test('are counted once, however often they are sent', () => {
-    const kept = keepPersistedQueries(bounds)
-    kept.keep('a', 'other', text(50))
-    for (let count = 0; count < 10; count++) kept.keep('a', 'own', text(50))
-    expect(kept.find('a', 'other')).toBeDefined()
+    const kept = createPersistedQueryCache(bounds)
+    kept.set('a', 'other', text(50))
+    for (let count = 0; count < 10; count++) kept.set('a', 'own', text(50))
+    expect(kept.get('a', 'other')).toBeDefined()
   })
 })

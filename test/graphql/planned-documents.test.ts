@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { demoKey, seedDemo } from '../../src/demo/demo.ts'
 import { tourTabs } from '../../src/demo/tour.ts'
-import { rememberDocuments } from '../../src/graphql/documents/documents.ts'
+import { createDocumentCache } from '../../src/graphql/documents/documents.ts'
 import { apiKeyById } from '../../src/modules/merchants/repository.ts'
 import { createService } from '../../src/operations/context.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
@@ -12,7 +12,7 @@ import * as typedDocuments from './documents/documents.ts'
 import { bothWays } from './support/two-ways.ts'
 
 test('every document of the benchmark and of the typed documents has a plan', () => {
-  const prepare = rememberDocuments(sandboxSchema)
+  const prepare = createDocumentCache(sandboxSchema)
   const typed = Object.entries(typedDocuments).flatMap(([name, each]) =>
     name.endsWith('Document') ? [String(each)] : [],
   )

@@ -5,9 +5,9 @@ import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
-import { anyDocuments, whatIsKnown } from './support/any-document.ts'
-import { fillRichly } from './support/rich-world.ts'
-import type { Answered, Document } from './support/two-ways.ts'
+import { collectKnownValues, randomDocuments } from './support/any-document.ts'
+import { seedRichData } from './support/rich-world.ts'
+import type { PathAnswer, RequestDocument } from './support/two-ways.ts'
 import { bothWays, compareWays } from './support/two-ways.ts'
 
 /** One merchant's data, and both ways of asking for it. */
@@ -35,7 +35,7 @@ async function startBothWays(engine: Engine) {
       payoutId: first.data.id,
     },
     /** The answer of the interpreter, which a plan must give to the byte, made or found again; and whether a plan gave it. */
-    async sameAnswer(document: Document): Promise<Answered> {
+    async sameAnswer(document: RequestDocument): Promise<PathAnswer> {
       const { text } = await interpreted(document)
       const first = await planned(document)
       const second = await planned(document)
@@ -49,7 +49,7 @@ async function startBothWays(engine: Engine) {
 type Ids = Awaited<ReturnType<typeof startBothWays>>['ids']
 
 /** Documents that a plan answers. */
-const plannedDocuments: Record<string, (ids: Ids) => Document> = {
+const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'one field': () => ({ query: '{merchant{name}}' }),
   '__typename everywhere': ({ walletId }) => ({
     query: `query($id: ID!){__typename merchant{__typename} wallet(id:$id){__typename customer{__typename}}
@@ -289,7 +289,7 @@ const plannedDocuments: Record<string, (ids: Ids) => Document> = {
 }
 
 /** What graphql-js answers without an error: looks at the schema itself. */
-const keptDocuments: Record<string, (ids: Ids) => Document> = {
+const keptDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'the whole schema': () => ({
     query: getIntrospectionQuery({
       oneOf: true,
@@ -307,7 +307,7 @@ const keptDocuments: Record<string, (ids: Ids) => Document> = {
 }
 
 /** Documents that are refused or end in errors. */
-const faultyDocuments: Record<string, (ids: Ids) => Document> = {
+const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'no document': () => ({ query: '{' }),
   'a field that is not there': () => ({ query: '{nothing}' }),
   'two operations and no name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}' }),
@@ -417,7 +417,7 @@ const faultyDocuments: Record<string, (ids: Ids) => Document> = {
 }
 
 /** Mutations whose payload a plan answers; nothing in it differs from one time to the next. */
-const plannedMutations: Record<string, (ids: Ids) => Document> = {
+const plannedMutations: Record<string, (ids: Ids) => RequestDocument> = {
   'a mutation': () => ({
     query: `mutation($i:CreateWalletInput!){made:createWallet(input:$i){__typename ...W ... on UserError{code field}}}
       fragment W on CreateWalletPayload{wallet{description currency balance customer{email}}}`,
@@ -440,7 +440,7 @@ const plannedMutations: Record<string, (ids: Ids) => Document> = {
 }
 
 /** Several are done one after another, which is left to graphql-js. */
-const keptMutations: Record<string, (ids: Ids) => Document> = {
+const keptMutations: Record<string, (ids: Ids) => RequestDocument> = {
   'several fields': () => ({
     query: `mutation{z:createWallet(input:{currency:"NGN" description:"Z"}){...W} a:createWallet(input:{currency:"ZAR" description:"A"}){...W}
       bad:createWallet(input:{currency:"XXX" description:""}){...W ... on InvalidInputError{fields{field code}}}}
@@ -448,7 +448,7 @@ const keptMutations: Record<string, (ids: Ids) => Document> = {
   }),
 }
 
-const faultyMutations: Record<string, (ids: Ids) => Document> = {
+const faultyMutations: Record<string, (ids: Ids) => RequestDocument> = {
   'a mutation of which a part fails': () => ({
     query: `mutation($i:CreateWalletInput!,$c:String){createWallet(input:$i){
       ... on CreateWalletPayload{wallet{description currency payouts(after:$c){totalCount}}}}}`,
@@ -472,7 +472,7 @@ const faultyMutations: Record<string, (ids: Ids) => Document> = {
 describe.each(everyEngine)('planned and interpreted documents on %s', (engine) => {
   test('give the same answers, to the byte, and a plan gives all that have no errors', async () => {
     const { sameAnswer, ids } = await startBothWays(engine)
-    const seen = async (documents: Record<string, (ids: Ids) => Document>) => {
+    const seen = async (documents: Record<string, (ids: Ids) => RequestDocument>) => {
       const found: Record<string, string> = {}
       for (const [name, documentFor] of Object.entries(documents)) {
         const { hasErrors, isPlanned } = await sameAnswer(documentFor(ids))
@@ -550,13 +550,13 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
   test('give the same answers to any document, and a plan every one without errors', async () => {
     let now = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => now })
-    const { merchantId, idempotencyKeys } = await fillRichly(app.service, app.url, () => {
+    const { merchantId, idempotencyKeys } = await seedRichData(app.service, app.url, () => {
       now += 1_003
     })
     const ways = bothWays(app.service, merchantId)
-    const known = await whatIsKnown(ways.interpreted, idempotencyKeys)
+    const known = await collectKnownValues(ways.interpreted, idempotencyKeys)
     const seed = randomInt(2 ** 32)
-    const seen = await compareWays(ways, anyDocuments(randomFrom(seed), known), 300)
+    const seen = await compareWays(ways, randomDocuments(randomFrom(seed), known), 300)
     expect(seen.different, `seed ${seed}`).toEqual([])
     expect(seen.unplanned, `seed ${seed}`).toEqual([])
     expect(seen.planned, `seed ${seed}`).toBeGreaterThan(200)

@@ -18,18 +18,18 @@ import { describe, expect, test } from 'vitest'
 import { unavailable } from '../../src/core/errors.ts'
 import type { Database } from '../../src/database/database.ts'
 import { limits } from '../../src/graphql/documents/limits.ts'
-import { precheckOf } from '../../src/graphql/documents/precheck.ts'
-import type { Shown } from '../../src/graphql/schema/field-source.ts'
-import { scopeOfShown } from '../../src/graphql/schema/field-source.ts'
+import { lazyPrecheck } from '../../src/graphql/documents/precheck.ts'
+import type { FieldSource } from '../../src/graphql/schema/field-source.ts'
+import { scopeByFieldSource } from '../../src/graphql/schema/field-source.ts'
 import type { Caller } from '../../src/operations/access/api-caller.ts'
-import { noCaller } from '../../src/operations/access/api-caller.ts'
+import { systemCaller } from '../../src/operations/access/api-caller.ts'
 import { scopes } from '../../src/operations/access/scopes.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { newKey } from '../modules/client-tokens/support/tokens.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { whatIsStored } from '../support/stored.ts'
-import { serverLike } from './support/ask.ts'
+import { readStoredRows } from '../support/stored.ts'
+import { createServerVariant } from './support/ask.ts'
 import { mutations } from './support/mutations.ts'
 import { everythingOf } from './support/selection.ts'
 import { startWorlds } from './support/world.ts'
@@ -68,8 +68,8 @@ function reachedBy(mutation: string): Reached[] {
 }
 
 function scopeOf({ extensions }: GraphQLField<unknown, unknown>) {
-  const { shown } = extensions as { shown?: Shown }
-  return shown === undefined ? 'read' : scopeOfShown[shown.kind]
+  const { shown } = extensions as { shown?: FieldSource }
+  return shown === undefined ? 'read' : scopeByFieldSource[shown.kind]
 }
 
 /** A document that selects one field below a mutation, through a fragment of each type on the way. */
@@ -129,8 +129,8 @@ function faultsOf(query: string, variables: Readonly<Record<string, unknown>> = 
   if (!operation) throw new Error('no operation')
   const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
   const named = Object.fromEntries(fragments.map((each) => [each.name.value, each]))
-  const check = precheckOf(schema, operation, named)
-  return check(noCaller, { sources: {}, coerced: variables }).map(({ path }) => path?.join('.'))
+  const check = lazyPrecheck(schema, operation, named)
+  return check(systemCaller, { sources: {}, coerced: variables }).map(({ path }) => path?.join('.'))
 }
 
 const making = (selection: string, rest = '') =>
@@ -207,20 +207,20 @@ describe('the check of what an operation selects', () => {
   test('of a subscription finds a scope that its caller lacks', () => {
     const [operation] = parse('subscription { payoutChanged(id: "x") { wallet { id } } }').definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
-    const check = precheckOf(schema, operation, {})
+    const check = lazyPrecheck(schema, operation, {})
     const codes = (caller: Caller) => check(caller, { sources: {}, coerced: {} }).map(({ message }) => message)
-    expect(codes({ ...noCaller, scopes: ['wallets'] })).toEqual([expect.stringContaining('lacks the scope read')])
-    expect(codes({ ...noCaller, scopes: ['read'] })).toEqual([])
+    expect(codes({ ...systemCaller, scopes: ['wallets'] })).toEqual([expect.stringContaining('lacks the scope read')])
+    expect(codes({ ...systemCaller, scopes: ['read'] })).toEqual([])
   })
 
   test('of a mutation finds that a token of one customer may not do it, whatever scopes it has', () => {
     const query = 'mutation { createWebhookEndpoint(input: {url: "https://example.com"}) { __typename } }'
     const [operation] = parse(query).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
-    const check = precheckOf(schema, operation, {})
-    const ofCustomer = { ...noCaller, customerId: 'c' }
+    const check = lazyPrecheck(schema, operation, {})
+    const ofCustomer = { ...systemCaller, customerId: 'c' }
     expect(check(ofCustomer, { sources: {}, coerced: {} })).toMatchObject([{ path: ['createWebhookEndpoint'] }])
-    expect(check(noCaller, { sources: {}, coerced: {} })).toEqual([])
+    expect(check(systemCaller, { sources: {}, coerced: {} })).toEqual([])
   })
 
   test('is impossible of arguments that say nothing of how they are parsed', () => {
@@ -229,7 +229,7 @@ describe('the check of what an operation selects', () => {
     )
     const [operation] = parse('mutation { make { part(size: 1) } }').definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
-    expect(() => precheckOf(strange, operation, {})(noCaller, { sources: {}, coerced: {} })).toThrow('part')
+    expect(() => lazyPrecheck(strange, operation, {})(systemCaller, { sources: {}, coerced: {} })).toThrow('part')
   })
 })
 
@@ -237,14 +237,14 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
   test('is checked before anything is done: scopes and arguments of every field that its payload leads to', async () => {
     const { app, ours } = await startWorlds(engine)
     await app.fee('0.5')
-    const servers = [true, false].map((isPlanned) => serverLike(app, { isPlanned }))
+    const servers = [true, false].map((isPlanned) => createServerVariant(app, { isPlanned }))
     const { apiKey: writing } = await newKey(app, { scopes: scopes.filter((scope) => scope !== 'read') })
     const { apiKey } = app.merchant
     let refused = 0
     for (const [mutation, given] of mutations(ours)) {
       const input = { idempotencyKey: `for ${mutation}`, ...given }
       if (mutation === 'payoutQuote') continue
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
       const expectRefused = async (code: string, status: number, key: string, query: string, variables: object) => {
         const answer = await ask(servers[refused++ % 2] as App['server'], key, query, variables)
         const seen = [answer.status, answer.data, answer.errors?.[0]?.extensions.code]
@@ -260,12 +260,12 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
           }
         }
       }
-      expect([mutation, await whatIsStored(app)]).toEqual([mutation, before])
+      expect([mutation, await readStoredRows(app)]).toEqual([mutation, before])
       const bare = documentOf(mutation, { steps: [], field: mutationFields[mutation] as never })
       const { errors } = await ask(app.server, writing, bare, { input })
       expect([mutation, errors]).toEqual([mutation, undefined])
       const isStored = mutation !== 'createClientToken'
-      if (isStored) expect([mutation, await whatIsStored(app)]).not.toEqual([mutation, before])
+      if (isStored) expect([mutation, await readStoredRows(app)]).not.toEqual([mutation, before])
     }
     expect(refused).toBeGreaterThan(500)
     await app.expectBooksToBalance()
@@ -276,8 +276,8 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
     async (isPlanned) => {
       const app = await startApp(engine)
       const customerId = await app.customer()
-      const server = serverLike(app, { isPlanned })
-      const before = await whatIsStored(app)
+      const server = createServerVariant(app, { isPlanned })
+      const before = await readStoredRows(app)
       const query = `mutation($input: CreateWalletInput!, $first: Int, $isSeen: Boolean = true) {
       made: createWallet(input: $input) { ...Shown } }
       fragment Shown on CreateWalletResult { ... on CreateWalletPayload { wallet { id ...Owner @include(if: $isSeen) } } }
@@ -300,7 +300,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
           extensions: { code: 'INVALID_INPUT' },
         },
       ])
-      expect([refused.data, undecided.data, await whatIsStored(app)]).toEqual([undefined, undefined, before])
+      expect([refused.data, undecided.data, await readStoredRows(app)]).toEqual([undefined, undefined, before])
 
       expect(await askFor({ first: 1, isSeen: false })).toMatchObject({ data: { made: { wallet: {} } } })
       expect((await askFor({ first: null })).data.made.wallet.owner.theirs.nodes).toHaveLength(1)
@@ -309,7 +309,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
 
   test('is checked in all mutations of a document before the first is done', async () => {
     const app = await startApp(engine)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const { apiKey } = await newKey(app, { scopes: ['wallets', 'read'] })
     const wallet = '{ currency: "NGN", description: "Cash" }'
     const second = (selection: string) => `mutation { a: createWallet(input: ${wallet}) { __typename } ${selection} }`
@@ -323,7 +323,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
       const { data, errors } = await ask(app.server, apiKey, second(selection), {})
       expect([data, errors.length, errors[0].extensions.code]).toEqual([undefined, 1, code])
     }
-    expect((await whatIsStored(app)).wallets).toEqual(before.wallets)
+    expect((await readStoredRows(app)).wallets).toEqual(before.wallets)
   })
 
   test('that can no longer be read leaves what was done in the answer, and a retry shows it', async () => {
@@ -341,7 +341,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
     const query = `mutation($input: CreatePayoutInput!) { createPayout(input: $input) { ... on CreatePayoutPayload {
       payout { uuid status wallet { balance } events { status } } } } }`
     for (const isPlanned of [true, false]) {
-      const server = serverLike(app, { isPlanned, service, onLog: () => {} })
+      const server = createServerVariant(app, { isPlanned, service, onLog: () => {} })
       const input = { ...payoutInput, idempotencyKey: `planned ${isPlanned}` }
       const { status, data, errors } = await ask(server, app.merchant.apiKey, query, { input })
       expect([status, data.createPayout.payout]).toEqual([

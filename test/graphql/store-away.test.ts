@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { unavailable } from '../../src/core/errors.ts'
 import type { Database } from '../../src/database/database.ts'
 import { startApp } from '../support/app.ts'
-import { serverLike } from './support/ask.ts'
+import { createServerVariant } from './support/ask.ts'
 
 const query =
   '{ wallets(first: 1) { nodes { id } } customers(first: 1) { nodes { id } } payouts(first: 1) { nodes { id } } }'
@@ -16,7 +16,7 @@ test('a store that takes no request is asked no more often by a plan than by gra
   const service = { ...app.service, db: { ...app.db, execute } }
   const answers = []
   for (const isPlanned of [true, false]) {
-    const server = serverLike(app, { isPlanned, service, onLog: () => {} })
+    const server = createServerVariant(app, { isPlanned, service, onLog: () => {} })
     asked = 0
     const { statusCode, json } = await server.inject({
       method: 'POST',

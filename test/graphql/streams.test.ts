@@ -6,19 +6,19 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import type { Query } from '../../src/database/query.ts'
-import { globalId } from '../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../src/graphql/schema/global-ids.ts'
 import { createKey, revokeKey, rotateKey } from '../../src/modules/merchants/manage-keys.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../src/operations/context.ts'
-import { streamsPerMerchant, untilEnded } from '../../src/server/graphql/stream-limiter.ts'
+import { maxStreamsPerMerchant, takeUntilEnd } from '../../src/server/graphql/stream-limiter.ts'
 import { nigerian } from '../modules/payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
-import { serverLike } from './support/ask.ts'
+import { createServerVariant } from './support/ask.ts'
 import { listen, patienceMs } from './support/listen.ts'
 
 const patience = { timeout: patienceMs, interval: 20 }
@@ -83,7 +83,7 @@ describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
     const ids = [await pay(app), await pay(app), await pay(app)]
     const unwatched = await pay(app)
     const [one = '', two = '', three = ''] = ids
-    const given = [one, globalId('Payout', two), three.toUpperCase(), one].map((id) => `"${id}"`)
+    const given = [one, toGlobalId('Payout', two), three.toUpperCase(), one].map((id) => `"${id}"`)
     const { next } = await listen(
       app,
       `subscription { payoutsChanged(ids: [${given}]) { uuid status events { status } } }`,
@@ -173,7 +173,7 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
       asked.push(params as Params)
       return app.db.execute<Result>(query, params)
     }
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const ids = payouts.map(({ id }) => `"${id}"`)
     const stream = await listen(app, `subscription { payoutsChanged(ids: [${ids}]) { uuid } }`, { server })
     for (const _ of ids) await stream.next()
@@ -239,11 +239,11 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
       }
       return app.db.execute<Result>(query, params)
     }
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     server.server.on('request', (_, response) => response.once('close', () => closed.resolve()))
     const query = `subscription { payoutsChanged(customerId: "${customerId}") { uuid } }`
     const stream = () => listen(app, query, { server, signal: end.signal })
-    for (let i = 0; i < streamsPerMerchant; i++) {
+    for (let i = 0; i < maxStreamsPerMerchant; i++) {
       await expect(stream()).rejects.toThrow()
       await closed.promise
       end = new AbortController()
@@ -272,7 +272,7 @@ describe('a stream whose source fails', () => {
       if (isBroken) throw new Error('the disk of 0690000032 is gone')
       return app.db.execute<Result>(query, params)
     }
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const { next } = await listen(app, `subscription { payoutChanged(id: "${payoutId}") { status } }`, { server })
     expect(await next()).toMatchObject({ data: { payoutChanged: { status: 'PROCESSING' } } })
     await settle(app, payoutId, 'COMPLETED')
@@ -291,7 +291,7 @@ describe('a stream whose source fails', () => {
 describe('of what Yoga has answered nothing is kept', () => {
   test.each(['a stream that its caller leaves', 'a stream in parts', 'a query over GET'])('%s', async (kind) => {
     const app = await startApp('sqlite')
-    const server = serverLike(app, {})
+    const server = createServerVariant(app, {})
     const url = `${await server.listen({ port: 0, host: '127.0.0.1' })}/graphql`
     const requests: WeakRef<IncomingMessage>[] = []
     let socket: Socket | null = null
@@ -352,7 +352,7 @@ describe('what is told until it must end', () => {
     }
     const collect = garbageCollector()
     let count = 0
-    for await (const _ of untilEnded(told(), new Promise<never>(() => {}))) {
+    for await (const _ of takeUntilEnd(told(), new Promise<never>(() => {}))) {
       if (++count < 1_000) continue
       await new Promise((resolve) => setImmediate(resolve))
       collect()
@@ -367,7 +367,7 @@ describe('what is told until it must end', () => {
       yield 'first'
       await new Promise(() => {})
     }
-    const results = untilEnded(told(), promise)
+    const results = takeUntilEnd(told(), promise)
     expect(await results.next()).toEqual({ value: 'first', done: false })
     const next = results.next()
     resolve('last')

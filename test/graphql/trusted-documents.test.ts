@@ -4,15 +4,15 @@ import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { findDocuments } from '../../src/graphql/documents/resolve-document.ts'
-import { pinDocuments } from '../../src/graphql/documents/trusted-document-cache.ts'
+import { createDocumentResolver } from '../../src/graphql/documents/resolve-document.ts'
+import { createTrustedDocumentCache } from '../../src/graphql/documents/trusted-document-cache.ts'
 import { addDocuments } from '../../src/modules/trusted-documents/add-documents.ts'
 import { removeDocument } from '../../src/modules/trusted-documents/remove-document.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { createServer } from '../../src/server/host.ts'
 import { screens } from '../bench/screens.ts'
 import type { App, Engine } from '../support/app.ts'
-import { everyEngine, everyWay, payoutBody, startApp } from '../support/app.ts'
+import { everyEngine, everyExecutionPath, payoutBody, startApp } from '../support/app.ts'
 import { listen, patienceMs } from './support/listen.ts'
 
 const newer = 'application/graphql-response+json'
@@ -35,9 +35,9 @@ function get(app: App, parameters: Record<string, string>, accept = 'application
 
 const codeOf = ({ body }: { body: { errors?: [{ extensions: { code: string } }] } }) => body.errors?.[0].extensions.code
 
-describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (engine, hasFastPath) => {
   test('are asked for by their ids, with variables and the name of an operation', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     const sha256 = createHash('sha256').update(named).digest('hex')
     await trust(app, { who, named, [sha256]: named })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -57,7 +57,7 @@ describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasSh
   })
 
   test('change something by POST only, and are kept by the caller’s own cache only where a GET asked', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     await trust(app, { who, opening, failing: '{ customers(after: "junk") { totalCount } }' })
     expect((await post(app, { documentId: 'opening' })).body.data.createWallet.__typename).toBe('CreateWalletPayload')
     for (const accept of ['application/json', newer]) {
@@ -82,7 +82,7 @@ describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasSh
   })
 
   test('are told from those that nobody knows, in either media type', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const documentId of ['other', 'WHO', 'sha256:who2', '__proto__', 'constructor']) {
       for (const [accept, status] of [
@@ -106,7 +106,7 @@ describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasSh
     ['a version that is not known', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
     ['a hash that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
   ])('%s is refused with its name', async (_, body, field) => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const accept of ['application/json', newer]) {
       const answer = await post(app, body, { accept })
@@ -119,7 +119,7 @@ describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasSh
   })
 
   test('are known as soon as they are added, and gone when they are removed', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     expect(codeOf(await post(app, { documentId: 'who' }))).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
     await trust(app, { who })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -137,7 +137,7 @@ describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasSh
   })
 
   test('stream their subscriptions, by POST and by GET', async () => {
-    const app = await startApp(engine, { hasShortWay })
+    const app = await startApp(engine, { hasFastPath })
     await trust(app, { ticking })
     await app.wallet()
     for (const method of ['POST', 'GET'] as const) {
@@ -155,7 +155,7 @@ describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasSh
 
   test('that a later schema refuses say so, and leave the others', async () => {
     const lines: string[] = []
-    const app = await startApp(engine, { hasShortWay, onLog: (line) => lines.push(line) })
+    const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await trust(app, { gone: '{ fieldOfThePast }', who })
     expect(codeOf(await post(app, { documentId: 'gone' }))).toBe('INVALID_DOCUMENT')
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -163,9 +163,9 @@ describe.each(everyWay)('trusted documents on %s, short way: %s', (engine, hasSh
   })
 })
 
-describe.each(everyWay)('DOCUMENTS=trusted on %s, short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, short way: %s', (engine, hasFastPath) => {
   test('runs in live what is trusted, by its id or its text, and reads nothing else', async () => {
-    const app = await startApp(engine, { hasShortWay, mode: 'live', documents: 'trusted' })
+    const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who, ticking })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
     await expect
@@ -192,7 +192,7 @@ describe.each(everyWay)('DOCUMENTS=trusted on %s, short way: %s', (engine, hasSh
   })
 
   test('takes no hash but that of a trusted document', async () => {
-    const app = await startApp(engine, { hasShortWay, mode: 'live', documents: 'trusted' })
+    const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
     const hashed = (text: string) => ({
@@ -211,7 +211,7 @@ describe.each(everyWay)('DOCUMENTS=trusted on %s, short way: %s', (engine, hasSh
   })
 
   test('lets the sandbox look at the schema, so that GraphiQL can explain it, and do nothing else', async () => {
-    const app = await startApp(engine, { hasShortWay, documents: 'trusted' })
+    const app = await startApp(engine, { hasFastPath, documents: 'trusted' })
     const introspection = await post(app, { query: getIntrospectionQuery() })
     expect(introspection.body.data.__schema.queryType.name).toBe('Query')
     for (const query of [
@@ -286,12 +286,12 @@ async function askAfterStart(engine: Engine) {
 }
 
 test('whatever else is asked, a trusted document stays prepared and planned', async () => {
-  const pinned = pinDocuments(sandboxSchema)
-  const nothing = { keepUp: () => undefined, lookAgain: () => undefined }
-  const find = findDocuments(sandboxSchema, { taken: 'any', trusted: { ...pinned, ...nothing } })
+  const pinned = createTrustedDocumentCache(sandboxSchema)
+  const nothing = { refreshIfChanged: () => undefined, refresh: () => undefined }
+  const find = createDocumentResolver(sandboxSchema, { taken: 'any', trusted: { ...pinned, ...nothing } })
   pinned.pin('who', who)
   pinned.byId('who')?.planAhead()
-  const before = await find({ query: null, name: { kind: 'documentId', value: 'who' } }, 'a')
+  const before = await find({ query: null, identifier: { kind: 'documentId', value: 'who' } }, 'a')
   if ('errors' in before) throw before.errors[0]
   const planOf = () => before.operations[0]?.planFor({ sources: {}, coerced: {} })
   const plan = planOf()
@@ -301,13 +301,13 @@ test('whatever else is asked, a trusted document stays prepared and planned', as
     if ('errors' in fresh) throw fresh.errors[0]
     fresh.operations[0]?.planFor({ sources: {}, coerced: {} })
   }
-  expect(await find({ query: null, name: { kind: 'documentId', value: 'who' } }, 'a')).toBe(before)
+  expect(await find({ query: null, identifier: { kind: 'documentId', value: 'who' } }, 'a')).toBe(before)
   expect(await find({ query: who }, 'a')).toBe(before)
   expect(planOf()).toBe(plan)
 })
 
 test('a text with several ids is known until the last of them is gone', () => {
-  const pinned = pinDocuments(sandboxSchema)
+  const pinned = createTrustedDocumentCache(sandboxSchema)
   for (const id of ['a', 'b', 'a']) pinned.pin(id, who)
   expect(pinned.byId('a')).toBe(pinned.byId('b'))
   pinned.unpin('a')

@@ -13,7 +13,7 @@ import {
   parse,
 } from 'graphql'
 import { expect, test } from 'vitest'
-import { variablesReader } from '../../src/graphql/documents/variables.ts'
+import { createVariablesReader } from '../../src/graphql/documents/variables.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const inputs = Object.values(sandboxSchema.getTypeMap())
@@ -59,7 +59,7 @@ function plain(value: unknown): unknown {
 function bothRead(text: string, given: Record<string, unknown>): [ours: unknown, theirs: unknown] {
   const [operation] = parse(text).definitions
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
-  const ours = variablesReader(sandboxSchema, operation)(given)
+  const ours = createVariablesReader(sandboxSchema, operation)(given)
   const theirs = getVariableValues(sandboxSchema, operation.variableDefinitions ?? [], given)
   return [ours && plain(ours.coerced), 'variableValues' in theirs ? plain(theirs.variableValues?.coerced) : null]
 }
@@ -111,7 +111,7 @@ test.each([
 
 test('what a default holds can be changed by nobody, because it serves every request', () => {
   const [operation] = parse('query ($v: [ID!] = ["a"]) { __typename }').definitions
-  const read = operation?.kind === Kind.OPERATION_DEFINITION && variablesReader(sandboxSchema, operation)({})
+  const read = operation?.kind === Kind.OPERATION_DEFINITION && createVariablesReader(sandboxSchema, operation)({})
   expect(read && Object.isFrozen(read.coerced.v)).toBe(true)
 })
 
@@ -120,7 +120,7 @@ test('variables of a type that is no input, and inputs with defaults, have no re
   const read = (type: string) => {
     const [operation] = parse(`query ($v: ${type}) { __typename }`).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
-    return variablesReader(schema, operation)({ v: {} })
+    return createVariablesReader(schema, operation)({ v: {} })
   }
   expect(() => read('Query')).toThrow('was not checked')
   expect(() => read('Sized')).toThrow('no input has defaults')

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { unavailable } from '../../src/core/errors.ts'
-import { bodyOf } from '../../src/graphql/execution/execute.ts'
+import { serializeResult } from '../../src/graphql/execution/execute.ts'
 import type { App } from '../support/app.ts'
 import { payoutBody, startApp } from '../support/app.ts'
-import { serverLike } from './support/ask.ts'
+import { createServerVariant } from './support/ask.ts'
 
 const path = '/graphql'
 const newer = 'application/graphql-response+json'
@@ -66,9 +66,9 @@ const accepts = [
 
 /** The same service by both ways: `short` where that is possible, and `yoga` for every request. */
 async function bothWays(app: App, { service = app.service }: { service?: App['service'] } = {}) {
-  const serving = (hasShortWay: boolean) => {
+  const serving = (hasFastPath: boolean) => {
     const lines: string[] = []
-    const server = serverLike(app, { service, hasShortWay, onLog: (line) => lines.push(line) })
+    const server = createServerVariant(app, { service, hasFastPath, onLog: (line) => lines.push(line) })
     return async (request: Asking) => {
       lines.length = 0
       const { accept, headers = {}, method = 'POST', url = path, payload } = request
@@ -151,7 +151,7 @@ describe('a request is answered alike by the short way and by Yoga', () => {
         throw fault
       }
       const { short, yoga } = await bothWays(app, {
-        service: { ...app.service, db: { ...app.db, execute, write, version: () => null } },
+        service: { ...app.service, db: { ...app.db, execute, write, tableVersion: () => null } },
       })
       for (const query of [who, '{ __typename merchant { name } }', opening]) {
         for (const accept of accepts) {
@@ -188,7 +188,7 @@ describe('a request is answered alike by the short way and by Yoga', () => {
 test('a result that is text already is put in as it is', () => {
   const extensions = { requestId: 'r', cost: { requested: 1, limit: 2 } }
   const data = { a: ['é', null, { b: '1.00000000' }] }
-  expect(bodyOf({ dataText: JSON.stringify(data), extensions })).toBe(bodyOf({ data, extensions }))
+  expect(serializeResult({ dataText: JSON.stringify(data), extensions })).toBe(serializeResult({ data, extensions }))
 })
 
 test('nothing that starts loads Yoga', () => {

@@ -4,7 +4,7 @@ import type { Context, Service } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { refusalOf } from '../support/refusal-of.ts'
+import { domainErrorOf } from '../support/refusal-of.ts'
 import type { Browsed, List, Row, World } from './lists.ts'
 import { buildWorld, everyList, rowsBefore } from './lists.ts'
 
@@ -137,7 +137,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect((await browse(started, { last: 100 })).items).toHaveLength(started.rows.length)
       for (const size of [-1, 101, 1.5, Number.NaN, '1', {}]) {
         for (const field of ['first', 'last']) {
-          const { code, details } = await refusalOf(() => browse(started, { [field]: size }))
+          const { code, details } = await domainErrorOf(() => browse(started, { [field]: size }))
           expect([code, details.fields?.map((fault) => fault.field)]).toEqual(['INVALID_INPUT', [field]])
         }
       }
@@ -145,7 +145,7 @@ describe.each(everyEngine)('on %s', (engine) => {
 
     test('refuse first with last', async () => {
       const started = await startList(engine, list, 1)
-      const { code, details } = await refusalOf(() => browse(started, { first: 1, last: 1 }))
+      const { code, details } = await domainErrorOf(() => browse(started, { first: 1, last: 1 }))
       expect([code, details.fields?.map(({ field }) => field)]).toEqual(['INVALID_INPUT', ['last']])
     })
 
@@ -176,7 +176,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       ]
       for (const cursor of foreign) {
         for (const [field, size] of [['after', 'first'] as const, ['before', 'last'] as const]) {
-          const { code, details } = await refusalOf(() => browse(started, { [size]: 1, [field]: cursor }))
+          const { code, details } = await domainErrorOf(() => browse(started, { [size]: 1, [field]: cursor }))
           expect([cursor, code, details.fields?.map((fault) => fault.field)]).toEqual([
             cursor,
             'INVALID_INPUT',
@@ -216,7 +216,7 @@ describe.each(everyEngine)('on %s', (engine) => {
         5,
       ]) {
         for (const field of ['createdFrom', 'createdBefore']) {
-          const { code, details } = await refusalOf(() => browse(started, { [field]: time }))
+          const { code, details } = await domainErrorOf(() => browse(started, { [field]: time }))
           expect([time, code, details.fields?.map((fault) => fault.field)]).toEqual([time, 'INVALID_INPUT', [field]])
         }
       }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../../src/database/database.ts'
 import type { Reader } from '../../src/database/query.ts'
-import { blockSizes, countInLists, countOfList, seekInList } from '../../src/lists/counted-list.ts'
+import { blockSizes, findPageStart, readListCount, updateListCounts } from '../../src/lists/counted-list.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { openTestDatabaseOn } from '../database/open-test-database.ts'
 import { idOf, merchantRow, upTo } from '../database/rows.ts'
@@ -21,7 +21,7 @@ async function startDatabase(engine: Engine) {
 /** Adds (1) or removes (-1) rows with these numbers. */
 async function count(db: Database, lists: readonly string[], changes: readonly (readonly [number, 1 | -1])[]) {
   await db.write(async (tx) => {
-    for (const [sequence, change] of changes) await countInLists(tx, { merchantId, lists, sequence, change })
+    for (const [sequence, change] of changes) await updateListCounts(tx, { merchantId, lists, sequence, change })
   })
 }
 
@@ -31,9 +31,9 @@ async function pageOf(
   { list, page, limit }: { list: string; page: number; limit: number },
   members: number[],
 ) {
-  const total = await countOfList(db, { merchantId, list })
+  const total = await readListCount(db, { merchantId, list })
   const offset = (page - 1) * limit
-  const start = offset < total ? await seekInList(db, { merchantId, list, total, offset }) : null
+  const start = offset < total ? await findPageStart(db, { merchantId, list, total, offset }) : null
   if (start === null) return { items: [], total, page, limit }
   const { fromSequence, skip } = start
   expect(skip).toBeLessThan(32)
@@ -75,7 +75,7 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
             await count(db, [list], [...added.map((n) => [n, 1] as const), ...removed.map((n) => [n, -1] as const)])
 
             const expected = newestFirst(members)
-            expect(await countOfList(db, { merchantId, list })).toBe(expected.length)
+            expect(await readListCount(db, { merchantId, list })).toBe(expected.length)
             const lastPages = [1, 7].map((limit) => [Math.ceil(expected.length / limit), limit] as const)
             for (const [page, limit] of [...pages, ...lastPages.filter(([page]) => page > 0)]) {
               const offset = (page - 1) * limit
@@ -149,7 +149,7 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
 
   test('a page is not looked for where the counts of blocks lack what the total has', async () => {
     const { db } = await startDatabase(engine)
-    const start = (total: number, offset: number) => seekInList(db, { merchantId, list: 'list', total, offset })
+    const start = (total: number, offset: number) => findPageStart(db, { merchantId, list: 'list', total, offset })
     expect([await start(10, 0), await start(10, 9)]).toEqual([null, null])
     await count(db, ['list'], [[7, 1]])
     expect([await start(10, 0), await start(10, 3)]).toEqual([{ fromSequence: 31, skip: 0 }, null])
@@ -159,12 +159,12 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
     const { db } = await startDatabase(engine)
 
     const refused = db.write(async (tx) => {
-      await countInLists(tx, { merchantId, lists: ['list'], sequence: 1, change: 1 })
+      await updateListCounts(tx, { merchantId, lists: ['list'], sequence: 1, change: 1 })
       throw new Error('no')
     })
 
     await expect(refused).rejects.toThrow('no')
-    expect(await countOfList(db, { merchantId, list: 'list' })).toBe(0)
+    expect(await readListCount(db, { merchantId, list: 'list' })).toBe(0)
   })
 })
 
@@ -183,8 +183,8 @@ test('the deepest page of a million rows reads a few counts, and no row before t
 
   for (const offset of [0, 31, 32, 1_023, 300_000, 777_777, 999_990]) {
     rowsRead = 0
-    const total = await countOfList(counting, { merchantId, list: 'long' })
-    const start = await seekInList(counting, { merchantId, list: 'long', total, offset })
+    const total = await readListCount(counting, { merchantId, list: 'long' })
+    const start = await findPageStart(counting, { merchantId, list: 'long', total, offset })
 
     expect(total).toBe(length)
     if (offset > 0) expect(start && start.fromSequence - start.skip).toBe(length - offset)

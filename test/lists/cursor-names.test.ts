@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../src/core/errors.ts'
-import type { AnyList } from '../../src/lists/declaration.ts'
+import { DomainError } from '../../src/core/errors.ts'
+import type { DeclaredList } from '../../src/lists/declaration.ts'
 import { declaredLists } from '../../src/lists/declared-lists.ts'
 import type { FilterKind } from '../../src/lists/filters.ts'
-import { byText } from '../../src/lists/filters.ts'
+import { filterByText } from '../../src/lists/filters.ts'
 import { defineList } from '../../src/lists/list.ts'
 import type { Context } from '../../src/operations/context.ts'
 import { createContext } from '../../src/operations/context.ts'
@@ -22,9 +22,9 @@ const always = { createdFrom: null, createdBefore: null }
 const lists = declaredLists.map((list) => [list.name, list] as const)
 
 /** The list with one more filter, which is declared by the two lines of `docs/how-to-add.md`. */
-function withInvented(list: AnyList): { fields: AnyList['filters']; browse: Browse } {
+function withInvented(list: DeclaredList): { fields: DeclaredList['filters']; browse: Browse } {
   const conditions = { ...list.conditions, invented: { column: `${list.table}.id` } }
-  const filters = { ...list.filters, invented: byText('Only what a test invents.') }
+  const filters = { ...list.filters, invented: filterByText('Only what a test invents.') }
   const { slice } = defineList({ ...list, conditions, filters } as never)
   // Test files share a process: others read the lists that the service declares.
   declaredLists.pop()
@@ -38,7 +38,7 @@ function valuesOf(kind: FilterKind): readonly unknown[] {
 }
 
 /** No filter, each with each of its values, and each two with their first; of statements those of a wallet. */
-function inputsOf(list: AnyList, fields: AnyList['filters']): Input[] {
+function inputsOf(list: DeclaredList, fields: DeclaredList['filters']): Input[] {
   const whose = list.name === 'entries' ? { walletId: id } : {}
   const times = ['createdFrom', 'createdBefore'].map((field) => [{ [field]: '2026-01-01T00:00:00.000Z' }])
   const each: Input[][] = [
@@ -75,7 +75,7 @@ async function takes(browse: Browse, context: Context, input: Input, after: stri
     await browse(context, { ...input, after })
     return true
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof DomainError)) throw error
     const fault = { field: 'after', code: 'INVALID_PARAMETER', message: 'must be a cursor that this list gave' }
     expect(error.details.fields).toEqual([fault])
     return false
@@ -128,7 +128,7 @@ describe.each(everyEngine)('the name of a list in its cursors on %s', (engine) =
     // Lists stand in the order in which their modules were loaded.
     expect(cases.map(([name]) => name).sort()).toEqual(withEarlier.sort())
     for (const [name, input, other, cursor] of cases) {
-      const { browse } = withInvented(lists.find(([each]) => each === name)?.[1] as AnyList)
+      const { browse } = withInvented(lists.find(([each]) => each === name)?.[1] as DeclaredList)
       expect(await takes(browse, app.context(), input, cursor), name).toBe(true)
       expect(await takes(browse, app.context(), { ...input, invented: 'x' }, cursor), name).toBe(false)
       expect(await takes(browse, app.context(), { ...input, createdFrom: '2026-01-01T00:00:00Z' }, cursor), name).toBe(

@@ -6,7 +6,7 @@ import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 import { startApp } from '../support/app.ts'
-import { refusalOf } from '../support/refusal-of.ts'
+import { domainErrorOf } from '../support/refusal-of.ts'
 
 // What names each list in its cursors, with the input that asks for it: callers hold cursors across an upgrade.
 const names = (merchantId: string, customerId: string, walletId: string) =>
@@ -44,7 +44,7 @@ test('cursors stay what they are: a list keeps its name in them', async () => {
     const slice = list.slice as (context: object, input: object) => Promise<{ items: readonly object[] }>
 
     expect((await slice(app.context(), { ...input, after: btoa(`${tag}:1`) })).items, tag).toEqual([])
-    const other = await refusalOf(() => slice(app.context(), { ...input, after: btoa(`${tag.slice(1)}x:1`) }))
+    const other = await domainErrorOf(() => slice(app.context(), { ...input, after: btoa(`${tag.slice(1)}x:1`) }))
     expect(other.details.fields?.map(({ field }) => field)).toEqual(['after'])
   }
 })
@@ -55,7 +55,7 @@ test('a list that can hold no row takes no cursor of a list that can', async () 
   expect((await wallets.slice(app.context(), { after })).items).toEqual([])
   const input = { currency: 'NGN', assetType: 'STABLECOIN' } as const
   expect((await wallets.slice(app.context(), input)).items).toEqual([])
-  const { details } = await refusalOf(() => wallets.slice(app.context(), { ...input, after }))
+  const { details } = await domainErrorOf(() => wallets.slice(app.context(), { ...input, after }))
   expect(details.fields?.map(({ field }) => field)).toEqual(['after'])
 })
 

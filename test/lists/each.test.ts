@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Columns, Values } from '../../src/database/projection.ts'
-import type { Answer } from '../../src/database/query.ts'
+import type { ProjectedRow, Projection } from '../../src/database/projection.ts'
+import type { MaybePromise } from '../../src/database/query.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { entries } from '../../src/modules/ledger/list.ts'
 import {
@@ -26,24 +26,28 @@ type Lists = {
   readonly name: string
   readonly list: AnyList
   readonly parent: string
-  readonly one: (context: Context, parentId: string, input: object) => Answer<Browsed>
-  readonly each: (context: Context, parentIds: readonly string[], input: object) => Answer<ReadonlyMap<string, Browsed>>
+  readonly one: (context: Context, parentId: string, input: object) => MaybePromise<Browsed>
+  readonly each: (
+    context: Context,
+    parentIds: readonly string[],
+    input: object,
+  ) => MaybePromise<ReadonlyMap<string, Browsed>>
   readonly parentIds: (world: World) => readonly string[]
   readonly filters: readonly object[]
 }
 
 /** A list where columns are chosen. */
 type AnyList = {
-  columns(wanted: readonly string[], needs: { parent?: string; isPlaced?: true }): Columns
-  slice(context: Context, input: object, columns: Columns): Answer<Slice<Values>>
+  columns(wanted: readonly string[], needs: { parent?: string; isPlaced?: true }): Projection
+  slice(context: Context, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
   slicesOf(
     parent: string,
   ): (
     context: Context,
     ids: readonly string[],
     input: object,
-    columns: Columns,
-  ) => Answer<ReadonlyMap<string, Slice<Values>>>
+    columns: Projection,
+  ) => MaybePromise<ReadonlyMap<string, Slice<ProjectedRow>>>
 }
 
 const lists: readonly Lists[] = [
@@ -154,7 +158,7 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
     const ids = each.parentIds(world)
     const [ofParent, placed] = [{ parent: each.parent }, { isPlaced: true } as const].map((needs) =>
       each.list.columns(['createdAt'], needs),
-    ) as [Columns, Columns]
+    ) as [Projection, Projection]
     expect(ofParent.names).toContain('createdAt')
     let cursors = 0
 
@@ -203,7 +207,7 @@ async function shown(slice: Browsed) {
 }
 
 /** What a slice of whole rows would be with the values of chosen columns. */
-async function asValues(slice: Browsed, { names }: Columns) {
+async function asValues(slice: Browsed, { names }: Projection) {
   const whole = await shown(slice)
   return { ...whole, items: whole.items.map((row) => names.map((name) => (row as Record<string, unknown>)[name])) }
 }

@@ -1,4 +1,4 @@
-import type { Answer } from '../../src/database/query.ts'
+import type { MaybePromise } from '../../src/database/query.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { addAssetCode } from '../../src/modules/asset-codes/add-asset-code.ts'
 import { browseAssetCodes } from '../../src/modules/asset-codes/browse-asset-codes.ts'
@@ -23,7 +23,7 @@ import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 import type { Context, Service } from '../../src/operations/context.ts'
 import { createContext } from '../../src/operations/context.ts'
-import { dullCustomer } from '../support/app.ts'
+import { sampleCustomer } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 
 /** What a test says of an item: its id, and what the list's filters look at. */
@@ -42,8 +42,8 @@ export type List = {
   readonly name: string
   readonly hasTimes: boolean
   readonly isShared: boolean
-  readonly browse: (context: Context, world: World, input: object) => Answer<Browsed>
-  readonly find: (context: Context, ids: readonly string[]) => Answer<readonly unknown[]>
+  readonly browse: (context: Context, world: World, input: object) => MaybePromise<Browsed>
+  readonly find: (context: Context, ids: readonly string[]) => MaybePromise<readonly unknown[]>
   readonly rowOf: (item: never) => Row
   readonly add: (context: Context, world: World, i: number) => Promise<Row>
   readonly filters: (world: World) => readonly Filter[]
@@ -51,7 +51,7 @@ export type List = {
 
 export async function buildWorld(service: Service, merchantId: string) {
   const context = createContext(service, merchantId)
-  const { id: customerId } = await perform(createCustomer, context, dullCustomer)
+  const { id: customerId } = await perform(createCustomer, context, sampleCustomer)
   const walletIds: Record<string, string> = {}
   for (const currency of ['USDC', 'USDT']) {
     for (const owner of [null, customerId]) {
@@ -104,7 +104,7 @@ export const customerList: List = {
   add: async (context, _, i) => {
     const type = pick(['individual', 'business', 'business'] as const, i)
     const customer = await perform(createCustomer, context, {
-      ...dullCustomer,
+      ...sampleCustomer,
       customerType: type,
       businessName: 'Example Ltd',
     })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { columnsOf } from '../../src/database/projection.ts'
+import { createProjection } from '../../src/database/projection.ts'
 import { addAssetCode } from '../../src/modules/asset-codes/add-asset-code.ts'
 import { listAssetCodes } from '../../src/modules/asset-codes/list-asset-codes.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
@@ -74,7 +74,7 @@ describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
       { freq: 3 },
     )
     const size = fc.integer({ min: 0, max: 12 })
-    const columns = columnsOf(['amount', 'id'])
+    const columns = createProjection(['amount', 'id'])
 
     await fc.assert(
       fc.asyncProperty(

@@ -10,7 +10,7 @@ import type { Service } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import { nigerian } from '../modules/payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
-import { dullCustomer, everyEngine, startApp } from '../support/app.ts'
+import { everyEngine, sampleCustomer, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 
 const payout = { assetCode: 'USDC', amount: '0.01', ...nigerian } as const
@@ -34,7 +34,7 @@ async function processOn(app: App, clock: () => number): Promise<Service> {
 /** Makes one row in each list, and two lines in the statement of `walletId`. */
 async function makeOfEach(service: Service, { merchantId, walletId }: { merchantId: string; walletId: string }) {
   const context = () => createContext(service, merchantId)
-  await perform(createCustomer, context(), dullCustomer)
+  await perform(createCustomer, context(), sampleCustomer)
   await perform(createWallet, context(), { currency: 'USDC', description: 'One more', network: 'erc20' })
   await perform(createBankPayoutMethod, context(), bankMethod)
   await depositToWallet(context(), { walletId, amount: '1', reference: service.newId() })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { forCustomer } from '../../src/database/customer-scope.ts'
+import { customerScope } from '../../src/database/customer-scope.ts'
 import { entries } from '../../src/modules/ledger/list.ts'
 import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { refusalOf } from '../support/refusal-of.ts'
+import { domainErrorOf } from '../support/refusal-of.ts'
 import type { List, Row } from './lists.ts'
 import { buildWorld, payoutList, payoutMethodList, walletList } from './lists.ts'
 
@@ -34,7 +34,7 @@ describe.each(everyEngine)('for a token that acts as one customer on %s', (engin
     const world = await buildWorld(app.service, app.merchant.id)
     for (let i = 0; i < 12; i++) await list.add(context, world, i)
     const { customerId } = world
-    const own = { ...context, db: forCustomer(context.db, customerId) }
+    const own = { ...context, db: customerScope(context.db, customerId) }
     const { items: all } = await reads.slice(context, { first: 100 })
     const matching = (row: Row) => Object.entries(filter).every(([name, value]) => row[name] === value)
 
@@ -57,7 +57,7 @@ describe.each(everyEngine)('for a token that acts as one customer on %s', (engin
     const row = all.find((each) => each.customerId === customerId) as Row
     const theirs = all.find((each) => each.customerId === null) as Row
     expect((await reads.get(own, row.id)).id).toBe(row.id)
-    expect((await refusalOf(() => reads.get(own, theirs.id))).code).toBe('RESOURCE_NOT_FOUND')
+    expect((await domainErrorOf(() => reads.get(own, theirs.id))).code).toBe('RESOURCE_NOT_FOUND')
     // Both see the same rows with this filter, and each has its own cursors.
     const input = { owner: { customerId }, first: 1 }
     for (const [one, other] of [
@@ -66,7 +66,7 @@ describe.each(everyEngine)('for a token that acts as one customer on %s', (engin
     ] as const) {
       const after = (await reads.slice(one, input)).cursorOf(row)
       expect((await reads.slice(one, { ...input, after })).items).toHaveLength(1)
-      const { details } = await refusalOf(() => reads.slice(other, { ...input, after }))
+      const { details } = await domainErrorOf(() => reads.slice(other, { ...input, after }))
       expect(details.fields?.map(({ field }) => field)).toEqual(['after'])
     }
   })
@@ -75,7 +75,7 @@ describe.each(everyEngine)('for a token that acts as one customer on %s', (engin
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const { customerId, walletIds } = await buildWorld(app.service, app.merchant.id)
-    const own = { ...context, db: forCustomer(context.db, customerId) }
+    const own = { ...context, db: customerScope(context.db, customerId) }
     const totalOf = async (walletId?: string) => {
       const { items, total } = await entries.slice(own, { walletId: walletId ?? '' })
       return [items.length, await total()]

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../src/core/errors.ts'
-import { uuidV7Source } from '../../src/core/ids.ts'
+import { DomainError } from '../../src/core/errors.ts'
+import { createUuidV7Generator } from '../../src/core/ids.ts'
 import type { Database } from '../../src/database/database.ts'
-import type { NewRow } from '../../src/lists/sequence.ts'
-import { holdList, latestInSequence, newRow, nextInSequence } from '../../src/lists/sequence.ts'
+import type { NewRowFields } from '../../src/lists/sequence.ts'
+import { latestSequenceNumber, lockSequence, newRowFields, takeSequenceNumber } from '../../src/lists/sequence.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { openTestDatabaseOn } from '../database/open-test-database.ts'
 import { idOf, merchantRow, upTo } from '../database/rows.ts'
@@ -12,7 +12,7 @@ import { everyEngine } from '../support/app.ts'
 
 const merchants = [idOf(1), idOf(2)]
 const addresses = ['addresses:one', 'addresses:two'] as const
-const refusal = new Refusal('WALLET_NOT_FOUND', 'There is none.')
+const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
 
 /** What an operation does: numbers that it takes, one after another or at once, a row that it begins, and how it ends. */
 const operations = fc.array(
@@ -36,28 +36,28 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
       await insertMerchant(tx, merchantRow(1))
       await insertMerchant(tx, merchantRow(2))
     })
-    const newId = uuidV7Source()
+    const newId = createUuidV7Generator()
     const taken = new Map<string, number[]>()
-    const rows = new Map<string, NewRow[]>()
+    const rows = new Map<string, NewRowFields[]>()
     let others = 10
 
     const run = async (db: Database, { merchant, takes, isAtOnce, isBeside, clock, ending }: Operation) => {
       const merchantId = merchants[merchant] ?? ''
       const answer = await db.write(
         async (tx) => {
-          if (isBeside) holdList(tx, merchantId, 'payouts')
-          const take = (name: (typeof addresses)[number]) => nextInSequence(tx, merchantId, name)
+          if (isBeside) lockSequence(tx, merchantId, 'payouts')
+          const take = (name: (typeof addresses)[number]) => takeSequenceNumber(tx, merchantId, name)
           const numbers = isAtOnce ? await Promise.all(takes.map(take)) : []
           if (!isAtOnce) for (const name of takes) numbers.push(await take(name))
           const now = () => Date.now() + (clock ?? 0)
           const numbering = { merchantId, now, newId: () => newId(now()) }
-          const row = clock === null ? null : await newRow(tx, numbering, 'payouts')
+          const row = clock === null ? null : await newRowFields(tx, numbering, 'payouts')
           if (ending === 'failed after writing') await insertMerchant(tx, merchantRow(++others))
           if (ending === 'refused') throw refusal
           if (ending !== 'done') throw new Error(ending)
           return { numbers, row }
         },
-        { merchantId, ...(isBeside && { beside: { key: null } }) },
+        { merchantId, ...(isBeside && { batchable: { conflictKey: null } }) },
       )
       for (const [i, name] of takes.entries()) append(taken, `${merchantId} ${name}`, answer.numbers[i] ?? 0)
       if (answer.row) append(rows, `${merchantId} payouts`, answer.row)
@@ -73,7 +73,7 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
         ]) {
           const [merchantId = '', name] = key.split(' ')
           expect(numbers.toSorted((one, other) => one - other)).toEqual(upTo(numbers.length))
-          expect((await latestInSequence(db, { merchantId, name: name as 'payouts' }))?.latest).toBe(numbers.length)
+          expect((await latestSequenceNumber(db, { merchantId, name: name as 'payouts' }))?.latest).toBe(numbers.length)
         }
         for (const list of rows.values()) {
           const ordered = list
@@ -96,7 +96,7 @@ test.each(everyEngine)(
     const start = Date.parse('2026-03-01T00:00:00.000Z')
     const timeOf = async (id: string, ms: number) => {
       const numbering = { merchantId: idOf(1), now: () => start + ms, newId: () => id }
-      const { createdAt } = await db.write((tx) => newRow(tx, numbering, 'payouts'))
+      const { createdAt } = await db.write((tx) => newRowFields(tx, numbering, 'payouts'))
       return Date.parse(createdAt) - start
     }
     const times = []
@@ -116,7 +116,7 @@ test.each(everyEngine)(
 
 type Operation = (typeof operations extends fc.Arbitrary<infer All> ? All : never)[number]
 
-const numberOf = ({ sequence }: NewRow) => sequence
+const numberOf = ({ sequence }: NewRowFields) => sequence
 
 function append<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
   lists.set(key, [...(lists.get(key) ?? []), item])

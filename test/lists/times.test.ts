@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { timestamp } from '../../src/core/ids.ts'
 import type { Reader } from '../../src/database/query.ts'
-import type { Mark } from '../../src/lists/queries.ts'
-import type { Created } from '../../src/lists/time-range.ts'
-import { spanOf } from '../../src/lists/time-range.ts'
-import { countLimit } from '../../src/lists/totals.ts'
+import type { SequenceMark } from '../../src/lists/queries.ts'
+import type { CreatedRange } from '../../src/lists/time-range.ts'
+import { findSpan } from '../../src/lists/time-range.ts'
+import { maxCountedRows } from '../../src/lists/totals.ts'
 import { customers } from '../../src/modules/customers/list.ts'
 
-const always: Created = { createdFrom: null, createdBefore: null }
+const always: CreatedRange = { createdFrom: null, createdBefore: null }
 const start = Date.parse('2026-01-01T00:00:00.000Z')
 
 /** The rows of a time among these, oldest first, within the span that is found; and how often it was looked for. */
-async function rowsOf(marks: readonly Mark[], created: Created) {
+async function rowsOf(marks: readonly SequenceMark[], created: CreatedRange) {
   const looks: number[] = []
-  const { above, below } = await spanOf(created, async (fromSequence) => {
+  const { above, below } = await findSpan(created, async (fromSequence) => {
     looks.push(fromSequence)
     return lastAtOrBelow(marks, fromSequence)
   })
@@ -29,11 +29,11 @@ async function rowsOf(marks: readonly Mark[], created: Created) {
   return { rows, looks, span: below - above }
 }
 
-function lastAtOrBelow(marks: readonly Mark[], fromSequence: number): Mark | null {
+function lastAtOrBelow(marks: readonly SequenceMark[], fromSequence: number): SequenceMark | null {
   let [low, high] = [0, marks.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((marks[middle] as Mark).sequence <= fromSequence) low = middle + 1
+    if ((marks[middle] as SequenceMark).sequence <= fromSequence) low = middle + 1
     else high = middle
   }
   return marks[low - 1] ?? null
@@ -98,7 +98,7 @@ async function totalOf(input: object, answers: { rowCount: number; latest: numbe
   const mark = { sequence: 1, createdAt: timestamp(start) }
   const execute = async (_: unknown, params: object) => {
     const { limit } = params as { limit?: number }
-    if (limit === countLimit + 1) limits.push(limit)
+    if (limit === maxCountedRows + 1) limits.push(limit)
     return [{ ...mark, latest: answers.latest, rowCount: Math.min(answers.rowCount, limit ?? 0) }]
   }
   const db = { execute } as unknown as Reader
@@ -108,11 +108,11 @@ async function totalOf(input: object, answers: { rowCount: number; latest: numbe
 
 test.each([
   [0, 0],
-  [countLimit, countLimit],
-  [countLimit + 1, null],
+  [maxCountedRows, maxCountedRows],
+  [maxCountedRows + 1, null],
 ])('of %d rows that are counted the total is %s, and no more are looked at', async (rowCount, total) => {
   const counted = await totalOf({ status: 'active' }, { rowCount, latest: 1_000_000 })
-  expect(counted).toEqual({ total, limits: [countLimit + 1] })
+  expect(counted).toEqual({ total, limits: [maxCountedRows + 1] })
 })
 
 test('a total that is kept is not counted, unless a time narrows it', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { wrongListCounts } from '../../src/lists/audit-counts.ts'
-import { blockSizes, wholeList } from '../../src/lists/counted-list.ts'
+import { findWrongListCounts } from '../../src/lists/audit-counts.ts'
+import { blockSizes, wholeListBlockSize } from '../../src/lists/counted-list.ts'
 import { createContext } from '../../src/operations/context.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
@@ -10,8 +10,8 @@ import { buildWorld, payoutMethodList, walletList } from './lists.ts'
 /** The counts that are wrong: the size of their blocks, and whose list it is. */
 async function wrongCounts({ db }: App): Promise<string[]> {
   db.refresh()
-  const found = [wholeList, ...blockSizes].map(async (blockSize) => {
-    const wrong = await wrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })
+  const found = [wholeListBlockSize, ...blockSizes].map(async (blockSize) => {
+    const wrong = await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })
     return wrong.map(({ id }) => `${blockSize} ${id}`)
   })
   return (await Promise.all(found)).flat()
@@ -30,7 +30,7 @@ describe.each(everyEngine)('the maintained counts of lists on %s', (engine) => {
 
     const [merchantId] = merchants
     const customer = `(select id from customers where merchant_id = '${merchantId}')`
-    for (const size of [wholeList, ...blockSizes]) {
+    for (const size of [wholeListBlockSize, ...blockSizes]) {
       for (const list of [
         'payout_methods',
         'payout_methods/type:BANK',

@@ -12,7 +12,7 @@ const proseNames = names('description summary deprecationReason title label abou
 
 /** Functions that take a description: a text of several words among their arguments. */
 const describing = names(
-  'amount integer mostlyNull oneOf plain resource shape text timestamp unquoted uuid asked column columnHolding columnOrNull inputType leadsTo made objectType optional required byOneOf byOneOfOrNothing byOwner byText filterType idField listOf valuesEnum',
+  'amount integer nullInExample oneOf plainText resource shape text timestamp unquotedType uuid queryField exposeColumn exposeColumnAs exposeNullableColumn inputType relationField computedField objectType optional required filterByEnum filterByLenientEnum filterByOwner filterByText filterType idField listOf enumType',
 )
 
 const logLevels = names('trace debug info warn error fatal')
@@ -27,10 +27,7 @@ function shouldIgnore(path: object): string | undefined {
     whole = whole.parentPath
   const { node, parent } = whole
   if (parent.type === 'ObjectProperty' && parent.value === node && proseNames.has(nameOf(parent.key))) return 'prose'
-  if (
-    parent.type === 'ObjectProperty' &&
-    nameOf(whole.parentPath?.parentPath?.parent.callee ?? {}) === 'describedValues'
-  ) {
+  if (parent.type === 'ObjectProperty' && nameOf(whole.parentPath?.parentPath?.parent.callee ?? {}) === 'defineEnum') {
     return 'prose'
   }
   if (parent.type === 'CallExpression' && describing.has(nameOf(parent.callee)) && /\w \w/.test(nameOf(node)))

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { answer } from '../../src/modules/webhooks/transport/dns-lookup.ts'
+import { completeLookup } from '../../src/modules/webhooks/transport/dns-lookup.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Receipt } from './webhook-receiver.ts'
 import { startWebhookReceiver } from './webhook-receiver.ts'
@@ -96,7 +96,7 @@ function resolvingAnew(inner: readonly string[]): LookupFunction {
   return (_, options, done) => {
     const address = asked === 0 ? '127.0.0.1' : (inner[asked % inner.length] as string)
     asked++
-    setImmediate(() => answer([{ address, family: 4 }], { options, done, fault: null }))
+    setImmediate(() => completeLookup([{ address, family: 4 }], { options, done, fault: null }))
   }
 }
 

@@ -1,11 +1,11 @@
-import { secretsWith } from '../../src/core/secrets/secrets.ts'
+import { createSecrets } from '../../src/core/secrets/secrets.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { updateCustomer } from '../../src/modules/customers/update-customer.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import type { Event } from '../../src/modules/outbox/event.ts'
 import { eventId } from '../../src/modules/outbox/event.ts'
-import { eventsAfter, latestEvents } from '../../src/modules/outbox/repository.ts'
+import { eventsAfter, latestEventSequences } from '../../src/modules/outbox/repository.ts'
 import { startDispatcher } from '../../src/modules/webhooks/dispatcher/dispatcher.ts'
 import { noLeases } from '../../src/modules/webhooks/dispatcher/leases.ts'
 import { endpointsByIds } from '../../src/modules/webhooks/dispatcher/repository.ts'
@@ -16,7 +16,7 @@ import type { WebhookDelivery } from '../../src/modules/webhooks/endpoints/webho
 import { createSender } from '../../src/modules/webhooks/transport/send.ts'
 import type { Context } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
-import { dullCustomer } from '../support/bodies.ts'
+import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 import type { AdverseReceivers, Kind } from './adverse-receivers.ts'
 
@@ -62,24 +62,24 @@ export async function startAdverseWorld(
   const faults: unknown[] = []
   const onFault = (error: unknown) => faults.push(error)
   const db = await openDatabase({ url, onFatal: onFault })
-  const secrets = secretsWith([Buffer.alloc(32, 5)])
+  const secrets = createSecrets([Buffer.alloc(32, 5)])
   const service = createService({ db, mode: 'sandbox', secrets, clock: () => begunAt + passed })
-  const sender = createSender({ mode: 'sandbox', allowed: [], lookUp })
-  const throttle = { waitMs: () => 0, count: () => {} }
-  const dispatcher = startDispatcher({ service, sender, leases: noLeases, throttle, onFault, random })
+  const sender = createSender({ mode: 'sandbox', allowlistEntries: [], lookUp })
+  const throttle = { waitMs: () => 0, recordStart: () => {} }
+  const dispatcher = startDispatcher({ service, sender, leases: noLeases, throttle, onError: onFault, random })
 
   return {
     pass: (milliseconds) => {
       passed += milliseconds
     },
-    look: dispatcher.look,
+    look: dispatcher.poll,
     ping: db.ping,
     merchant: async (kind, count) => {
       const { id } = await createMerchant(service, { name: kind })
       const context = createContext(service, id)
       const customers: string[] = []
       for (let made = 0; made < customersOfMerchant; made++) {
-        customers.push((await perform(createCustomer, context, dullCustomer)).id)
+        customers.push((await perform(createCustomer, context, sampleCustomer)).id)
       }
       const endpoints: Endpoint[] = []
       for (let place = 0; place < count; place++) {
@@ -92,7 +92,7 @@ export async function startAdverseWorld(
     happen: async ({ context, customers }) => {
       const customerId = customers[changes % customers.length] as string
       await perform(updateCustomer, context, { customerId, firstName: `Ada ${changes++}` })
-      const [found] = await latestEvents(db, { merchantIds: [context.merchantId] })
+      const [found] = await latestEventSequences(db, { merchantIds: [context.merchantId] })
       return found?.latest ?? 0
     },
     eventsOf: async ({ context: { merchantId } }) =>

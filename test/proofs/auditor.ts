@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { audit } from '../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { createService } from '../../src/operations/context.ts'
 
 /** What one look at the books told: `faults` are the checks that found a contradiction. */
@@ -17,7 +17,7 @@ const db = await openDatabase({
 const service = createService({ db, mode: 'sandbox' })
 process.on('disconnect', () => process.exit())
 for (;;) {
-  const { transfers, findings } = await audit(service)
+  const { transfers, findings } = await auditBooks(service)
   const faults = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
   process.send?.({ transfers, faults } satisfies Snapshot)
   // The server needs the processor too, or each look finds what the last one found.

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const silenceMs = 200
 
 /** What an answer has told when it ends, or falls silent: a stream may have no end. */
-export async function beginningOf(answer: Readable): Promise<string> {
+export async function readBeginning(answer: Readable): Promise<string> {
   let text = ''
   answer.setEncoding('utf8')
   answer.on('data', (chunk) => {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { migrations } from '../../db/migrations/index.ts'
 import type { Database } from '../../src/database/database.ts'
-import { pendingWrites } from '../../src/database/deferred-writes.ts'
-import type { Answer, Query, Tx } from '../../src/database/query.ts'
+import { deferredWrites } from '../../src/database/deferred-writes.ts'
+import type { MaybePromise, Query, Tx } from '../../src/database/query.ts'
 import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { sqliteReader } from '../../src/database/sqlite/sqlite-reader.ts'
@@ -21,9 +21,9 @@ export function openCommittingAlone(path: string): Database {
   let commits = 0
   let last: Promise<unknown> = Promise.resolve()
 
-  async function run<Result>(operation: (tx: Tx) => Answer<Result>): Promise<Result> {
+  async function run<Result>(operation: (tx: Tx) => MaybePromise<Result>): Promise<Result> {
     begin?.run()
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const tx = { execute, pending } as unknown as Tx
     try {
       const result = await operation(tx)
@@ -46,17 +46,17 @@ export function openCommittingAlone(path: string): Database {
       last = result.catch(() => {})
       return result
     },
-    requireRoom: () => {},
-    beforeGroups: () => {},
+    requireQueueSpace: () => {},
+    onBeforeBatch: () => {},
     takeOver: () => {},
-    statistics: () => ({ writes: commits, commits, waiting: 0 }),
+    statistics: () => ({ writes: commits, commits, queued: 0 }),
     refresh: reader.refresh,
     findPrimary: async () => {},
-    version: reader.version,
+    tableVersion: reader.version,
     watch: () => () => {},
     ping: async () => {},
     backup: async () => {},
-    selfCheck: async () => ({ faults: [], unchecked: null }),
+    selfCheck: async () => ({ errors: [], unchecked: null }),
     checkSchema: async () => ({ differences: [], notices: [], unchecked: null }),
     close: async () => {
       await last

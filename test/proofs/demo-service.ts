@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../src/app/config.ts'
 import { createLogger } from '../../src/app/logger.ts'
-import { secretsWith } from '../../src/core/secrets/secrets.ts'
+import { createSecrets } from '../../src/core/secrets/secrets.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { demoApiKey, seedDemo } from '../../src/demo/demo.ts'
@@ -35,7 +35,7 @@ export async function startDemo(url: string, options: DemoOptions = {}): Promise
       throw error
     },
   })
-  const service = createService({ db, mode: 'sandbox', secrets: secretsWith([Buffer.alloc(32, 7)]) })
+  const service = createService({ db, mode: 'sandbox', secrets: createSecrets([Buffer.alloc(32, 7)]) })
   await seedDemo(service)
   const server = createServer({
     service: { ...service, db: wrap(db) },

@@ -48,10 +48,10 @@ function peakOf({ pid }: ChildProcess): number {
 }
 
 /** What a file of payouts in lines of JSON says, added up anew and by nothing of the service's. */
-export type Told = { readonly lines: number; readonly faults: readonly string[] }
+export type ExportTotals = { readonly lines: number; readonly faults: readonly string[] }
 
 /** Adds up a file: of each merchant and asset the lines lead from the balance before to the balance after, to the unit. */
-export async function addedUp(file: string): Promise<Told> {
+export async function sumExport(file: string): Promise<ExportTotals> {
   const faults: string[] = []
   const held = new Map<string, bigint>()
   const closed = new Set<string>()
@@ -113,6 +113,6 @@ export async function comparedByPython(csv: string, ndjson: string): Promise<{ f
 }
 
 /** What an export that failed left behind. */
-export function leftBehind(file: string): string[] {
+export function leftoverFiles(file: string): string[] {
   return [file, `${file}.part`].filter((each) => existsSync(each))
 }

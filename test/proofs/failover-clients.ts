@@ -2,8 +2,8 @@ import type { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer, Request, Target } from './clients.ts'
 import { send } from './clients.ts'
-import type { Door } from './keyed-payout.ts'
-import { doors, keyedPayout, paidId } from './keyed-payout.ts'
+import type { KeyedApi } from './keyed-payout.ts'
+import { keyedApis, keyedPayout, paidId } from './keyed-payout.ts'
 
 /** What clients asked two services for and were told, kept outside of both. */
 export type Witness = {
@@ -54,7 +54,7 @@ export async function payUntilOver(witness: Witness, client: Client, name: strin
 /** The payout that a key is answered with; `null` when all is over before that. */
 async function paid(witness: Witness, { random, ...client }: Client, key: string): Promise<string | null> {
   for (let attempt = 0; !witness.isOver || attempt === 0; attempt++) {
-    const door = oneOf<Door>(doors, random)
+    const door = oneOf<KeyedApi>(keyedApis, random)
     const askedAt = performance.now()
     const answer = await answered(witness, { random, ...client }, keyedPayout[door](key))
     if (answer?.status === 200) {

@@ -11,7 +11,7 @@ import {
   isObjectType,
   isUnionType,
 } from 'graphql'
-import { globalId } from '../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../src/graphql/schema/global-ids.ts'
 import { hostileFrame, hostileJson, hostileText } from './hostile.ts'
 import { cut } from './rest-inputs.ts'
 
@@ -255,5 +255,5 @@ function idOf(type: string, things: Things): fc.Arbitrary<string> {
   const fitting = things.filter((thing) => thing.type.endsWith(type))
   return fc
     .tuple(fc.constantFrom(...(fitting.length > 0 ? fitting : things)), fc.boolean())
-    .map(([{ type, uuid }, isGlobal]) => (isGlobal ? globalId(type, uuid) : uuid))
+    .map(([{ type, uuid }, isGlobal]) => (isGlobal ? toGlobalId(type, uuid) : uuid))
 }

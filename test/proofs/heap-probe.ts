@@ -5,7 +5,7 @@ const place = process.env.HEAP_PROBE as string
 const collect = globalThis.gc as () => void
 
 /** What a process holds: bytes of its heap that are in use, and its open files and connections (0 where not known). */
-export type Held = { readonly heapBytes: number; readonly descriptors: number }
+export type HeldResources = { readonly heapBytes: number; readonly descriptors: number }
 
 process.on('SIGUSR2', () => {
   collect()
@@ -14,7 +14,10 @@ process.on('SIGUSR2', () => {
     collect()
     const { heapUsed, external } = process.memoryUsage()
     const descriptors = process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0
-    writeFileSync(`${place}.new`, JSON.stringify({ heapBytes: heapUsed + external, descriptors } satisfies Held))
+    writeFileSync(
+      `${place}.new`,
+      JSON.stringify({ heapBytes: heapUsed + external, descriptors } satisfies HeldResources),
+    )
     renameSync(`${place}.new`, place)
   })
 })

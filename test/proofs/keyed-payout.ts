@@ -2,11 +2,11 @@ import type { Request } from './clients.ts'
 import { payoutBody } from './clients.ts'
 
 /** Where a payout can be asked for. */
-export const doors = ['rest', 'graphql'] as const
-export type Door = (typeof doors)[number]
+export const keyedApis = ['rest', 'graphql'] as const
+export type KeyedApi = (typeof keyedApis)[number]
 
 /** What both doors take for the same payout, under the same id, so that only the payout can make answers differ. */
-export const keyedPayout: Record<Door, (key: string) => Request> = {
+export const keyedPayout: Record<KeyedApi, (key: string) => Request> = {
   rest: (key) => ({
     path: '/api/payouts/banks',
     headers: { 'idempotency-key': key, 'x-request-id': key },
@@ -41,7 +41,7 @@ const payoutInput = {
 }
 
 /** The id of the payout that a door's answer acknowledges; the answer itself where it acknowledges none. */
-export const paidId: Record<Door, (text: string) => string> = {
+export const paidId: Record<KeyedApi, (text: string) => string> = {
   rest: (text) => JSON.parse(text).data?.id ?? text,
   graphql: (text) => JSON.parse(text).data?.createPayout?.payout?.uuid ?? text,
 }

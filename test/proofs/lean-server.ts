@@ -2,9 +2,9 @@ import { flushCompileCache } from 'node:module'
 import { fastify } from 'fastify'
 import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts'
 import { createService } from '../../src/operations/context.ts'
-import { countStreams } from '../../src/server/graphql/stream-limiter.ts'
-import { turns } from '../../src/server/http/response-flush.ts'
-import { refusalOf } from '../../src/server/http/to-api-error.ts'
+import { createStreamLimiter } from '../../src/server/graphql/stream-limiter.ts'
+import { createResponseFlush } from '../../src/server/http/response-flush.ts'
+import { toDomainError } from '../../src/server/http/to-api-error.ts'
 import { addRestRoutes, sendFailure } from '../../src/server/rest/endpoints.ts'
 
 // The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as
@@ -21,9 +21,14 @@ const db = openSqlite({
 const app = fastify({ forceCloseConnections: true })
 app.decorateRequest('merchantId', '')
 app.decorateRequest('names', null)
-app.setErrorHandler((error, request, reply) => sendFailure(refusalOf(error, request), request, reply))
+app.setErrorHandler((error, request, reply) => sendFailure(toDomainError(error, request), request, reply))
 const service = createService({ db, mode: 'sandbox' })
-addRestRoutes(app, { service, limits: null, turn: turns(), holdStream: countStreams(app, service, 1) })
+addRestRoutes(app, {
+  service,
+  limits: null,
+  responseFlush: createResponseFlush(),
+  holdStream: createStreamLimiter(app, service, 1),
+})
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 // Else the cache would be written at the end, which a killed process has none of.
 flushCompileCache()

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { isStandby } from '../../src/database/postgres/failover.ts'
+import { isStandbySql } from '../../src/database/postgres/failover.ts'
 import type { PatroniNode, Program } from './patroni-node.ts'
 import { makeFolder, startNode, startProgram, writeSettings } from './patroni-node.ts'
 
@@ -121,7 +121,7 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
     while (performance.now() < until) {
       const members = await Promise.any(others.map(membersAt)).catch(() => [])
       const leading = others.find(({ name }) => members.some((each) => each.role === 'leader' && each.name === name))
-      const asked = leading ? await askServer<{ isStandby: boolean }>(leading, isStandby).catch(() => []) : []
+      const asked = leading ? await askServer<{ isStandby: boolean }>(leading, isStandbySql).catch(() => []) : []
       if (asked.some((row) => !row.isStandby)) return
       await delay(100)
     }

@@ -2,19 +2,19 @@ import { copyFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { audit } from '../../src/modules/audit/audit.ts'
-import type { ChainAudit } from '../../src/modules/audit/audit-chain.ts'
+import { auditBooks } from '../../src/modules/audit/audit.ts'
+import type { ChainAuditResult } from '../../src/modules/audit/audit-chain.ts'
 import { auditChain } from '../../src/modules/audit/audit-chain.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
-import { unsealedOf } from '../../src/modules/hash-chain/repository.ts'
+import { unsealedMerchants } from '../../src/modules/hash-chain/repository.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import type { Service } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
-import type { Spoilt } from '../modules/hash-chain/support/spoilings.ts'
-import { changeCustomer, placeIn, sealAll } from '../modules/hash-chain/support/spoilings.ts'
-import { dullCustomer } from '../support/bodies.ts'
+import type { TamperTargets } from '../modules/hash-chain/support/spoilings.ts'
+import { changeCustomer, createTamperTargets, sealAll } from '../modules/hash-chain/support/spoilings.ts'
+import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 
 /** Runs `use` on the service at `url`. */
@@ -37,9 +37,9 @@ export async function withService<Result>(url: string, use: (service: Service) =
 export async function prepare(
   service: Service,
   { merchantId, engine }: { merchantId: string; engine: 'sqlite' | 'postgres' },
-): Promise<Spoilt> {
+): Promise<TamperTargets> {
   const context = createContext(service, merchantId)
-  const { id: customerId } = await perform(createCustomer, context, dullCustomer)
+  const { id: customerId } = await perform(createCustomer, context, sampleCustomer)
   const newWallet = async (currency: string, amount: string) => {
     const { id } = await perform(createWallet, context, {
       currency,
@@ -54,7 +54,7 @@ export async function prepare(
   const walletId = await newWallet('USDT', '7')
   await changeCustomer(context, customerId, '+2348012345670')
   for (const amount of ['2', '3', '4']) await perform(createPayout, context, { ...payout, customerId, amount })
-  const place = await placeIn(context, { engine, walletId })
+  const place = await createTamperTargets(context, { engine, walletId })
   for (let unsealed = 1; unsealed > 0; unsealed = await unsealedIn(service, merchantId)) await sealAll(service)
   return place
 }
@@ -72,7 +72,7 @@ const payout = {
 
 async function unsealedIn({ db }: Service, merchantId: string): Promise<number> {
   db.refresh()
-  const [row] = await unsealedOf(db, { merchantIds: [merchantId] })
+  const [row] = await unsealedMerchants(db, { merchantIds: [merchantId] })
   return row === undefined ? 0 : row.latest - (row.through ?? 0)
 }
 
@@ -113,7 +113,7 @@ export async function copyOf(url: string, name: string): Promise<string> {
 }
 
 /** The audit of the chain, and how long it took. */
-export async function auditedChain(url: string): Promise<ChainAudit & { readonly seconds: number }> {
+export async function auditedChain(url: string): Promise<ChainAuditResult & { readonly seconds: number }> {
   const begunAt = performance.now()
   const found = await withService(url, (service) => auditChain(service))
   return { ...found, seconds: (performance.now() - begunAt) / 1_000 }
@@ -121,5 +121,5 @@ export async function auditedChain(url: string): Promise<ChainAudit & { readonly
 
 /** Whether the books contradict themselves. */
 export function isContradictory(url: string): Promise<boolean> {
-  return withService(url, async (service) => !(await audit(service)).balanced)
+  return withService(url, async (service) => !(await auditBooks(service)).balanced)
 }

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { formatAmount } from '../../src/core/money/amount.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { audit } from '../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { createService } from '../../src/operations/context.ts'
 import type { Acknowledged, PayoutLog } from './clients.ts'
 
@@ -17,7 +17,11 @@ type Row = {
 export type PayoutTruth = Pick<PayoutLog, 'sent' | 'acknowledged'>
 
 /** A look at what is stored: `faults` are breaches in words, `unacknowledged` counts what is there without a 200. */
-export type Look = { readonly faults: readonly string[]; readonly unacknowledged: number; readonly latest: bigint }
+export type StoredComparison = {
+  readonly faults: readonly string[]
+  readonly unacknowledged: number
+  readonly latest: bigint
+}
 
 /**
  * Compares the payouts that are stored in the SQLite file at `path` with what clients know: every one that was
@@ -25,7 +29,7 @@ export type Look = { readonly faults: readonly string[]; readonly unacknowledged
  *
  * @param after only payouts with a later number are looked at, for a log that began there
  */
-export function compare(path: string, { sent, acknowledged }: PayoutTruth, after = 0n): Look {
+export function compare(path: string, { sent, acknowledged }: PayoutTruth, after = 0n): StoredComparison {
   const database = new Sqlite(path, { fileMustExist: true, timeout: 5_000 })
   const rows = database
     .prepare(
@@ -69,7 +73,7 @@ export async function contradictionsIn(url: string): Promise<string[]> {
       throw error
     },
   })
-  const { findings } = await audit(createService({ db, mode: 'sandbox' }))
+  const { findings } = await auditBooks(createService({ db, mode: 'sandbox' }))
   await db.close()
   return findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => `not so: ${check}`)
 }

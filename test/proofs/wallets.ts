@@ -6,7 +6,7 @@ import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
-import { dullCustomer } from '../support/bodies.ts'
+import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 import type { Request } from './clients.ts'
 import { payoutBody } from './clients.ts'
@@ -37,7 +37,7 @@ export async function makeWallets(url: string, { count, balance, fee }: WalletsO
   const context = createContext(service, merchantId)
   const wallets: OwnWallet[] = []
   for (let i = 0; i < count; i++) {
-    const { id: customerId } = await perform(createCustomer, context, dullCustomer)
+    const { id: customerId } = await perform(createCustomer, context, sampleCustomer)
     const asked = { currency: 'USDC', description: 'Proof', network: 'erc20', customerId } as const
     const { id: walletId } = await perform(createWallet, context, asked)
     await depositToWallet(context, { walletId, amount: balance, reference: `opening ${i}` })

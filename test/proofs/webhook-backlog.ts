@@ -1,4 +1,4 @@
-import { secretsWith } from '../../src/core/secrets/secrets.ts'
+import { createSecrets } from '../../src/core/secrets/secrets.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { authenticate } from '../../src/modules/merchants/authenticate.ts'
@@ -7,7 +7,7 @@ import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/crea
 import { disableWebhookEndpoint } from '../../src/modules/webhooks/endpoints/disable-webhook-endpoint.ts'
 import type { Service } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
-import { dullCustomer } from '../support/bodies.ts'
+import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 import { connections, send } from './clients.ts'
 import { fillDatabase } from './server.ts'
@@ -31,7 +31,7 @@ export async function makeBacklog(
 ): Promise<{ payerKey: string; endpoints: Endpoint[] }> {
   const { url, apiKey: payerKey } = await fillDatabase(place)
   const db = await openDatabase({ url, onFatal: () => {} })
-  const service = createService({ db, mode: 'sandbox', secrets: secretsWith([backlogKey]) })
+  const service = createService({ db, mode: 'sandbox', secrets: createSecrets([backlogKey]) })
   const { merchantId } = await authenticate(service, payerKey)
   const endpoints = await missEvents(service, { id: merchantId, apiKey: payerKey }, missed)
   for (let made = 1; made < merchants; made++) {
@@ -55,7 +55,7 @@ async function missEvents(
     await perform(disableWebhookEndpoint, context, { webhookId: id })
     endpoints.push({ id, apiKey })
   }
-  for (let made = 0; made < events; made++) await perform(createCustomer, context, dullCustomer)
+  for (let made = 0; made < events; made++) await perform(createCustomer, context, sampleCustomer)
   return endpoints
 }
 

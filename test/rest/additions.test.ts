@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../src/modules/customers/close-customer.ts'
 import { walletExamples } from '../../src/modules/payout-methods/payout-method-fields.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
-import { signsShown, startWorlds } from '../graphql/support/world.ts'
+import { findSigns, startWorlds } from '../graphql/support/world.ts'
 import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
@@ -114,7 +114,7 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
     const { app, other, ours, theirs, canaries } = await startWorlds(engine)
     const ask = async (path: string, key?: string) => {
       const answer = await app.rest('GET', path, { headers: { 'x-request-id': 'same' }, ...(key && { key }) })
-      if (key === undefined) expect(signsShown(answer.text, canaries)).toEqual([])
+      if (key === undefined) expect(findSigns(answer.text, canaries)).toEqual([])
       return answer
     }
     const absent = await ask(`/api/payouts/${absentId}`)

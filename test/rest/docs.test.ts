@@ -2,17 +2,17 @@ import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Config } from '../../src/app/config.ts'
 import { createLogger } from '../../src/app/logger.ts'
-import { greeting } from '../../src/app/start.ts'
+import { startupMessage } from '../../src/app/start.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { sandboxAccounts } from '../../src/modules/rail-orders/sandbox-accounts.ts'
 import { webhookFormats } from '../../src/modules/webhooks/transport/formats.ts'
 import type { Mode } from '../../src/operations/context.ts'
 import { createService } from '../../src/operations/context.ts'
-import { meanings } from '../../src/rest/failures.ts'
+import { errorDescriptions } from '../../src/rest/failures.ts'
 import { createServer } from '../../src/server/host.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
-import { groups } from '../../src/server/rest/routes.ts'
+import { endpointGroups } from '../../src/server/rest/routes.ts'
 import { everyEngine, newDatabase } from '../support/app.ts'
 
 /** A service with an empty database; whoever asks has no key. */
@@ -40,7 +40,7 @@ describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
     const answer = await server.inject('/openapi.json')
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-    expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(groups, mode))))
+    expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(endpointGroups, mode))))
   })
 
   test('is a page that runs the script of this service alone, and links to the document without scripts', async () => {
@@ -74,12 +74,12 @@ describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
   })
 
   test('describes what is common to all endpoints in the document, and the bank of the sandbox there alone', () => {
-    const { description } = openapiDocument(groups, mode).info
+    const { description } = openapiDocument(endpointGroups, mode).info
     const headings = [...description.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
     expect(headings).toEqual(
       expect.arrayContaining(['Keys', 'Requests', 'Retries', 'Errors', 'Events', 'Webhooks', 'GraphQL']),
     )
-    expect(description).toContain(`| 429 | \`RATE_LIMITED\` | ${meanings.RATE_LIMITED} |`)
+    expect(description).toContain(`| 429 | \`RATE_LIMITED\` | ${errorDescriptions.RATE_LIMITED} |`)
     for (const format of webhookFormats) expect(description).toContain(`| \`${format}\` | `)
     const accounts = Object.entries(sandboxAccounts).map(([digits, does]) => `| \`99999999${digits}\` | ${does} |`)
     expect(accounts.filter((row) => description.includes(row))).toEqual(mode === 'sandbox' ? accounts : [])
@@ -128,5 +128,5 @@ test.each([
 
 test('the start says where it is', () => {
   const config = { mode: 'live', databaseUrl: 'sqlite:payouts.sqlite' } as Config
-  expect(greeting(config, 'http://127.0.0.1:4000', false)).toContain('http://127.0.0.1:4000/docs')
+  expect(startupMessage(config, 'http://127.0.0.1:4000', false)).toContain('http://127.0.0.1:4000/docs')
 })

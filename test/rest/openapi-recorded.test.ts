@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
-import { groups } from '../../src/server/rest/routes.ts'
+import { endpointGroups } from '../../src/server/rest/routes.ts'
 
 /** Keywords whose texts may change; a property of that name has an object as its value, and is compared. */
 const prose = new Set(['description', 'summary', 'title'])
@@ -10,7 +10,10 @@ const withoutProse = (name: string, value: unknown) =>
 
 // To record an intended change: npx vitest run -u test/rest/openapi-recorded.test.ts
 test('the OpenAPI document of the sandbox equals the recorded one, apart from descriptions, summaries and titles', async () => {
-  const { paths, webhooks, components } = openapiDocument(groups, 'sandbox') as unknown as Record<string, object>
+  const { paths, webhooks, components } = openapiDocument(endpointGroups, 'sandbox') as unknown as Record<
+    string,
+    object
+  >
 
   const recorded = JSON.stringify({ paths, webhooks, components }, withoutProse, 1)
 

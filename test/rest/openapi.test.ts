@@ -11,14 +11,14 @@ import { get } from '../../src/rest/route.ts'
 import { shape } from '../../src/rest/shape.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
 import { sampleOf } from '../../src/server/pages/sample.ts'
-import { groups } from '../../src/server/rest/routes.ts'
+import { endpointGroups } from '../../src/server/rest/routes.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 import { recordedExchanges } from '../contract/exchanges.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
 import type { OpenapiDocument } from './openapi-faults.ts'
 import { answerFaults, lastOf, operationFor, requestFaults, valueFaults } from './openapi-faults.ts'
 
-const document = openapiDocument(groups, 'sandbox')
+const document = openapiDocument(endpointGroups, 'sandbox')
 const exchanges = recordedExchanges()
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
@@ -192,7 +192,7 @@ describe('the OpenAPI document', () => {
   test.each([
     ['an endpoint', { description: '' }, /paths\/\/api\/customers\/new\/get$/],
     ['a field', { fields: { colour: '' } }, /get\/parameters\/0$/],
-    ['a part of an answer', { answer: { data: shape('', {}) } }, /schema\/properties\/data$/],
+    ['a part of an answer', { response: { data: shape('', {}) } }, /schema\/properties\/data$/],
   ])('would not be complete with %s of which nothing is said', (_, change, where) => {
     const complete = {
       name: 'getNew',
@@ -202,11 +202,14 @@ describe('the OpenAPI document', () => {
       operation: async () => ({}),
       fields: { colour: 'Its colour.' },
       example: { colour: 'red' },
-      refusals: [],
-      answer: { data: shape('The thing.', {}) },
+      errors: [],
+      response: { data: shape('The thing.', {}) },
     }
     const route = get('/api/customers/new', { ...complete, ...change })
-    const grown = openapiDocument([...groups, { name: 'Things', description: 'Things.', routes: [route] }], 'sandbox')
+    const grown = openapiDocument(
+      [...endpointGroups, { name: 'Things', description: 'Things.', routes: [route] }],
+      'sandbox',
+    )
     expect(undescribed(grown)).toEqual([expect.stringMatching(where)])
   })
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
 import { unavailable } from '../../src/core/errors.ts'
-import { queueLimit } from '../../src/database/deadline.ts'
+import { maxQueuedWrites } from '../../src/database/deadline.ts'
 import { closeCustomer } from '../../src/modules/customers/close-customer.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { App } from '../support/app.ts'
@@ -16,7 +16,7 @@ const json = { 'content-type': 'application/json' }
 test('ruling 9: where too many wait to be stored, one more is refused before its body is read, and reads are not', async () => {
   const app = await startApp('sqlite')
   const ask = async () => {
-    const waiting = Array.from({ length: queueLimit }, () => app.db.write(async () => {}))
+    const waiting = Array.from({ length: maxQueuedWrites }, () => app.db.write(async () => {}))
     const answers = await Promise.all([
       app.rest('POST', '/api/wallets', { payload: '{', headers: json }),
       app.rest('GET', '/api/asset-codes'),

@@ -2,9 +2,19 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { GetPayoutInput, getPayout } from '../../src/modules/payouts/get-payout.ts'
-import { amount, integer, plain, text, truth, uuid } from '../../src/rest/forms.ts'
+import { amount, boolean, integer, plainText, text, uuid } from '../../src/rest/forms.ts'
 import { get } from '../../src/rest/route.ts'
-import { always, byType, from, listOf, mostlyNull, optional, orNull, resource, shape } from '../../src/rest/shape.ts'
+import {
+  constant,
+  listOf,
+  member,
+  nullable,
+  nullInExample,
+  optional,
+  resource,
+  shape,
+  unionByType,
+} from '../../src/rest/shape.ts'
 
 type Row = {
   readonly type: string
@@ -15,17 +25,17 @@ type Row = {
   readonly parent?: Row
 }
 
-const tag = shape<Row>('A tag.', { name: from((row) => row.name, text('Its name.', 'Blue')) })
+const tag = shape<Row>('A tag.', { name: member((row) => row.name, text('Its name.', 'Blue')) })
 const members = {
   parent: optional((row: Row) => row.parent, tag),
-  note: orNull((row: Row) => row.note, text('A note.', 'Fine')),
-  kind: always('What it is.', 'THING'),
-  name: from((row: Row) => row.name, text('Its name.', 'Blue')),
-  again: mostlyNull((row: Row) => row.note, plain('The same.', 'Fine')),
-  fee: orNull((row: Row) => row.fee, amount('A fee.', '0.50000000')),
-  count: from((row: Row) => row.tags.length, integer('How many.', 1)),
-  is_new: from((row: Row) => row.tags.length === 0, truth('Whether.', true)),
-  tags: from((row: Row) => row.tags, listOf('All.', tag)),
+  note: nullable((row: Row) => row.note, text('A note.', 'Fine')),
+  kind: constant('What it is.', 'THING'),
+  name: member((row: Row) => row.name, text('Its name.', 'Blue')),
+  again: nullInExample((row: Row) => row.note, plainText('The same.', 'Fine')),
+  fee: nullable((row: Row) => row.fee, amount('A fee.', '0.50000000')),
+  count: member((row: Row) => row.tags.length, integer('How many.', 1)),
+  is_new: member((row: Row) => row.tags.length === 0, boolean('Whether.', true)),
+  tags: member((row: Row) => row.tags, listOf('All.', tag)),
   whole: tag,
 }
 const thing = resource<Row>('Thing', 'A thing.', members)
@@ -68,8 +78,10 @@ test('texts are escaped as JSON.stringify escapes them', () => {
 
 test('one of several shapes is told by its type, and all are described', () => {
   type Each = { readonly type: 'A'; readonly name: string } | { readonly type: 'B' }
-  const named = shape<Each & { readonly type: 'A' }>('A.', { name: from((row) => row.name, text('Its name.', 'Blue')) })
-  const either = byType<Each>('Either', 'One of two.', { A: named, B: shape('B.', { kind: members.kind }) })
+  const named = shape<Each & { readonly type: 'A' }>('A.', {
+    name: member((row) => row.name, text('Its name.', 'Blue')),
+  })
+  const either = unionByType<Each>('Either', 'One of two.', { A: named, B: shape('B.', { kind: members.kind }) })
   expect(either.write({ type: 'A', name: 'Ada' })).toBe('{"name":"Ada"}')
   expect(either.write({ type: 'B' })).toBe('{"kind":"THING"}')
   expect(either.schema.oneOf).toHaveLength(2)
@@ -84,9 +96,9 @@ test('the schema requires what is always there, and has null where that can be',
 test('what does not fit does not compile', () => {
   const nullable = (row: Row) => row.note
   // @ts-expect-error a value that can be null, in a form that cannot
-  from(nullable, text('A note.', 'Fine'))
+  member(nullable, text('A note.', 'Fine'))
   // @ts-expect-error an amount that is not written as one
-  from((row: Row) => row.fee ?? 0n, text('A fee.', '0.50000000'))
+  member((row: Row) => row.fee ?? 0n, text('A fee.', '0.50000000'))
   const said = { name: 'x', title: 'x', description: 'x', example: {}, refusals: [], answer: {} }
   const endpoint = { ...said, input: GetPayoutInput, operation: getPayout }
   // @ts-expect-error a field that nothing is said of
@@ -98,6 +110,6 @@ test('what does not fit does not compile', () => {
   // @ts-expect-error an operation that takes something else
   get('/x', { ...endpoint, input: other, fields: { payoutId: 'An id.' } })
   // @ts-expect-error a shape of something else than the operation gives
-  get('/x', { ...endpoint, fields: { payoutId: 'An id.' }, answer: { data: shape<{ x: 1 }>('x', {}) } })
+  get('/x', { ...endpoint, fields: { payoutId: 'An id.' }, response: { data: shape<{ x: 1 }>('x', {}) } })
   expect(uuid('An id.').schema.format).toBe('uuid')
 })

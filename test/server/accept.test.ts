@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { wanted } from '../../src/server/http/content-negotiation.ts'
-import { formsTaken } from '../../src/server/http/forms-taken.ts'
+import { preferenceFor } from '../../src/server/http/content-negotiation.ts'
+import { acceptedMediaTypes } from '../../src/server/http/forms-taken.ts'
 
 const json = 'application/json'
 
@@ -30,13 +30,13 @@ describe('how much a media type is wanted', () => {
     ['text/html', 0],
     [',;,', 0],
   ])('Accept %s', (accept, quality) => {
-    expect(wanted(json, accept).quality).toBe(quality)
+    expect(preferenceFor(json, accept).quality).toBe(quality)
   })
 
   test('is said of the type itself, or of many', () => {
-    expect([json, 'application/*', '*/*', 'text/html'].map((accept) => wanted(json, accept).isNamed)).toEqual([
-      ...[true, false, false, false],
-    ])
+    expect([json, 'application/*', '*/*', 'text/html'].map((accept) => preferenceFor(json, accept).isExplicit)).toEqual(
+      [...[true, false, false, false]],
+    )
   })
 })
 
@@ -61,6 +61,6 @@ describe('the forms that a GraphQL answer may take', () => {
     [`${events};q=0`, null, null],
     ['text/html', null, null],
   ])('Accept %s', (accept, document, stream) => {
-    expect(formsTaken(accept)).toEqual({ json: document, stream })
+    expect(acceptedMediaTypes(accept)).toEqual({ json: document, stream })
   })
 })

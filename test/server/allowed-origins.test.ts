@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allowedFor, readOrigins } from '../../src/server/http/allowed-origins.ts'
+import { allowOriginFor, parseCorsOrigins } from '../../src/server/http/allowed-origins.ts'
 
 describe('an origin is read', () => {
   test.each([
@@ -16,8 +16,8 @@ describe('an origin is read', () => {
     ['http://*.localhost:3000', 'http://*.localhost:3000'],
     ['https://＊.example.com', 'https://*.example.com'],
   ])('%s, as a browser writes it', (text, origin) => {
-    expect(readOrigins(text)).toEqual([origin])
-    expect(readOrigins(` https://other.example ,${text} `)).toEqual(['https://other.example', origin])
+    expect(parseCorsOrigins(text)).toEqual([origin])
+    expect(parseCorsOrigins(` https://other.example ,${text} `)).toEqual(['https://other.example', origin])
   })
 
   test.each([
@@ -29,14 +29,14 @@ describe('an origin is read', () => {
     ...['https://*app.example.com', 'https://pr-*.example.com', 'https://%2a.example.com', '*.example.com', '**'],
     ...['https://*.example.*', 'https://*.127.0.0.1', '*://app.example.com', 'https://app.example.com:*'],
   ])('but not %j', (text) => {
-    expect(readOrigins(text)).toBeNull()
-    expect(readOrigins(`https://app.example.com,${text}`)).toBeNull()
+    expect(parseCorsOrigins(text)).toBeNull()
+    expect(parseCorsOrigins(`https://app.example.com,${text}`)).toBeNull()
   })
 
   test('* alone is every origin, and among others it is wrong', () => {
-    expect(readOrigins(' * ')).toEqual(['*'])
-    expect(readOrigins('*,https://app.example.com')).toBeNull()
-    expect(readOrigins('https://app.example.com,*')).toBeNull()
+    expect(parseCorsOrigins(' * ')).toEqual(['*'])
+    expect(parseCorsOrigins('*,https://app.example.com')).toBeNull()
+    expect(parseCorsOrigins('https://app.example.com,*')).toBeNull()
   })
 })
 
@@ -49,7 +49,7 @@ describe('an origin is allowed', () => {
     'https://x_1.preview.example.com',
     'http://shop.localhost:3000',
   ])('%s', (origin) => {
-    expect(allowedFor(origin, origins)).toBe(origin)
+    expect(allowOriginFor(origin, origins)).toBe(origin)
   })
 
   test.each([
@@ -81,11 +81,11 @@ describe('an origin is allowed', () => {
       'http://localhost:3000',
     ],
   ])('but not %j', (origin) => {
-    expect(allowedFor(origin, origins)).toBeNull()
-    expect(allowedFor(origin, [])).toBeNull()
+    expect(allowOriginFor(origin, origins)).toBeNull()
+    expect(allowOriginFor(origin, [])).toBeNull()
   })
 
   test('whichever it is, where all are', () => {
-    for (const origin of ['https://app.example.com', 'null', '']) expect(allowedFor(origin, ['*'])).toBe('*')
+    for (const origin of ['https://app.example.com', 'null', '']) expect(allowOriginFor(origin, ['*'])).toBe('*')
   })
 })

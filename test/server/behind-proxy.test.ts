@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { describe, expect, test } from 'vitest'
-import { wallClockOf } from '../../src/core/ids.ts'
+import { createWallClock } from '../../src/core/ids.ts'
 import { createKey } from '../../src/modules/merchants/manage-keys.ts'
-import { httpRail } from '../../src/modules/rails/adapters/http-rail.ts'
+import { createHttpRail } from '../../src/modules/rails/adapters/http-rail.ts'
 import type { TrustedProxies } from '../../src/server/http/caller-address.ts'
-import { callerAddress, trustOf } from '../../src/server/http/caller-address.ts'
+import { callerAddress, fastifyTrustProxy } from '../../src/server/http/caller-address.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 /** Asks a host that trusts these proxies which address it sees. */
 function observer(proxies: TrustedProxies) {
-  const app = fastify({ trustProxy: trustOf(proxies) })
+  const app = fastify({ trustProxy: fastifyTrustProxy(proxies) })
   app.get('/', async (request) => callerAddress(request))
   return async (remoteAddress: string, forwarded?: string | string[]): Promise<string> => {
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
@@ -24,7 +24,7 @@ describe('the address of a caller', () => {
   const [proxy, caller] = ['10.0.0.5', '203.0.113.9']
 
   test('is the socket’s where no proxy is trusted, whatever headers say', async () => {
-    const app = fastify({ trustProxy: trustOf(0) })
+    const app = fastify({ trustProxy: fastifyTrustProxy(0) })
     app.get('/', async (request) => callerAddress(request))
     const names = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']
     const headers = Object.fromEntries(names.map((name) => [name, `for=${caller}`]))
@@ -108,7 +108,12 @@ describe('the address of a caller', () => {
 describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
   const [proxy, office, stranger] = ['10.0.0.5', '203.0.113.9', '198.51.100.7']
   const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
-  const rail = httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [secret], wallClock: wallClockOf() })
+  const rail = createHttpRail({
+    name: 'bank',
+    url: 'http://127.0.0.1:1',
+    secrets: [secret],
+    wallClock: createWallClock(),
+  })
 
   async function start(trustedProxies: TrustedProxies, rateLimit?: number) {
     // A clock that stands: whatever is counted within a second stays counted.

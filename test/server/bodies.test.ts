@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { leastCpuMs } from '../support/cpu.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { readStoredRows } from '../support/stored.ts'
 
 const json = { 'content-type': 'application/json' }
 const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
@@ -17,14 +17,14 @@ const accepted = {
 describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
   test.each(Object.entries(accepted))('at %s is not taken compressed', async (path, body) => {
     const app = await startApp(engine)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'x-gzip', 'gzip, identity', 'identity, gzip', 'chunked']) {
       const headers = { ...json, 'content-encoding': coding }
       const answer = await app.rest('POST', path, { payload: gzipSync(JSON.stringify(body)), headers })
       expect([coding, answer.status, answer.headers['accept-encoding']]).toEqual([coding, 415, 'identity'])
       expect(answer.text).toContain('"UNSUPPORTED_MEDIA_TYPE"')
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     for (const coding of ['identity', 'Identity', '']) {
       const answer = await app.rest('POST', path, { body, headers: { ...json, 'content-encoding': coding } })
       expect([coding, answer.status < 300]).toEqual([coding, true])
@@ -70,7 +70,7 @@ describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
   test('has each name once, at both doors, and nothing is made by one that has not', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const payout = JSON.stringify(payoutBody).slice(0, -1)
     const cases: [string, string, string][] = [
       ['/api/payouts/banks', `${payout},"amount":"41"}`, 'amount'],
@@ -91,6 +91,6 @@ describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
     const query = new URLSearchParams({ query: '{ merchant { id } }', variables: '{"a":1,"a":2}' })
     const asked = await app.rest('GET', `/graphql?${query}`)
     expect([asked.status, asked.body.errors[0].extensions.fields[0].field]).toEqual([400, 'variables.a'])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 })

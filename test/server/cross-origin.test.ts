@@ -4,7 +4,7 @@ import { unavailable } from '../../src/core/errors.ts'
 import { createServer } from '../../src/server/host.ts'
 import { nodeRail } from '../modules/deposits/support/node.ts'
 import type { App } from '../support/app.ts'
-import { everyEngine, everyWay, payoutBody, startApp } from '../support/app.ts'
+import { everyEngine, everyExecutionPath, payoutBody, startApp } from '../support/app.ts'
 
 const page = 'https://app.example.com'
 const stranger = 'https://evil.example'
@@ -83,9 +83,9 @@ function send({ server, merchant }: Served, [, method, url, sent = {}]: Case) {
 const sendFrom = (origin: string, app: Served, [status, method, url, sent = {}]: Case) =>
   send(app, [status, method, url, { ...sent, headers: { ...sent.headers, origin } }])
 
-describe.each(everyWay)('an answer on %s, by the short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('an answer on %s, by the short way: %s', (engine, hasFastPath) => {
   test.each(titled)('of %s can be read by pages of the origins that are named', async (_, each) => {
-    const app = await startApp(engine, { hasShortWay, corsOrigins: ['https://other.example', page] })
+    const app = await startApp(engine, { hasFastPath, corsOrigins: ['https://other.example', page] })
     const answer = await sendFrom(page, app, each)
     expect([answer.statusCode, corsOf(answer.headers)]).toEqual([each[0], readable])
     const refused = await sendFrom(stranger, app, each)
@@ -129,7 +129,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
       const fail = () => {
         throw fault
       }
-      const service = { ...app.service, db: { ...app.db, requireRoom: fail, write: async () => fail() } }
+      const service = { ...app.service, db: { ...app.db, requireQueueSpace: fail, write: async () => fail() } }
       const logger = createLogger('silent', { write: () => {} })
       const server = createServer({ service, logger, rateLimit: null, corsOrigins: [page] })
       const body = { currency: 'NGN', description: 'Naira' }

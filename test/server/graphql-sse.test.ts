@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { inEvents } from '../../src/server/graphql/sse.ts'
+import { processServerSentEvents } from '../../src/server/graphql/sse.ts'
 
-const fetchAPI = { ReadableStream, Response } as unknown as Parameters<typeof inEvents>[1]
+const fetchAPI = { ReadableStream, Response } as unknown as Parameters<typeof processServerSentEvents>[1]
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -12,7 +12,7 @@ afterEach(() => {
 
 const written = (text: string, id?: string) => ({ stringify: () => text, ...(id !== undefined && { id }) })
 
-const form = (results: object) => inEvents(results as never, fetchAPI, undefined as never) as Response
+const form = (results: object) => processServerSentEvents(results as never, fetchAPI, undefined as never) as Response
 
 /** Reads an answer piece by piece: `null` where there is none yet. */
 function reading(answer: Response) {

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events'
 import Fastify from 'fastify'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Refusal } from '../../src/core/errors.ts'
+import type { DomainError } from '../../src/core/errors.ts'
 import { createKey, revokeKey } from '../../src/modules/merchants/manage-keys.ts'
 import type { Service } from '../../src/operations/context.ts'
 import type { HoldStream } from '../../src/server/graphql/stream-limiter.ts'
-import { countStreams, untilEnded } from '../../src/server/graphql/stream-limiter.ts'
+import { createStreamLimiter, takeUntilEnd } from '../../src/server/graphql/stream-limiter.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
 /** The connection of an answer, as Node has it. */
@@ -23,7 +23,7 @@ type Who = { merchantId?: string; keyId?: string | null; tokenId?: string | null
 function startCounting(service: Service, processes = 1) {
   const server = Fastify()
   onTestFinished(() => server.close())
-  const hold = countStreams(server, service, processes)
+  const hold = createStreamLimiter(server, service, processes)
   const open = (
     who: Who = {},
     { onEnding, raw = new Connection() }: { onEnding?: () => void; raw?: Connection } = {},
@@ -37,11 +37,11 @@ function startCounting(service: Service, processes = 1) {
     const headers: Record<string, string> = {}
     const reply = { raw, header: (name: string, value: string) => (headers[name] = value) }
     const held = () => hold(request as unknown as Parameters<HoldStream>[0], reply as never, onEnding)
-    let refusal: Refusal | null = null
+    let refusal: DomainError | null = null
     try {
       return { raw, headers, refusal, ...held() }
     } catch (error) {
-      refusal = error as Refusal
+      refusal = error as DomainError
       return { raw, headers, refusal, ended: Promise.resolve(null), release: () => {} }
     }
   }
@@ -260,7 +260,7 @@ describe('results until they must end', () => {
       yield 2
     }
     const seen: number[] = []
-    for await (const each of untilEnded(two(), new Promise<never>(() => {}))) seen.push(each)
+    for await (const each of takeUntilEnd(two(), new Promise<never>(() => {}))) seen.push(each)
     expect(seen).toEqual([1, 2])
   })
 
@@ -271,7 +271,7 @@ describe('results until they must end', () => {
     const { promise, resolve } = Promise.withResolvers<number | null>()
     const closed = vi.fn()
     const seen: number[] = []
-    for await (const each of untilEnded(counting(closed), promise)) {
+    for await (const each of takeUntilEnd(counting(closed), promise)) {
       seen.push(each)
       if (each === 1) resolve(last)
       await promise
@@ -285,7 +285,7 @@ describe('results until they must end', () => {
       yield 1
       throw new Error('no more')
     }
-    const results = untilEnded(failing(), new Promise(() => {}))
+    const results = takeUntilEnd(failing(), new Promise(() => {}))
     expect((await results.next()).value).toBe(1)
     await expect(results.next()).rejects.toThrow('no more')
   })
@@ -297,7 +297,7 @@ describe('results until they must end', () => {
     })
     const closings = [async () => Promise.reject(new Error('still open')), undefined]
     for (const close of closings) {
-      const results = untilEnded({ [Symbol.asyncIterator]: () => iterator(close) }, new Promise(() => {}))
+      const results = takeUntilEnd({ [Symbol.asyncIterator]: () => iterator(close) }, new Promise(() => {}))
       await results.next()
       expect(await results.return(undefined)).toEqual({ value: undefined, done: true })
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { formatApiKey, newApiKey } from '../../src/modules/merchants/api-key.ts'
-import { everyEngine, everyWay, startApp } from '../support/app.ts'
-import { whatIsStored } from '../support/stored.ts'
+import { everyEngine, everyExecutionPath, startApp } from '../support/app.ts'
+import { readStoredRows } from '../support/stored.ts'
 
 const origin = 'https://app.example.com'
 const mutation = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
@@ -23,10 +23,10 @@ const credentials = (apiKey: string): readonly Record<string, string>[] => [
   { 'x-api-key': apiKey, authorization: 'Bearer a.b.c' },
 ]
 
-describe.each(everyWay)('an API key in a page on %s, by the short way: %s', (engine, hasShortWay) => {
+describe.each(everyExecutionPath)('an API key in a page on %s, by the short way: %s', (engine, hasFastPath) => {
   test.each(requests)('is refused in live, whichever it is: %s %s', async (method, path, body) => {
-    const app = await startApp(engine, { mode: 'live', hasShortWay, corsOrigins: [origin] })
-    const before = await whatIsStored(app)
+    const app = await startApp(engine, { mode: 'live', hasFastPath, corsOrigins: [origin] })
+    const before = await readStoredRows(app)
     for (const each of credentials(app.merchant.apiKey)) {
       for (const from of [origin, 'https://evil.example', 'null']) {
         const answer = await app.rest(method, path, { body, key: null, headers: { ...each, origin: from } })
@@ -35,7 +35,7 @@ describe.each(everyWay)('an API key in a page on %s, by the short way: %s', (eng
         expect(answer.headers['access-control-allow-origin']).toBe(from === origin ? origin : undefined)
       }
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     const { status } = await app.rest(method, path, { body })
     expect(status).toBe(path === '/api/wallets' ? 201 : 200)
   })

@@ -1,10 +1,10 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { turns } from '../../src/server/http/response-flush.ts'
+import { createResponseFlush } from '../../src/server/http/response-flush.ts'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const microtasks = () => new Promise((resolve) => process.nextTick(resolve))
 
-const { atEnd, sendWaiting, sendOverdue } = turns()
+const { schedule: atEnd, flush: sendWaiting, flushOverdue: sendOverdue } = createResponseFlush()
 
 let sent: string[] = []
 /** An answer that is ready. */

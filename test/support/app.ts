@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
-import { lineToWriter } from '../../src/app/workers/remote-writer.ts'
+import { connectToWriter } from '../../src/app/workers/remote-writer.ts'
 import { listenForCalls } from '../../src/app/workers/writer.ts'
 import type { Secrets } from '../../src/core/secrets/secrets.ts'
-import { secretsWith } from '../../src/core/secrets/secrets.ts'
+import { createSecrets } from '../../src/core/secrets/secrets.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { audit } from '../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import type { FeeSource } from '../../src/modules/pricing/fees/fee.ts'
@@ -17,17 +17,17 @@ import { setFee } from '../../src/modules/pricing/fees/set-fee.ts'
 import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
-import type { Measuring } from '../../src/observability/metrics/measure.ts'
-import { unmeasured } from '../../src/observability/metrics/measure.ts'
+import type { Instrumentation } from '../../src/observability/metrics/measure.ts'
+import { noInstrumentation } from '../../src/observability/metrics/measure.ts'
 import type { Context, Mode, Service } from '../../src/operations/context.ts'
-import { createContext, createService, performHere } from '../../src/operations/context.ts'
+import { createContext, createService, performLocally } from '../../src/operations/context.ts'
 import type { ServerOptions } from '../../src/server/host.ts'
 import { createServer } from '../../src/server/host.ts'
-import { dullCustomer } from './bodies.ts'
+import { sampleCustomer } from './bodies.ts'
 import { perform } from './perform.ts'
 import { newPostgresDatabase } from './postgres-database.ts'
 
-export { bankMethodBody, dullCustomer, payoutBody, walletMethodBody } from './bodies.ts'
+export { bankMethodBody, payoutBody, sampleCustomer, walletMethodBody } from './bodies.ts'
 
 /** Every engine that this machine can run; each suite runs on all of them. */
 export type Engine = 'sqlite' | 'postgres'
@@ -39,7 +39,7 @@ export type Setup = Engine | 'workers'
 export const everyEngineAndWorkers: readonly Setup[] = [...everyEngine, 'workers']
 
 /** The ways of a GraphQL request: the short one, and Yoga's for all, on which one engine is enough. */
-export const everyWay: readonly (readonly [engine: Engine, hasShortWay: boolean])[] = [
+export const everyExecutionPath: readonly (readonly [engine: Engine, hasFastPath: boolean])[] = [
   ...everyEngine.map((engine) => [engine, true] as const),
   ['sqlite', false],
 ]
@@ -61,7 +61,7 @@ export type AppOptions = {
   /** `false` where graphql-js is to run every GraphQL document. */
   readonly isPlanned?: boolean
   /** `false` where Yoga is to answer every GraphQL request. */
-  readonly hasShortWay?: boolean
+  readonly hasFastPath?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
   /** Which GraphQL documents are run. */
@@ -69,13 +69,13 @@ export type AppOptions = {
   /** Rails that may send something to the service. */
   readonly rails?: ServerOptions['rails']
   /** By what the service is measured. */
-  readonly measuring?: Measuring
+  readonly measuring?: Instrumentation
   /** What keeps secrets, such as `noSecrets` for a service that was given no key. */
   readonly secrets?: Secrets
 }
 
 /** What tests keep secrets with. */
-export const testSecrets = secretsWith([Buffer.alloc(32, 7)])
+export const testSecrets = createSecrets([Buffer.alloc(32, 7)])
 
 /** A whole service on an empty database of its own, closed and removed when the test ends. */
 export type App = Awaited<ReturnType<typeof startApp>>
@@ -119,35 +119,35 @@ export async function startApp(
     clock,
     onLog,
     isPlanned = true,
-    hasShortWay = true,
+    hasFastPath = true,
     place,
     rates = dullRates,
     secrets = testSecrets,
     rails = [],
     documents = 'any',
-    measuring = unmeasured,
+    measuring = noInstrumentation,
   }: AppOptions = {},
 ) {
   const { url, remove, open = openAt } = place ?? (await newDatabase(setup))
   const db = await open(url)
   const service = createService({
-    db: measuring.database(db),
+    db: measuring.wrapDatabase(db),
     mode,
     secrets,
-    perform: measuring.perform(performHere),
+    perform: measuring.wrapPerform(performLocally),
     ...(clock && { clock }),
   })
   const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
   const doors = setup === 'workers' ? await openDoors(service, url) : { service, close: async () => {} }
   const server = createServer({
     service: doors.service,
-    logger: measuring.answers(logger),
-    spans: measuring.requests,
+    logger: measuring.wrapAccessLog(logger),
+    spans: measuring.requestSpans,
     rateLimit: rateLimit ?? null,
     corsOrigins,
     trustedProxies,
     isPlanned,
-    hasShortWay,
+    hasFastPath: hasFastPath,
     rails,
     documents,
     ...(clock && { elapsed: clock }),
@@ -203,7 +203,7 @@ export async function startApp(
 
     /** A customer of the merchant; its id. */
     async customer(changes: Partial<Parameters<typeof createCustomer>[1]> = {}): Promise<string> {
-      const { id } = await perform(createCustomer, context(), { ...dullCustomer, ...changes })
+      const { id } = await perform(createCustomer, context(), { ...sampleCustomer, ...changes })
       return id
     },
 
@@ -239,7 +239,7 @@ export async function startApp(
 
     /** Recomputes the books: no contradiction anywhere. */
     async expectBooksToBalance(): Promise<void> {
-      const { findings } = await audit(service)
+      const { findings } = await auditBooks(service)
       expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
     },
   }
@@ -283,7 +283,7 @@ async function openDoors(writing: Service, url: string): Promise<{ service: Serv
   const path = join(folder, 'writer')
   const listener = await listenForCalls(writing, path)
   const db = await openDatabase({ url, isReadOnly: true, onFatal: () => {} })
-  const line = lineToWriter(path, db.refresh)
+  const line = connectToWriter(path, db.refresh)
   return {
     service: { ...writing, db, perform: line.perform },
     close: async () => {

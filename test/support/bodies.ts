@@ -1,5 +1,5 @@
 /** A customer that nothing is wrong with. */
-export const dullCustomer = {
+export const sampleCustomer = {
   customerType: 'individual' as const,
   email: 'customer@example.com',
   phone: '+2348012345678',

@@ -5,7 +5,7 @@ import type { App } from './app.ts'
 export type Input = Readonly<Record<string, unknown>>
 
 /** What a door says of a refusal: faulty fields by the operation's names, `null` where it names none. */
-export type Refused = {
+export type ApiRejection = {
   readonly code: string
   readonly fields: readonly string[] | null
   readonly available?: string
@@ -13,9 +13,9 @@ export type Refused = {
 }
 
 /** What came of an operation: its result in camelCase, which is `null` where it was refused, and why it was. */
-export type Outcome<Result = unknown> = {
+export type ApiOutcome<Result = unknown> = {
   readonly result: Result
-  readonly refusal: Refused | null
+  readonly refusal: ApiRejection | null
   readonly status: number
 }
 
@@ -117,7 +117,7 @@ type Results = {
 }
 
 type Options = { readonly idempotencyKey?: string; readonly key?: string }
-type Operation<Result> = (app: App, input?: Input, options?: Options) => Promise<Outcome<Result>>
+type Operation<Result> = (app: App, input?: Input, options?: Options) => Promise<ApiOutcome<Result>>
 
 /** The operations of the contract, in its order (4.1 to 4.12). */
 export const operationNames = [
@@ -136,18 +136,18 @@ export const operationNames = [
 ] as const
 
 /** Every operation of the contract as a caller of one door reaches it. */
-export type Door = { readonly [Name in (typeof operationNames)[number]]: Operation<Results[Name]> }
+export type ApiClient = { readonly [Name in (typeof operationNames)[number]]: Operation<Results[Name]> }
 
 /** Both doors, to loop over. */
-export const everyDoor = ['rest', 'graphql'] as const
-export type DoorName = (typeof everyDoor)[number]
+export const everyApi = ['rest', 'graphql'] as const
+export type ApiName = (typeof everyApi)[number]
 
 /** The other door. */
-export function otherDoor(name: DoorName): DoorName {
+export function otherApi(name: ApiName): ApiName {
   return name === 'rest' ? 'graphql' : 'rest'
 }
 
-function restDoor(): Door {
+function restDoor(): ApiClient {
   type Send = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; query?: Input; body?: Input }
   const call = async <Result>(
     app: App,
@@ -155,7 +155,7 @@ function restDoor(): Door {
     { idempotencyKey, key }: Options,
     read: (body: Answered) => unknown = ({ data }) => camelCased(data),
     names: Record<string, string> = {},
-  ): Promise<Outcome<Result>> => {
+  ): Promise<ApiOutcome<Result>> => {
     const given = Object.entries(query).filter(([, value]) => value !== undefined)
     const search = new URLSearchParams(given.map(([name, value]) => [snakeCase(name), String(value)]))
     const answer = await app.rest(method, `${path}${given.length > 0 ? `?${search}` : ''}`, {
@@ -241,7 +241,7 @@ function restDoor(): Door {
 type Answered = { data: any; pagination: any }
 type AssetCodeSeen = { networks: { network: string }[] | null }
 
-function graphqlDoor(): Door {
+function graphqlDoor(): ApiClient {
   const call = async <Result>(
     app: App,
     { query, variables = {} }: { query: string; variables?: object },
@@ -249,7 +249,7 @@ function graphqlDoor(): Door {
     // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
     read: (data: any) => unknown,
     names: Record<string, string> = {},
-  ): Promise<Outcome<Result>> => {
+  ): Promise<ApiOutcome<Result>> => {
     const request = key === undefined ? {} : { key }
     const { status, data, errors } = await app.graphql(query, variables as Record<string, unknown>, request)
     const nameOf = (path: string) => names[path] ?? path.split('.').at(-1) ?? path
@@ -285,10 +285,10 @@ function graphqlDoor(): Door {
     app: App,
     { page = 1, limit, standardLimit, ...request }: ListRequest,
     options: Options,
-  ): Promise<Outcome<Page<Item>>> => {
+  ): Promise<ApiOutcome<Page<Item>>> => {
     let after: string | null = null
     // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
-    let outcome: Outcome<any> | null = null
+    let outcome: ApiOutcome<any> | null = null
     for (let i = 1; i <= Number(page); i++) {
       const variables: object = { ...request.variables, first: limit ?? standardLimit, after }
       outcome = await call(app, { query: request.query, variables }, options, request.connection, {
@@ -560,15 +560,15 @@ function ownerInput(owner: unknown): unknown {
   return owner === 'merchant' ? { merchant: true } : owner
 }
 
-function succeeded<Result>(result: Result, status: number): Outcome<Result> {
+function succeeded<Result>(result: Result, status: number): ApiOutcome<Result> {
   return { result, refusal: null, status }
 }
 
 function refused(
-  { code, fields, available, required }: Omit<Refused, 'fields'> & { fields: readonly { field: string }[] | null },
+  { code, fields, available, required }: Omit<ApiRejection, 'fields'> & { fields: readonly { field: string }[] | null },
   nameOf: (field: string) => string,
   status: number,
-): Outcome<never> {
+): ApiOutcome<never> {
   return {
     result: null as never,
     refusal: {
@@ -600,4 +600,4 @@ function camelCased(value: unknown): unknown {
 }
 
 /** The operations by door. */
-export const doors: Record<DoorName, Door> = { rest: restDoor(), graphql: graphqlDoor() }
+export const apiClients: Record<ApiName, ApiClient> = { rest: restDoor(), graphql: graphqlDoor() }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../../src/database/open-database.ts'
-import { careless, startPostgresServer } from './postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -58,7 +58,7 @@ async function scratchFolder(): Promise<string> {
 
 /** Starts one PostgreSQL server for all tests; only a platform without a build does without, and never in CI. */
 async function startServer(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const server = await startPostgresServer(careless).catch((error: Error) => {
+  const server = await startPostgresServer(nonDurableSettings).catch((error: Error) => {
     if (process.env.CI) throw error
     process.stderr.write(`\n*** NO TEST RUNS ON POSTGRESQL: ${error.message} ***\n\n`)
     return null

@@ -95,7 +95,7 @@ const builders = [
 type Rule = (file: Source) => readonly (string | false)[]
 
 /** Every breach of the house rules about imports and forms, as `path: what is wrong`. */
-export function breachesOf(sources: Sources): string[] {
+export function findLayerViolations(sources: Sources): string[] {
   return Object.entries(sources).flatMap(([path, text]) => {
     const file = parseSource(path, text)
     return rules
@@ -210,7 +210,7 @@ function keepsEnginesInDatabase({ path, imports }: Source) {
 function keepsHttpInRest({ path, code, imports }: Source) {
   if (inRest.test(path) || inServer.test(path) || path === statuses) return []
   const status = /\bstatus(?:Code)?\b\W{1,5}[1-5]\d\d\b|\.(?:code|status|writeHead)\(\s*[1-5]\d\d\b/.exec(code)?.[0]
-  const hasTakenStatus = imports.some(({ names }) => names.includes('statusOfCode'))
+  const hasTakenStatus = imports.some(({ names }) => names.includes('httpStatusByCode'))
   return [status !== undefined && `knows an HTTP status (${status})`, hasTakenStatus && 'knows HTTP statuses']
 }
 
@@ -328,7 +328,7 @@ export function packagesOf(sources: Sources): string[] {
 }
 
 /** Every circle of imports, those of types too, as its files in alphabetical order: whoever reads one of them reads all. */
-export function circlesOf(sources: Sources): string[] {
+export function findImportCycles(sources: Sources): string[] {
   const imports = new Map(
     Object.entries(sources).map(([path, text]) => [
       path,

@@ -7,7 +7,7 @@ const inFill = /^src\/demo\/load\//
 /**
  * Every choice between two things by a comparison with one value of a list of values, as `path:line: what is wrong`: another
  * value would be taken for the second without an error (house rule 11). Such a list is an `as const` array, a
- * `describedValues`, or a union of texts. A choice between something and nothing is none, nor is one by a boolean
+ * `defineEnum`, or a union of texts. A choice between something and nothing is none, nor is one by a boolean
  * that has a name: that says why all others are alike.
  */
 export function choicesByKind(sources: Sources): string[] {
@@ -43,7 +43,7 @@ function valuesOfList(init: Node | null): string[] {
     const elements = ((init.expression as Node).elements ?? []) as (Node | null)[]
     return elements.map((each) => each?.value).filter(isText)
   }
-  const isDescribed = init?.type === 'CallExpression' && (init.callee as Node).name === 'describedValues'
+  const isDescribed = init?.type === 'CallExpression' && (init.callee as Node).name === 'defineEnum'
   const [values] = isDescribed ? (init.arguments as Node[]) : []
   return ((values?.properties ?? []) as Node[])
     .map((each) => (each.key as Node | undefined)?.name ?? (each.key as Node | undefined)?.value)

@@ -1,8 +1,8 @@
-import type { Context, Done, Operation } from '../../src/operations/context.ts'
+import type { Context, IdempotentResult, Operation } from '../../src/operations/context.ts'
 
 /** What an operation answers that writes, wherever it is run. */
 export async function perform<Input, Result>(
-  operation: Operation<Input, Done<Result>>,
+  operation: Operation<Input, IdempotentResult<Result>>,
   context: Context,
   input: Input,
 ): Promise<Result> {

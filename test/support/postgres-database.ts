@@ -75,7 +75,7 @@ function forOneTest(db: Database): Database {
 }
 
 /** Has a database dropped in the end, because a test changes more than its rows. */
-export function spoilPostgresDatabase(url: string): void {
+export function corruptPostgresDatabase(url: string): void {
   spoiled.add(url)
 }
 

@@ -20,7 +20,7 @@ export type PostgresServer = {
 }
 
 /** For tests: nothing of it outlives them, so nothing is brought to disk. */
-export const careless = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'autovacuum=off']
+export const nonDurableSettings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'autovacuum=off']
 
 const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=300', 'jit=off']
 

@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, '../..')
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 /** A folder for a database of its own, removed when the test ends, and the environment that points there. */
-export async function emptyPlace(environment: Record<string, string> = {}) {
+export async function createEmptyInstallation(environment: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'payouts.sqlite')
@@ -25,11 +25,11 @@ export async function emptyPlace(environment: Record<string, string> = {}) {
   }
 }
 
-export type Place = Awaited<ReturnType<typeof emptyPlace>>
+export type TestInstallation = Awaited<ReturnType<typeof createEmptyInstallation>>
 
 /** The same in the sandbox with its demo, which the first start would make: that takes a fifth of it. */
-export async function demoPlace(environment: Record<string, string> = {}): Promise<Place> {
-  const place = await emptyPlace(environment)
+export async function createDemoInstallation(environment: Record<string, string> = {}): Promise<TestInstallation> {
+  const place = await createEmptyInstallation(environment)
   demoFile ??= makeDemo(place)
   const file = await demoFile
   await copyFile(file, place.file)
@@ -41,15 +41,15 @@ export async function demoPlace(environment: Record<string, string> = {}): Promi
 /** The file that every other's is a copy of, beside that of the empty ones. */
 let demoFile: Promise<string> | undefined
 
-async function makeDemo(place: Place): Promise<string> {
+async function makeDemo(place: TestInstallation): Promise<string> {
   const file = join(dirname(inject('sqliteTemplate')), `demo-${process.pid}.sqlite`)
   await cli({ ...place, env: { ...place.env, DATABASE_URL: `sqlite:${file}` } }, 'demo')
   return file
 }
 
 /** The same in live mode, with the database that only `migrate` makes there. */
-export async function livePlace(environment: Record<string, string> = {}): Promise<Place> {
-  const place = await emptyPlace({ MODE: 'live', ...environment })
+export async function createLiveInstallation(environment: Record<string, string> = {}): Promise<TestInstallation> {
+  const place = await createEmptyInstallation({ MODE: 'live', ...environment })
   await cli(place, 'migrate')
   return place
 }
@@ -61,18 +61,18 @@ export async function livePlace(environment: Record<string, string> = {}): Promi
 type Answered = Ended & { readonly environment: string; readonly json: () => unknown }
 
 /** What a command complained of, without the line that names its environment. */
-export function complaintIn(stderr: string): string {
+export function errorMessageIn(stderr: string): string {
   return stderr.replace(/^(MODE=\w+, )?(sqlite|postgres):.*\n/, '')
 }
 
 function answered({ code, stdout, stderr }: Ended): Answered {
-  const complaint = complaintIn(stderr)
+  const complaint = errorMessageIn(stderr)
   const environment = stderr.slice(0, stderr.length - complaint.length)
   return { code, stdout, stderr: complaint, environment, json: () => JSON.parse(stdout) }
 }
 
 /** Runs an operator command here, on the database and in the environment of `place`: to load it anew takes most of a second. */
-export async function cli(place: Place, ...args: string[]): Promise<Answered> {
+export async function cli(place: TestInstallation, ...args: string[]): Promise<Answered> {
   let stdout = ''
   let stderr = ''
   const code = await runCommand(args, {
@@ -80,7 +80,7 @@ export async function cli(place: Place, ...args: string[]): Promise<Answered> {
     print: (text) => {
       stdout += text
     },
-    complain: (text) => {
+    printError: (text) => {
       stderr += text
     },
   })
@@ -88,12 +88,12 @@ export async function cli(place: Place, ...args: string[]): Promise<Answered> {
 }
 
 /** Runs an operator command as an operator does, in a process of its own, and waits for its end. */
-export async function cliProcess(place: Place, ...args: string[]): Promise<Answered> {
+export async function cliProcess(place: TestInstallation, ...args: string[]): Promise<Answered> {
   return answered(await endOf(spawn(process.execPath, ['src/cli/cli.ts', ...args], { cwd: root, env: place.env })))
 }
 
 /** Starts the service as `npm start` does, on a free port, and waits until it is ready; its log goes to `output`. */
-export async function startService(place: Place, output: 'pipe' | number = 'pipe') {
+export async function startService(place: TestInstallation, output: 'pipe' | number = 'pipe') {
   const child = spawn(process.execPath, ['src/app/main.ts'], {
     cwd: root,
     env: { PORT: '0', ...place.env },

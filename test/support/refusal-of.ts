@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import { Refusal } from '../../src/core/errors.ts'
+import { DomainError } from '../../src/core/errors.ts'
 
 /** The refusal that an operation ends in; anything else that it does fails the test. */
-export async function refusalOf(operation: () => unknown): Promise<Refusal> {
+export async function domainErrorOf(operation: () => unknown): Promise<DomainError> {
   try {
     await operation()
   } catch (error) {
-    if (error instanceof Refusal) return error
+    if (error instanceof DomainError) return error
     throw error
   }
   return expect.unreachable('it was not refused')

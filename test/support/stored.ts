@@ -1,9 +1,9 @@
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
-import { isoTime, types } from '../../src/database/postgres/values.ts'
+import { isoTime, typeOids } from '../../src/database/postgres/values.ts'
 import type { App } from './app.ts'
-import { spoilPostgresDatabase } from './postgres-database.ts'
+import { corruptPostgresDatabase } from './postgres-database.ts'
 
 /** What tests do behind the service's back, on each engine: read every row, and change any. */
 type Backdoor = {
@@ -25,7 +25,7 @@ type Stored = Readonly<Record<string, readonly string[]>>
  * Every row of every table of an app, as text, for a test that nothing moved. When a key was last used is left out: a
  * refused request used its key all the same.
  */
-export async function whatIsStored({ url }: Pick<App, 'url'>): Promise<Stored> {
+export async function readStoredRows({ url }: Pick<App, 'url'>): Promise<Stored> {
   const watched = watches.get(url) ?? watch(url)
   const { backdoor, seen } = await watched
   const version = await backdoor.version()
@@ -140,7 +140,7 @@ async function openServer(url: string): Promise<Backdoor> {
       await client.query('set session_replication_role = replica')
     },
     run: async (statement) => {
-      if (statement.startsWith('drop ')) spoilPostgresDatabase(url)
+      if (statement.startsWith('drop ')) corruptPostgresDatabase(url)
       return (await client.query(statement)).rowCount ?? 0
     },
     close: async () => {
@@ -157,5 +157,5 @@ async function openServer(url: string): Promise<Backdoor> {
 
 /** Every value is text, as SQLite has it. */
 function asStored(type: number): (text: string) => string {
-  return type === types.timestamp ? isoTime : (text) => text
+  return type === typeOids.timestamp ? isoTime : (text) => text
 }

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 
 /** Sends a value to the other end; it throws for one that can't be sent. */
-export type Send = (value: unknown) => void
+export type ChannelSend = (value: unknown) => void
 
 /** A value is sent as its length, in four bytes, and its form as V8 writes it: bigints and `undefined` included. */
-const headBytes = 4
+const frameHeaderBytes = 4
 
 /**
  * Carries values over a socket. What is sent within a turn of the event loop leaves together, and so what one commit
@@ -13,7 +13,7 @@ const headBytes = 4
  *
  * Both ends are processes of this program and version, so nothing is checked.
  */
-export function channelOver(socket: Socket, onValue: (value: never) => void): Send {
+export function openChannel(socket: Socket, onValue: (value: never) => void): ChannelSend {
   let waiting: Buffer[] = []
   const flush = () => {
     socket.write(Buffer.concat(waiting))
@@ -21,11 +21,11 @@ export function channelOver(socket: Socket, onValue: (value: never) => void): Se
   }
   socket.on(
     'data',
-    frameReader((frame) => onValue(deserialize(frame) as never)),
+    createFrameReader((frame) => onValue(deserialize(frame) as never)),
   )
   return (value) => {
     const frame = serialize(value)
-    const head = Buffer.allocUnsafe(headBytes)
+    const head = Buffer.allocUnsafe(frameHeaderBytes)
     head.writeUInt32BE(frame.length)
     if (waiting.length === 0) setImmediate(flush)
     waiting.push(head, frame)
@@ -33,19 +33,19 @@ export function channelOver(socket: Socket, onValue: (value: never) => void): Se
 }
 
 /** Cuts a stream of bytes into frames, however it arrives. */
-export function frameReader(onFrame: (frame: Buffer) => void): (chunk: Buffer) => void {
+export function createFrameReader(onFrame: (frame: Buffer) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
   let length = 0
   return (chunk) => {
     chunks.push(chunk)
     length += chunk.length
     // Joined only when a frame is whole, so that a large one is not copied with each of its pieces.
-    if (length < headBytes || length < headBytes + firstLength(chunks)) return
+    if (length < frameHeaderBytes || length < frameHeaderBytes + firstFrameLength(chunks)) return
     let rest = Buffer.concat(chunks)
-    while (rest.length >= headBytes) {
-      const end = headBytes + rest.readUInt32BE()
+    while (rest.length >= frameHeaderBytes) {
+      const end = frameHeaderBytes + rest.readUInt32BE()
       if (rest.length < end) break
-      onFrame(rest.subarray(headBytes, end))
+      onFrame(rest.subarray(frameHeaderBytes, end))
       rest = rest.subarray(end)
     }
     chunks = [rest]
@@ -54,7 +54,7 @@ export function frameReader(onFrame: (frame: Buffer) => void): (chunk: Buffer) =
 }
 
 /** The length of the first frame, whose head may lie in several chunks. */
-function firstLength(chunks: readonly Buffer[]): number {
+function firstFrameLength(chunks: readonly Buffer[]): number {
   const [first = Buffer.alloc(0)] = chunks
-  return (first.length >= headBytes ? first : Buffer.concat(chunks)).readUInt32BE()
+  return (first.length >= frameHeaderBytes ? first : Buffer.concat(chunks)).readUInt32BE()
 }

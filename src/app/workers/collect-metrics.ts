@@ -1,18 +1,18 @@
 import type { ChildProcess } from 'node:child_process'
-import { expose } from '../../observability/metrics/render.ts'
-import type { Snapshot } from '../../observability/metrics/snapshot.ts'
-import { growing, merged } from '../../observability/metrics/snapshot.ts'
-import type { Expose } from '../../server/http/metrics-endpoint.ts'
-import type { FromSupervisor, ToSupervisor } from './messages.ts'
+import { renderMetrics } from '../../observability/metrics/render.ts'
+import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
+import { excludeGauges, mergeSnapshots } from '../../observability/metrics/snapshot.ts'
+import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
+import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
 /** How long a process may take to tell what it has measured: longer than the database may take it. */
-const answerLimitMs = 2_000
+const snapshotTimeoutMs = 2_000
 
-type Process = {
+type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
   /** What it told last, of what only grows. */
-  latest: Snapshot
+  latest: MetricsSnapshot
 }
 
 /**
@@ -21,44 +21,44 @@ type Process = {
  * What grows must not become less: of a process that does not answer what it told last counts on, and so it does when it is
  * gone. What that had counted since it was last asked is lost with it.
  */
-export function measureAll(): {
+export function createMetricsCollector(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
-  readonly expose: () => Promise<Expose>
+  readonly expose: () => Promise<WriteMetrics>
 } {
-  const processes = new Set<Process>()
-  const asked = new Map<number, (snapshot: Snapshot) => void>()
+  const processes = new Set<MetricsChild>()
+  const asked = new Map<number, (snapshot: MetricsSnapshot) => void>()
   /** What those that are gone had told. */
-  let gone: readonly Snapshot[] = []
+  let gone: readonly MetricsSnapshot[] = []
   let lastId = 0
 
-  function ask({ child }: Process, isWanted: boolean): Promise<Snapshot | null> {
+  function requestSnapshot({ child }: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
     const id = ++lastId
     return new Promise((resolve) => {
-      const end = (snapshot: Snapshot | null) => {
+      const end = (snapshot: MetricsSnapshot | null) => {
         clearTimeout(late)
         asked.delete(id)
         resolve(snapshot)
       }
-      const late = setTimeout(end, answerLimitMs, null)
+      const late = setTimeout(end, snapshotTimeoutMs, null)
       asked.set(id, end)
       if (!child.connected) return end(null)
-      child.send({ id, measure: { isWanted } } satisfies FromSupervisor, (error) => error && end(null))
+      child.send({ id, measure: { isWanted } } satisfies MessageFromSupervisor, (error) => error && end(null))
     })
   }
 
-  async function snapshotOf(each: Process, isWanted: boolean): Promise<Snapshot | null> {
-    const snapshot = await ask(each, isWanted)
+  async function collectSnapshot(each: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
+    const snapshot = await requestSnapshot(each, isWanted)
     // One that died meanwhile is counted with those that are gone.
     if (snapshot === null) return null
-    if (processes.has(each)) each.latest = growing(snapshot)
+    if (processes.has(each)) each.latest = excludeGauges(snapshot)
     return snapshot
   }
 
   return {
     add: (child, { canRead }) => {
-      const own: Process = { child, canRead, latest: [] }
+      const own: MetricsChild = { child, canRead, latest: [] }
       processes.add(own)
-      child.on('message', (message: ToSupervisor) => {
+      child.on('message', (message: MessageToSupervisor) => {
         if ('measured' in message) asked.get(message.id)?.(message.measured)
       })
       child.once('exit', () => {
@@ -70,15 +70,15 @@ export function measureAll(): {
       const all = [...processes]
       // One is enough to look into the database.
       const reader = all.find(({ canRead }) => canRead)
-      const answers = await Promise.all(all.map((each) => snapshotOf(each, each === reader)))
+      const answers = await Promise.all(all.map((each) => collectSnapshot(each, each === reader)))
       const summed = gone
-      const sum = await merged(summed)
+      const sum = await mergeSnapshots(summed)
       // From here on nothing is waited for: one that dies is counted as alive, or as gone.
       gone = [sum, ...gone.slice(summed.length)]
       const alive = all.flatMap((each, place) => (processes.has(each) ? [{ ...each, answer: answers[place] }] : []))
       const silent = alive.filter(({ answer }) => answer === null).length
       const snapshots = alive.map(({ answer, latest }) => answer ?? latest)
-      return expose([...gone, ...snapshots], { answered: alive.length - silent, silent })
+      return renderMetrics([...gone, ...snapshots], { answered: alive.length - silent, silent })
     },
   }
 }

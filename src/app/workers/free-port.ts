@@ -1,37 +1,37 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { cannotListen } from '../listen-error.ts'
+import { listenError } from '../listen-error.ts'
 
 /**
  * Ports that no system hands out by itself, to what connects somewhere or listens at 0 (Linux begins at 32768, others at
  * 49152): one of those may be gone again before whoever is told of it listens there.
  */
-const lowest = 20_000
-const aboveHighest = 32_768
+const minPort = 20_000
+const endPort = 32_768
 
-const triesLimit = 100
+const maxTries = 100
 
 /**
  * A port that nobody listens on, for processes that listen there later: each of them must be told the same one.
  *
  * @throws when no port was free in all tries
  */
-export async function freePort(host: string): Promise<number> {
+export async function findFreePort(host: string): Promise<number> {
   for (let tries = 1; ; tries++) {
     try {
-      return await requireFree(host, randomInt(lowest, aboveHighest))
+      return await requireFreePort(host, randomInt(minPort, endPort))
     } catch (error) {
-      if (tries === triesLimit) throw error
+      if (tries === maxTries) throw error
     }
   }
 }
 
 /** @throws when the port is in use */
-export async function requireFree(host: string, port: number): Promise<number> {
+export async function requireFreePort(host: string, port: number): Promise<number> {
   const server = createServer().listen(port, host)
   await once(server, 'listening').catch((error) => {
-    throw cannotListen(error, { host, port })
+    throw listenError(error, { host, port })
   })
   server.close()
   await once(server, 'close')

@@ -1,37 +1,37 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
-import { Refusal, unavailable, unknownOutcome } from '../../core/errors.ts'
-import { answerLimitMs, machineClock } from '../../database/deadline.ts'
-import { noCaller } from '../../operations/access/api-caller.ts'
+import { DomainError, unavailable, unknownOutcome } from '../../core/errors.ts'
+import { monotonicNowMs, writeTimeoutMs } from '../../database/deadline.ts'
+import { systemCaller } from '../../operations/access/api-caller.ts'
 import type { Perform } from '../../operations/context.ts'
-import type { Send } from './channel.ts'
-import { channelOver } from './channel.ts'
-import { pingCall } from './messages.ts'
-import type { Answer, Call } from './writer.ts'
+import type { ChannelSend } from './channel.ts'
+import { openChannel } from './channel.ts'
+import { pingOperation } from './messages.ts'
+import type { WriterCall, WriterReply } from './writer.ts'
 
 /** Operations that wait for the writer; one more is refused, so that overload sheds instead of piling up. */
-const waitingLimit = 10_000
+const maxPendingCalls = 10_000
 
 /** How often a writer that is not there is looked for, and after how long callers are no longer kept waiting for one. */
-const reconnectMs = 20
-const patienceMs = 5_000
+const reconnectDelayMs = 20
+const reconnectTimeoutMs = 5_000
 
 /** How often is looked for calls that have waited too long, and how long the writer has to tell that it is there. */
-const lookMs = 250
-const pingLimitMs = 1_000
+const overdueCheckIntervalMs = 250
+const pingTimeoutMs = 1_000
 
 /** Objects within objects that an operation's input has at most. */
-const nestingLimit = 3
+const maxInputNesting = 3
 
-type Pending = {
-  readonly call: Call
+type PendingCall = {
+  readonly call: WriterCall
   isSent: boolean
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
 }
 
 /** The way to the process that writes. */
-export type WriterLine = {
+export type RemoteWriter = {
   readonly perform: Perform
   /** @throws Refusal UNAVAILABLE when the writer does not answer at once */
   readonly ping: () => Promise<void>
@@ -48,106 +48,108 @@ export type WriterLine = {
  * @param onAnswer called before a caller is answered, so that it can read what was written for it
  * @param limitMs how long a caller waits at most, whatever happens, but for the time between two looks
  */
-export function lineToWriter(path: string, onAnswer: () => void, limitMs = answerLimitMs): WriterLine {
-  const waiting = new Map<number, Pending>()
+export function connectToWriter(path: string, onAnswer: () => void, limitMs = writeTimeoutMs): RemoteWriter {
+  const waiting = new Map<number, PendingCall>()
   let lastId = 0
   let socket: Socket | null = null
-  let send: Send | null = null
+  let send: ChannelSend | null = null
   let lostAt = performance.now()
   let isClosed = false
-  const looking = setInterval(refuseOverdue, lookMs).unref()
+  const looking = setInterval(rejectOverdueCalls, overdueCheckIntervalMs).unref()
 
-  function open(): void {
+  function connectSocket(): void {
     if (isClosed) return
     socket = connect(path)
     socket.on('connect', () => {
-      send = channelOver(socket as Socket, take)
-      for (const pending of waiting.values()) deliver(pending)
+      send = openChannel(socket as Socket, handleReply)
+      for (const pending of waiting.values()) sendCall(pending)
     })
     socket.on('error', () => {})
     socket.on('close', () => {
-      lose()
-      setTimeout(open, reconnectMs)
+      handleDisconnect()
+      setTimeout(connectSocket, reconnectDelayMs)
     })
   }
 
-  function deliver(pending: Pending): void {
+  function sendCall(pending: PendingCall): void {
     if (send === null) return
     send(pending.call)
     pending.isSent = true
   }
 
-  function lose(): void {
+  function handleDisconnect(): void {
     if (send !== null) lostAt = performance.now()
     send = null
-    const isPatienceOver = performance.now() - lostAt > patienceMs
+    const isPatienceOver = performance.now() - lostAt > reconnectTimeoutMs
     for (const pending of waiting.values()) {
-      if (pending.isSent && pending.call.idempotencyKey === null) settle(pending, unknownOutcome(null))
-      else if (isPatienceOver) settle(pending, unavailable())
+      if (pending.isSent && pending.call.idempotencyKey === null) rejectCall(pending, unknownOutcome(null))
+      else if (isPatienceOver) rejectCall(pending, unavailable())
     }
   }
 
-  function refuseOverdue(): void {
-    const now = machineClock()
-    for (const pending of waiting.values()) if (pending.call.beginBy < now) giveUp(pending)
+  function rejectOverdueCalls(): void {
+    const now = monotonicNowMs()
+    for (const pending of waiting.values()) if (pending.call.beginBy < now) rejectOverdue(pending)
   }
 
-  function giveUp(pending: Pending): void {
-    settle(pending, pending.isSent ? unknownOutcome(new Error('the writer did not answer in time')) : unavailable())
+  function rejectOverdue(pending: PendingCall): void {
+    rejectCall(pending, pending.isSent ? unknownOutcome(new Error('the writer did not answer in time')) : unavailable())
   }
 
   /** Refuses a call that gets no answer. A ping stores nothing, so there is nothing to repeat or to look for. */
-  function settle({ call, reject }: Pending, error: unknown): void {
+  function rejectCall({ call, reject }: PendingCall, error: unknown): void {
     waiting.delete(call.id)
-    reject(call.operation === pingCall ? unavailable('The process that writes the database does not answer.') : error)
+    reject(
+      call.operation === pingOperation ? unavailable('The process that writes the database does not answer.') : error,
+    )
   }
 
-  function take(answer: Answer): void {
+  function handleReply(answer: WriterReply): void {
     const pending = waiting.get(answer.id)
     if (!pending) return
     waiting.delete(answer.id)
     onAnswer()
     if ('result' in answer) pending.resolve(answer.result as never)
-    else if ('refusal' in answer) pending.reject(refusalFrom(answer))
+    else if ('refusal' in answer) pending.reject(domainErrorFrom(answer))
     else pending.reject(answer.fault)
   }
 
   const perform: Perform = (operation, context, input) => {
     // Nothing that an operation takes: it is refused here as it would be there, and not sent, which takes stack for each level.
-    if (isNestedBeyond(nestingLimit, input)) return operation(context, input)
+    if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
-      if (waiting.size >= waitingLimit) throw unavailable('Too many requests are waiting to be stored.')
+      if (waiting.size >= maxPendingCalls) throw unavailable('Too many requests are waiting to be stored.')
       const { merchantId, caller, idempotencyKey, aheadMs, trace } = context
-      const beginBy = machineClock() + limitMs
+      const beginBy = monotonicNowMs() + limitMs
       const asked = { operation: operation.name, merchantId, caller, idempotencyKey, aheadMs, input }
       const call = { id: ++lastId, ...asked, beginBy, ...(trace && { trace }) }
-      add({ call, isSent: false, resolve, reject })
+      enqueueCall({ call, isSent: false, resolve, reject })
     })
   }
 
   function ping(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const beginBy = machineClock() + pingLimitMs
+      const beginBy = monotonicNowMs() + pingTimeoutMs
       const call = {
         id: ++lastId,
-        operation: pingCall,
+        operation: pingOperation,
         merchantId: '',
-        caller: noCaller,
+        caller: systemCaller,
         idempotencyKey: null,
         aheadMs: 0,
         input: null,
         beginBy,
       }
-      add({ call, isSent: false, resolve, reject })
+      enqueueCall({ call, isSent: false, resolve, reject })
     })
   }
 
-  function add(pending: Pending): void {
+  function enqueueCall(pending: PendingCall): void {
     waiting.set(pending.call.id, pending)
-    deliver(pending)
+    sendCall(pending)
   }
 
-  open()
+  connectSocket()
   return {
     perform,
     ping,
@@ -159,8 +161,11 @@ export function lineToWriter(path: string, onAnswer: () => void, limitMs = answe
   }
 }
 
-function refusalFrom({ refusal: { code, message, details }, cause }: Extract<Answer, { refusal: unknown }>): Refusal {
-  return Object.assign(new Refusal(code, message, details), cause !== undefined && { cause })
+function domainErrorFrom({
+  refusal: { code, message, details },
+  cause,
+}: Extract<WriterReply, { refusal: unknown }>): DomainError {
+  return Object.assign(new DomainError(code, message, details), cause !== undefined && { cause })
 }
 
 function isNestedBeyond(levels: number, value: unknown): boolean {

@@ -1,50 +1,50 @@
 import { createService } from '../../operations/context.ts'
 import type { Config } from '../config.ts'
-import { startDispatching } from '../dispatching.ts'
-import { secretsOf } from '../load-secrets.ts'
-import { measuringForSupervisor } from '../metrics-server.ts'
-import { startPaying } from '../paying.ts'
-import { startSealing } from '../sealing.ts'
-import { end, start } from '../start.ts'
-import { withTracing } from '../start-tracing.ts'
-import type { WriterDetails } from './messages.ts'
-import { beatForSupervisor, tellSupervisor } from './messages.ts'
-import { lineToWriter } from './remote-writer.ts'
+import { startWebhookDispatcher } from '../dispatching.ts'
+import { loadSecrets } from '../load-secrets.ts'
+import { setUpWorkerMetrics } from '../metrics-server.ts'
+import { startPayoutRails } from '../paying.ts'
+import { startHistorySealer } from '../sealing.ts'
+import { shutDown, startProcess } from '../start.ts'
+import { instrumentTracing } from '../start-tracing.ts'
+import type { WriterArgs } from './messages.ts'
+import { sendToSupervisor, startHeartbeat } from './messages.ts'
+import { connectToWriter } from './remote-writer.ts'
 
 /** How long after SIGTERM the end is waited for. */
-const endTimeoutMs = 9_000
+const shutdownTimeoutMs = 9_000
 
 /** Sends webhooks, and payouts to their rails, and seals history, beside the processes that answer requests; what comes of it the writer records. */
-export async function send(config: Config, { writerPath }: WriterDetails): Promise<void> {
-  const measured = await measuringForSupervisor(config)
-  const started = await start(config, { role: 'sender', isReadOnly: true })
-  const measuring = await withTracing(measured, started, 'sender')
-  const line = lineToWriter(writerPath, started.db.refresh)
+export async function runSender(config: Config, { writerPath }: WriterArgs): Promise<void> {
+  const measured = await setUpWorkerMetrics(config)
+  const started = await startProcess(config, { role: 'sender', isReadOnly: true })
+  const measuring = await instrumentTracing(measured, started, 'sender')
+  const line = connectToWriter(writerPath, started.db.refresh)
   const service = createService({
     db: started.db,
     mode: config.mode,
-    secrets: secretsOf(config, config.mode),
+    secrets: loadSecrets(config, config.mode),
     webhookAllowed: config.webhookAllowed,
     perform: line.perform,
   })
-  const dispatcher = startDispatching(config, service, { ...started, measuring })
-  const rails = startPaying(config, service, { ...started, measuring })
-  const sealing = startSealing(service, started.logger)
+  const dispatcher = startWebhookDispatcher(config, service, { ...started, measuring })
+  const rails = startPayoutRails(config, service, { ...started, measuring })
+  const sealing = startHistorySealer(service, started.logger)
   let isEnding = false
   const drain = () => {
     if (isEnding) return
     isEnding = true
     const close = async () => {
       await Promise.all([dispatcher.stop(), rails.stop(), sealing.stop()])
-      await measuring.end()
+      await measuring.shutdown()
       line.close()
       if (process.connected) process.disconnect()
     }
-    end(started, { close, withinMs: endTimeoutMs })
+    shutDown(started, { close, withinMs: shutdownTimeoutMs })
   }
   process.on('SIGTERM', drain)
   process.on('SIGINT', drain)
   process.once('disconnect', drain)
-  beatForSupervisor()
-  tellSupervisor({ ready: '' })
+  startHeartbeat()
+  sendToSupervisor({ ready: '' })
 }

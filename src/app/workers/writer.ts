@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
-import { Refusal } from '../../core/errors.ts'
-import { beginningBy } from '../../database/database.ts'
-import { machineClock, tooLate } from '../../database/deadline.ts'
+import { DomainError } from '../../core/errors.ts'
+import { withDeadline } from '../../database/database.ts'
+import { deadlineExceeded, monotonicNowMs } from '../../database/deadline.ts'
 import { closeCustomer } from '../../modules/customers/close-customer.ts'
 import { createCustomer } from '../../modules/customers/create-customer.ts'
 import { updateCustomer } from '../../modules/customers/update-customer.ts'
@@ -24,26 +24,26 @@ import { simulateDeposit } from '../../modules/wallets/simulate-deposit.ts'
 import { pruneDeliveries } from '../../modules/webhooks/dispatcher/prune-delivery-log.ts'
 import { recordAttempts } from '../../modules/webhooks/dispatcher/record-attempts.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
-import type { Context, Operation, Service, Trace } from '../../operations/context.ts'
-import { createContext, createService, performHere } from '../../operations/context.ts'
+import type { Context, Operation, Service, TraceContext } from '../../operations/context.ts'
+import { createContext, createService, performLocally } from '../../operations/context.ts'
 import { routes } from '../../server/rest/routes.ts'
 import type { Config } from '../config.ts'
-import { secretsOf } from '../load-secrets.ts'
-import { lookedInto, measuringForSupervisor } from '../metrics-server.ts'
-import { startBackups } from '../scheduled-backups.ts'
-import { end, prepare, start, takeOver } from '../start.ts'
-import { withTracing } from '../start-tracing.ts'
-import { channelOver } from './channel.ts'
-import type { WriterDetails } from './messages.ts'
-import { beatForSupervisor, pingCall, tellSupervisor } from './messages.ts'
+import { loadSecrets } from '../load-secrets.ts'
+import { gaugeSource, setUpWorkerMetrics } from '../metrics-server.ts'
+import { startBackupSchedule } from '../scheduled-backups.ts'
+import { prepareDatabase, shutDown, startProcess, takeOverDatabase } from '../start.ts'
+import { instrumentTracing } from '../start-tracing.ts'
+import { openChannel } from './channel.ts'
+import type { WriterArgs } from './messages.ts'
+import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 
 /** How long the readers, which end first, and the rest of the end are waited for. */
-const endTimeoutMs = 9_000
+const shutdownTimeoutMs = 9_000
 
 /** Every operation that a door has performed, by its name: those of the endpoints, and those that have none. */
-export const operations = new Map(
+export const writerOperations = new Map(
   [
-    ...routes.flatMap(({ performs }) => performs ?? []),
+    ...routes.flatMap(({ writeOperation: performs }) => performs ?? []),
     closeCustomer,
     advanceClock,
     beginCall,
@@ -71,7 +71,7 @@ export const operations = new Map(
  * An operation that is handed over: `id` is the sender's, and comes back with the answer. `beginBy` is the moment of
  * `machineClock` after which nobody waits for it any more, and it is not begun.
  */
-export type Call = {
+export type WriterCall = {
   readonly id: number
   readonly operation: string
   readonly merchantId: string
@@ -80,13 +80,13 @@ export type Call = {
   readonly aheadMs: number
   readonly input: unknown
   readonly beginBy: number
-  readonly trace?: Trace
+  readonly trace?: TraceContext
 }
 
 /** What became of it. `refusal` is what a Refusal is made of, `fault` an error that is none. */
-export type Answer = { readonly id: number } & (
+export type WriterReply = { readonly id: number } & (
   | { readonly result: unknown }
-  | { readonly refusal: Pick<Refusal, 'code' | 'message' | 'details'>; readonly cause: unknown }
+  | { readonly refusal: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }
   | { readonly fault: unknown }
 )
 
@@ -95,47 +95,47 @@ export type Answer = { readonly id: number } & (
  *
  * Signals are not heeded: whoever sends them sends them to all processes, and those that answer need this one to the end.
  */
-export async function write(config: Config, { writerPath }: WriterDetails): Promise<void> {
+export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
   // Asked for before anything else: a supervisor that dies while this process starts leaves it to itself as well.
   const left = new Promise<void>((resolve) => {
     if (process.connected) process.once('disconnect', resolve)
     else resolve()
   })
-  const measured = await measuringForSupervisor(config)
-  const started = await start(config, { role: 'writer', onCommitted: measured.onCommitted })
-  const measuring = await withTracing(measured, started, 'writer')
+  const measured = await setUpWorkerMetrics(config)
+  const started = await startProcess(config, { role: 'writer', onCommitted: measured.onCommitted })
+  const measuring = await instrumentTracing(measured, started, 'writer')
   const { mode, webhookAllowed } = config
   const service = createService({
-    db: measuring.database(started.db),
+    db: measuring.wrapDatabase(started.db),
     mode,
     webhookAllowed,
-    secrets: secretsOf(config, mode),
-    perform: measuring.perform(performHere),
+    secrets: loadSecrets(config, mode),
+    perform: measuring.wrapPerform(performLocally),
   })
-  measuring.lookInto(lookedInto(service, [], started.logger))
-  await prepare(service)
-  takeOver(started)
+  measuring.observeDatabase(gaugeSource(service, [], started.logger))
+  await prepareDatabase(service)
+  takeOverDatabase(started)
   const server = await listenForCalls(service, writerPath)
-  const backups = startBackups(config, service, started.logger)
+  const backups = startBackupSchedule(config, service, started.logger)
   started.logger.info({ mode: config.mode }, 'ready to write')
   process.on('SIGTERM', () => {})
   process.on('SIGINT', () => {})
   left.then(() => {
     const close = async () => {
       await Promise.all([new Promise((resolve) => server.close(resolve)), backups.stop()])
-      await measuring.end()
+      await measuring.shutdown()
       // A supervisor that was killed leaves the folder that it made.
       rmSync(dirname(writerPath), { recursive: true, force: true })
     }
-    end(started, { close, withinMs: endTimeoutMs })
+    shutDown(started, { close, withinMs: shutdownTimeoutMs })
   })
-  beatForSupervisor()
-  tellSupervisor({ ready: '' })
+  startHeartbeat()
+  sendToSupervisor({ ready: '' })
 }
 
 /** Runs the operations that other processes hand over at `path`; it is the only one that writes to the database file. */
 export function listenForCalls(service: Service, path: string): Promise<Server> {
-  const server = createServer((socket) => takeCalls(service, socket))
+  const server = createServer((socket) => handleWriterConnection(service, socket))
   // One that was killed leaves its socket behind, and there is never more than one.
   rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
@@ -144,26 +144,26 @@ export function listenForCalls(service: Service, path: string): Promise<Server> 
   })
 }
 
-function takeCalls(service: Service, socket: Socket): void {
-  const send = channelOver(socket, (call: Call) => {
-    const bounded = { ...service, db: beginningBy(service.db, call.beginBy), ...(call.trace && { trace: call.trace }) }
+function handleWriterConnection(service: Service, socket: Socket): void {
+  const send = openChannel(socket, (call: WriterCall) => {
+    const bounded = { ...service, db: withDeadline(service.db, call.beginBy), ...(call.trace && { trace: call.trace }) }
     const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs, call.caller)
-    outcomeOf(context, call).then((outcome) => send({ id: call.id, ...outcome }))
+    performCall(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
   // Whoever is gone gets no answer; what it handed over is done or not, and its own caller can't know either.
   socket.on('error', () => {})
 }
 
-async function outcomeOf(context: Context, { operation, input, beginBy }: Call) {
+async function performCall(context: Context, { operation, input, beginBy }: WriterCall) {
   try {
     // What lay in the socket while this process was stopped; the database looks again when its turn has come.
-    if (beginBy < machineClock()) throw tooLate()
-    if (operation === pingCall) return { result: await context.db.ping() }
-    const run = operations.get(operation)
+    if (beginBy < monotonicNowMs()) throw deadlineExceeded()
+    if (operation === pingOperation) return { result: await context.db.ping() }
+    const run = writerOperations.get(operation)
     if (!run) throw new Error(`${operation} is no operation that is handed over`)
     return { result: await context.perform(run, context, input) }
   } catch (error) {
-    if (!(error instanceof Refusal)) return { fault: error }
+    if (!(error instanceof DomainError)) return { fault: error }
     const { code, message, details, cause } = error
     return { refusal: { code, message, details }, cause }
   }

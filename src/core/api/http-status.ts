@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts'
 
 /** The HTTP status of every code (rulings 3 to 9). */
-export const statusOfCode: Record<ErrorCode, number> = {
+export const httpStatusByCode: Record<ErrorCode, number> = {
   INVALID_INPUT: 400,
   MALFORMED_JSON: 400,
   MALFORMED_REQUEST: 400,
@@ -37,7 +37,7 @@ export const statusOfCode: Record<ErrorCode, number> = {
 }
 
 /** The headers that a failure of this kind has (rulings 4 and 6). */
-export function failureHeaders(code: ErrorCode): Record<string, string> {
-  if (statusOfCode[code] === 401) return { 'www-authenticate': 'Bearer realm="payout-gateway"' }
+export function errorHeaders(code: ErrorCode): Record<string, string> {
+  if (httpStatusByCode[code] === 401) return { 'www-authenticate': 'Bearer realm="payout-gateway"' }
   return code === 'UNAVAILABLE' ? { 'retry-after': '1' } : {}
 }

@@ -11,7 +11,7 @@ const reasons: readonly (readonly [applies: RegExp, reason: string])[] = [
 ]
 
 /** Says why a text that was rejected as an amount is none: a predicate, such as `must be above zero`. */
-export function amountFault(text: string): string {
+export function describeInvalidAmount(text: string): string {
   return (
     reasons.find(([applies]) => applies.test(text))?.[1] ??
     'must be a decimal string above zero with at most ten digits before and eight after the point, such as "25.50"'

@@ -23,11 +23,7 @@ export function parsePercent(text: string): string | null {
 }
 
 /** How much `after` is above or below `before`, in per cent with two places, and whether that is more than `limit` per cent. */
-export function differenceInPercent(
-  before: string,
-  after: string,
-  limit: number,
-): { percent: string; isOver: boolean } {
+export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
   return { percent: `${sign}${percent.toFixed(2)}`, isOver: percent.abs().greaterThan(limit) }
@@ -40,20 +36,20 @@ export function differenceInPercent(
  * numbers, which are exact whatever the places of the rate, and take a tenth of a decimal's time.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
-  const { digits, places } = wholeNumberOf(rate)
+  const { digits, places } = toScaledInteger(rate)
   const minorUnits = (amount * digits) / powerOfTen(amountPlaces + places - minorUnitPlaces)
   return formatAmount(minorUnits * powerOfTen(amountPlaces - minorUnitPlaces))
 }
 
 /** The fee on `amount`: `flat` plus `percent` per cent, rounded up to 10⁻⁸ so that no fraction is ever unpaid for. */
-export function feeOn(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
-  const { digits, places } = wholeNumberOf(percent)
+export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
+  const { digits, places } = toScaledInteger(percent)
   const hundred = powerOfTen(places + 2)
   return flat + (amount * digits + hundred - 1n) / hundred
 }
 
 /** A plain decimal as a count of its last place: 1545.5 is 15455 with one place. */
-function wholeNumberOf(decimal: string): { digits: bigint; places: number } {
+function toScaledInteger(decimal: string): { digits: bigint; places: number } {
   const point = decimal.indexOf('.')
   if (point === -1) return { digits: BigInt(decimal), places: 0 }
   return { digits: BigInt(decimal.slice(0, point) + decimal.slice(point + 1)), places: decimal.length - point - 1 }

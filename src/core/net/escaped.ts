@@ -1,5 +1,5 @@
 /** A text between quotation marks as `JSON.stringify` writes it. Most have nothing to escape, and to see that takes half as long as to ask for it. */
-export function escaped(value: string): string {
+export function escapeJsonString(value: string): string {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at)
     const isSpecial =

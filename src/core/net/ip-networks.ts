@@ -1,14 +1,14 @@
 import { BlockList, isIP } from 'node:net'
 
 /** A network in CIDR notation, or one address. */
-type Network = { readonly address: string; readonly prefix: number; readonly family: Family }
+type IpNetwork = { readonly address: string; readonly prefix: number; readonly family: IpFamily }
 
-type Family = 'ipv4' | 'ipv6'
+type IpFamily = 'ipv4' | 'ipv6'
 
-const addressBits: Record<Family, number> = { ipv4: 32, ipv6: 128 }
+const addressBits: Record<IpFamily, number> = { ipv4: 32, ipv6: 128 }
 
 /** Reads a network such as `203.0.113.0/24`, or one address; `null` for what is neither. */
-function parseNetwork(text: string): Network | null {
+function parseNetwork(text: string): IpNetwork | null {
   const [, address = '', length] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
   const family = familyOf(address)
   if (family === null) return null
@@ -17,7 +17,7 @@ function parseNetwork(text: string): Network | null {
 }
 
 /** Whether a text is a network in CIDR notation, or one address. */
-export function isNetwork(text: string): boolean {
+export function isIpNetwork(text: string): boolean {
   return parseNetwork(text) !== null
 }
 
@@ -26,7 +26,7 @@ export function isNetwork(text: string): boolean {
  *
  * @throws where one of the networks is none
  */
-export function networkCheck(networks: readonly string[]): (address: string) => boolean {
+export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
   // One list for each family: one of both would match an IPv4 address against networks of IPv6, as ::ffff:<address>.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const text of networks) {
@@ -41,7 +41,7 @@ export function networkCheck(networks: readonly string[]): (address: string) => 
   }
 }
 
-function familyOf(address: string): Family | null {
+function familyOf(address: string): IpFamily | null {
   const version = isIP(address)
   return version === 0 ? null : `ipv${version as 4 | 6}`
 }

@@ -1,5 +1,5 @@
 /** What a JSON text says, and the path to the first name that one of its objects has twice, `null` where there is none. */
-export type Read = { readonly value: unknown; readonly repeated: string | null }
+export type ParsedJson = { readonly value: unknown; readonly duplicatePath: string | null }
 
 /**
  * Reads a JSON text, and finds what `JSON.parse` passes over in silence.
@@ -14,12 +14,12 @@ export type Read = { readonly value: unknown; readonly repeated: string | null }
  *
  * @throws SyntaxError
  */
-export function readJson(text: string): Read {
+export function parseJsonText(text: string): ParsedJson {
   const value: unknown = JSON.parse(text)
   const { names, hasEscapedName } = countNames(text)
-  if (!hasEscapedName && names === membersIn(value)) return { value, repeated: null }
-  const { plain, repeated } = lookAtNames(text)
-  return { value: JSON.parse(plain), repeated }
+  if (!hasEscapedName && names === countMembers(value)) return { value, duplicatePath: null }
+  const { plain, repeated } = scanNames(text)
+  return { value: JSON.parse(plain), duplicatePath: repeated }
 }
 
 /**
@@ -40,14 +40,14 @@ export function numberLiteral(text: string, name: string): string | undefined {
       at = string.end
     } else if (character === ':' && depth === 1) {
       if (JSON.parse(text.slice(string.start, string.end + 1)) !== name) continue
-      number.lastIndex = at + 1
-      return number.exec(text)?.[1]
+      numberPattern.lastIndex = at + 1
+      return numberPattern.exec(text)?.[1]
     }
   }
   return undefined
 }
 
-const number = /\s*(-?[\d.eE+-]+)/y
+const numberPattern = /\s*(-?[\d.eE+-]+)/y
 
 const quote = 0x22
 const backslash = 0x5c
@@ -81,7 +81,7 @@ function nextEscape(text: string, from: number): number {
 }
 
 /** How many members the objects of a value have together; without recursion, as a text may nest as deep as it is long. */
-function membersIn(value: unknown): number {
+function countMembers(value: unknown): number {
   let count = 0
   const rest: unknown[] = [value]
   while (rest.length > 0) {
@@ -101,10 +101,10 @@ function membersIn(value: unknown): number {
 }
 
 /** Characters of a path that are shown: a name may be as long as the body. */
-const longestPath = 100
+const maxPathLength = 100
 
 /** The first name that comes a second time in its object, and the text with names written as they are, but for what must be escaped. */
-function lookAtNames(text: string): { plain: string; repeated: string | null } {
+function scanNames(text: string): { plain: string; repeated: string | null } {
   // Of each object or array around the place: the names so far, `null` for an array, and the name or number it is at.
   const around: { names: Set<string> | null; at: string }[] = []
   const parts: string[] = []
@@ -122,16 +122,16 @@ function lookAtNames(text: string): { plain: string; repeated: string | null } {
       at = string.end
     } else if (character === ':' && inner?.names) {
       inner.at = JSON.parse(text.slice(string.start, string.end + 1))
-      if (inner.names.has(inner.at)) repeated ??= pathOf(around)
+      if (inner.names.has(inner.at)) repeated ??= formatPath(around)
       inner.names.add(inner.at)
-      parts.push(text.slice(copied, string.start), inNecessaryEscapes(inner.at))
+      parts.push(text.slice(copied, string.start), quoteName(inner.at))
       copied = string.end + 1
     }
   }
   return { plain: parts.join('') + text.slice(copied), repeated }
 }
 
-function inNecessaryEscapes(name: string): string {
+function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
@@ -146,7 +146,7 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-function pathOf(around: readonly { at: string }[]): string {
+function formatPath(around: readonly { at: string }[]): string {
   const path = around.map(({ at }) => at).join('.')
-  return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path
+  return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
 }

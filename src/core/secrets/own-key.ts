@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { unavailable } from '../errors.ts'
-import { keyForm, readKeys } from './read-keys.ts'
+import { keyFormat, parseKeys } from './read-keys.ts'
 import type { Secrets } from './secrets.ts'
-import { keyBytes, secretsWith } from './secrets.ts'
+import { createSecrets, keyBytes } from './secrets.ts'
 
-const ownersMode = 0o600
+const ownerOnlyMode = 0o600
 
 /**
  * Secrets by a key that the service makes for itself, in the file at `path`.
@@ -16,10 +16,10 @@ const ownersMode = 0o600
  *
  * @throws what `Secrets` does, and Refusal UNAVAILABLE where the disk is full, when there is no file yet
  */
-export function secretsOfOwnKey(path: string): Secrets {
+export function createSecretsFromKeyFile(path: string): Secrets {
   let made: Secrets | null = null
   const secrets = () => {
-    made ??= secretsWith([ownKey(path)])
+    made ??= createSecrets([loadOrCreateKey(path)])
     return made
   }
   return {
@@ -30,22 +30,22 @@ export function secretsOfOwnKey(path: string): Secrets {
 }
 
 /** The key in the file at `path`, which is made where it is not there; processes that do this at once get the same one. */
-export function ownKey(path: string): Buffer {
-  const found = readOwnKey(path)
+export function loadOrCreateKey(path: string): Buffer {
+  const found = readKeyFile(path)
   if (found !== null) return found
   try {
-    makeKeyFile(path)
+    createKeyFile(path)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOSPC' || code === 'EDQUOT') throw Object.assign(unavailable(), { cause: error })
     if (code !== 'EEXIST') throw error
   }
-  const key = readOwnKey(path)
+  const key = readKeyFile(path)
   if (key === null) throw new Error(`${path} was removed while the service made it`)
   return key
 }
 
-function readOwnKey(path: string): Buffer | null {
+function readKeyFile(path: string): Buffer | null {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -53,15 +53,15 @@ function readOwnKey(path: string): Buffer | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
-  const keys = readKeys(text.trim())
-  if (keys?.length !== 1) throw new Error(`${path} must hold one key of ${keyForm}, and nothing else`)
+  const keys = parseKeys(text.trim())
+  if (keys?.length !== 1) throw new Error(`${path} must hold one key of ${keyFormat}, and nothing else`)
   return keys[0] as Buffer
 }
 
 /** @throws EEXIST where another process was first */
-function makeKeyFile(path: string): void {
+function createKeyFile(path: string): void {
   const draft = `${path}.${randomBytes(8).toString('hex')}`
-  const file = openSync(draft, 'wx', ownersMode)
+  const file = openSync(draft, 'wx', ownerOnlyMode)
   try {
     writeSync(file, `${randomBytes(keyBytes).toString('base64')}\n`)
     fsyncSync(file)

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
-import { Refusal } from '../errors.ts'
+import { DomainError } from '../errors.ts'
 
 /**
  * How what must be read again but never lie open is kept: encrypted, and bound to where it belongs.
@@ -26,14 +26,14 @@ const nonceBytes = 12
 const tagBytes = 16
 
 // The version of the form, which key, and nonce, ciphertext and tag in one.
-const form = /^s1\.([\w-]{8})\.([\w-]+)$/
+const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
 /** Seals with the first of `keys`, which there must be, and opens with whichever of them sealed. */
-export function secretsWith(keys: readonly Buffer[]): Secrets {
-  const byId = new Map(keys.map((key) => [idOf(key), key]))
+export function createSecrets(keys: readonly Buffer[]): Secrets {
+  const byId = new Map(keys.map((key) => [deriveKeyId(key), key]))
   const [first] = keys
   if (first === undefined) throw new Error('There is no key to seal with')
-  const firstId = idOf(first)
+  const firstId = deriveKeyId(first)
 
   return {
     seal: (text, aad) => {
@@ -44,53 +44,53 @@ export function secretsWith(keys: readonly Buffer[]): Secrets {
       return `s1.${firstId}.${Buffer.concat(sealed).toString('base64url')}`
     },
     open: (sealed, aad) => {
-      const [, id = '', contents = ''] = form.exec(sealed) ?? []
+      const [, id = '', contents = ''] = sealedPattern.exec(sealed) ?? []
       const bytes = Buffer.from(contents, 'base64url')
       // What is not as this writes it was changed, though it may mean the same bytes.
-      if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== contents) throw notAsSealed()
+      if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== contents) throw tamperedSecretError()
       const key = byId.get(id)
-      if (key === undefined) throw keyMissing(id)
-      return opened(bytes, { key, aad })
+      if (key === undefined) throw missingKeyError(id)
+      return decrypt(bytes, { key, aad })
     },
     derive: (purpose) => Buffer.from(hkdfSync('sha256', first, Buffer.alloc(0), purpose, keyBytes)),
   }
 }
 
 /** The names of keys as what they sealed has them: they tell nothing of the key. */
-export function idOf(key: Buffer): string {
+export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
 
-function opened(bytes: Buffer, { key, aad }: { key: Buffer; aad: string }): string {
+function decrypt(bytes: Buffer, { key, aad }: { key: Buffer; aad: string }): string {
   const decryption = createDecipheriv(cipher, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
   decryption.setAAD(Buffer.from(aad)).setAuthTag(bytes.subarray(-tagBytes))
   const text = decryption.update(bytes.subarray(nonceBytes, -tagBytes))
   try {
     return Buffer.concat([text, decryption.final()]).toString('utf8')
   } catch {
-    throw notAsSealed()
+    throw tamperedSecretError()
   }
 }
 
-const whatItMustBe =
+const secretsKeyHint =
   'SECRETS_KEY must be set to 32 random bytes in base64, as `openssl rand -base64 32` writes them, for all processes alike'
 
 /** Where no key is configured: nothing can be sealed, and what was sealed before can't be opened. */
 export const noSecrets: Secrets = {
   seal: () => {
-    throw new Refusal('NOT_CONFIGURED', `The service can keep no secrets: ${whatItMustBe}.`)
+    throw new DomainError('NOT_CONFIGURED', `The service can keep no secrets: ${secretsKeyHint}.`)
   },
   open: () => {
-    throw new Refusal('NOT_CONFIGURED', `The service can open no secrets: ${whatItMustBe}.`)
+    throw new DomainError('NOT_CONFIGURED', `The service can open no secrets: ${secretsKeyHint}.`)
   },
   derive: () => Buffer.alloc(0),
 }
 
-function keyMissing(id: string): Refusal {
+function missingKeyError(id: string): DomainError {
   const message = `The key ${id}, which sealed this secret, is not there: SECRETS_KEY must list it, after the one that seals now.`
-  return new Refusal('NOT_CONFIGURED', message)
+  return new DomainError('NOT_CONFIGURED', message)
 }
 
-function notAsSealed(): Error {
+function tamperedSecretError(): Error {
   return new Error('A sealed secret was changed, or belongs elsewhere')
 }

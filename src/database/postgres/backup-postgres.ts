@@ -1,13 +1,13 @@
 import { existsSync, linkSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type pg from 'pg'
-import { makeFile, sync } from '../owned-file.ts'
-import { requireVersion, runTool, withConnection } from './client-tools.ts'
-import type { Place } from './connection-url.ts'
+import { createPrivateFile, fsyncPath } from '../owned-file.ts'
+import { requireToolVersion, runTool, withConnectionString } from './client-tools.ts'
+import type { ServerTarget } from './connection-url.ts'
 import { rowCounter } from './rows-in-copy.ts'
 
 /** Lets a transaction see the rows of every merchant, for as long as a large database takes. */
-const forWholeDatabase = `set local app.every_merchant = 'on'; set local statement_timeout = 0;
+const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = 0`
 
 /**
@@ -19,38 +19,38 @@ const forWholeDatabase = `set local app.every_merchant = 'on'; set local stateme
  * @param client a connection of its own to the server at `place`, which is opened and closed here
  * @throws Error where the target exists, `pg_dump` is missing, older than the server or fails, or the copy lacks something
  */
-export async function backUpPostgres(client: pg.Client, place: Place, target: string): Promise<void> {
+export async function backUpPostgres(client: pg.Client, place: ServerTarget, target: string): Promise<void> {
   if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
   const partial = `${target}.${process.pid}.partial`
   client.on('error', () => {})
   await client.connect()
   try {
     await client.query('begin isolation level repeatable read read only')
-    await client.query(forWholeDatabase)
+    await client.query(wholeDatabaseSettings)
     const { rows } = await client.query(
       `select pg_export_snapshot() as snapshot, current_setting('server_version_num')::int as number`,
     )
     const [{ snapshot, number }] = rows as [{ snapshot: string; number: number }]
-    await requireEveryRow(client)
-    await requireVersion('pg_dump', number)
-    await requireVersion('pg_restore', number)
-    makeFile(partial)
-    await withConnection(place, (connection) =>
+    await requireAllRowsVisible(client)
+    await requireToolVersion('pg_dump', number)
+    await requireToolVersion('pg_restore', number)
+    createPrivateFile(partial)
+    await withConnectionString(place, (connection) =>
       runTool('pg_dump', [...dumpOptions({ snapshot, partial }), `--dbname=${connection}`]),
     )
-    await requireRows(partial, await rowsOf(client))
-    sync(partial)
+    await requireRowCounts(partial, await countRows(client))
+    fsyncPath(partial)
     // A link, because unlike a new name it never replaces what another backup has put there meanwhile.
     linkSync(partial, target)
   } finally {
     rmSync(partial, { force: true })
     await client.end().catch(() => {})
   }
-  sync(dirname(resolve(target)))
+  fsyncPath(dirname(resolve(target)))
 }
 
 /** Holds that policies hide no row from an operator's view: it would be missed by `pg_dump`, and by whoever counts rows here. */
-async function requireEveryRow(client: pg.Client): Promise<void> {
+async function requireAllRowsVisible(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class c
       where relnamespace = current_schema()::regnamespace and relkind = 'r' and row_security_active(c.oid) and (
@@ -70,10 +70,10 @@ function dumpOptions({ snapshot, partial }: { snapshot: string; partial: string 
   return ['--format=custom', '--enable-row-security', `--snapshot=${snapshot}`, `--file=${partial}`, '--no-password']
 }
 
-type Rows = ReadonlyMap<string, number>
+type RowCounts = ReadonlyMap<string, number>
 
 /** How many rows each table has in the snapshot, by its name as a copy has it. */
-async function rowsOf(client: pg.Client): Promise<Rows> {
+async function countRows(client: pg.Client): Promise<RowCounts> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', current_schema(), relname) as name from pg_class c
       where relnamespace = current_schema()::regnamespace and relkind = 'r' and not exists
@@ -88,7 +88,7 @@ async function rowsOf(client: pg.Client): Promise<Rows> {
 }
 
 /** Reads the whole copy as a restore would, and counts what it has of each table. */
-async function requireRows(copy: string, expected: Rows): Promise<void> {
+async function requireRowCounts(copy: string, expected: RowCounts): Promise<void> {
   const counter = rowCounter()
   await runTool('pg_restore', ['--data-only', '--file=-', copy], counter.read)
   const found = counter.rows()

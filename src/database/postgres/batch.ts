@@ -3,7 +3,7 @@ import { serialize } from 'pg-protocol'
 import { isWarning } from './failover.ts'
 
 /** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
-export type Step = {
+export type PipelineStep = {
   /** The name under which the connection keeps the statement. */
   readonly name: string
   /** Its text where this connection has not prepared it yet. */
@@ -13,19 +13,19 @@ export type Step = {
 }
 
 /** What a step answered: rows and the server's word for what it did, or of one described its types. */
-export type Answer = {
+export type StepResult = {
   readonly rows: unknown[]
   command: string
   /** Whether the server warned of what it did. */
-  isWarned: boolean
+  hasWarning: boolean
   parameterTypes: readonly number[]
   fields: readonly FieldDef[]
 }
 
 /** The steps of a batch, and which of the texts that it sent the server took. */
-export type Batch = Submittable & {
-  readonly answers: Promise<readonly Answer[]>
-  readonly prepared: () => readonly string[]
+export type StatementPipeline = Submittable & {
+  readonly results: Promise<readonly StepResult[]>
+  readonly preparedNames: () => readonly string[]
 }
 
 /**
@@ -36,34 +36,34 @@ export type Batch = Submittable & {
  *
  * @param closed names of statements that the server need not keep; it forgets them before anything can fail
  */
-export function batchOf(steps: readonly Step[], closed: readonly string[]): Batch {
-  const answers: Answer[] = steps.map(() => ({
+export function statementPipeline(steps: readonly PipelineStep[], closed: readonly string[]): StatementPipeline {
+  const answers: StepResult[] = steps.map(() => ({
     rows: [],
     command: '',
-    isWarned: false,
+    hasWarning: false,
     parameterTypes: [],
     fields: [],
   }))
-  const { promise, resolve, reject } = Promise.withResolvers<readonly Answer[]>()
+  const { promise, resolve, reject } = Promise.withResolvers<readonly StepResult[]>()
   const sent = steps.filter(({ text }) => text !== null)
   let place = 0
   let preparedCount = 0
   let forget = () => {}
 
-  const current = () => answers[place] as Answer
+  const current = () => answers[place] as StepResult
   const handlers = {
     submit(connection: Connection) {
-      forget = listen(connection, {
+      forget = addListeners(connection, {
         parseComplete: () => void preparedCount++,
         parameterDescription: ({ dataTypeIDs }: { dataTypeIDs: number[] }) => {
           current().parameterTypes = dataTypeIDs
         },
         noData: () => void place++,
         notice: ({ code }: { code?: string }) => {
-          if (isWarning(code)) current().isWarned = true
+          if (isWarning(code)) current().hasWarning = true
         },
       })
-      connection.stream.write(messagesOf(steps, closed))
+      connection.stream.write(encodeMessages(steps, closed))
     },
     handleRowDescription({ fields }: { fields: FieldDef[] }) {
       current().fields = fields
@@ -87,11 +87,11 @@ export function batchOf(steps: readonly Step[], closed: readonly string[]): Batc
       resolve(answers)
     },
   }
-  return { ...handlers, answers: promise, prepared: () => sent.slice(0, preparedCount).map(({ name }) => name) }
+  return { ...handlers, results: promise, preparedNames: () => sent.slice(0, preparedCount).map(({ name }) => name) }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: each event has its own message.
-function listen(connection: Connection, listeners: Record<string, (message: any) => void>): () => void {
+function addListeners(connection: Connection, listeners: Record<string, (message: any) => void>): () => void {
   for (const [event, listener] of Object.entries(listeners)) connection.on(event, listener)
   return () => {
     for (const [event, listener] of Object.entries(listeners)) connection.off(event, listener)
@@ -102,7 +102,7 @@ function listen(connection: Connection, listeners: Record<string, (message: any)
  * What a client says to run steps, in PostgreSQL's protocol 3.0: Parse, Describe, Bind and Execute of each, and one Sync; first a
  * Close for each statement that is of no more use. In one buffer, because a write of many small ones costs more than the rest of a payout.
  */
-function messagesOf(steps: readonly Step[], closed: readonly string[]): Buffer {
+function encodeMessages(steps: readonly PipelineStep[], closed: readonly string[]): Buffer {
   const messages = closed.map((name) => serialize.close({ type: 'S', name }))
   for (const { name, text, values } of steps) {
     if (text !== null) messages.push(serialize.parse({ name, text }))

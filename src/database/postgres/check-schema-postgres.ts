@@ -5,7 +5,7 @@ import type { SchemaCheck, SchemaObject } from '../schema-check.ts'
 import { compareSchemas } from '../schema-check.ts'
 import { createSchema } from './migrate-postgres.ts'
 import { sqlState } from './postgres-errors.ts'
-import { schemaObjects } from './schema-objects.ts'
+import { schemaObjectsSql } from './schema-objects.ts'
 
 /**
  * Compares the schema of a database in the latest form with that which the migrations make.
@@ -25,11 +25,11 @@ export async function checkSchemaPostgres(client: pg.Client): Promise<SchemaChec
       `select current_schema() as schema, current_setting('server_version') as version`,
     )
     const { schema, version } = rows[0] as { schema: string; version: string }
-    const expected = known.get(version) ?? (await schemaOfMigrations(client))
-    known.set(version, expected)
-    return compareSchemas(await objectsIn(client, schema), expected)
+    const expected = expectedByVersion.get(version) ?? (await buildExpectedSchema(client))
+    expectedByVersion.set(version, expected)
+    return compareSchemas(await readSchemaObjects(client, schema), expected)
   } catch (error) {
-    const unchecked = reasonNotToCompare(error)
+    const unchecked = uncheckedReason(error)
     if (unchecked === null) throw error
     return { differences: [], notices: [], unchecked }
   } finally {
@@ -39,25 +39,25 @@ export async function checkSchemaPostgres(client: pg.Client): Promise<SchemaChec
 }
 
 /** What the migrations make on a server of each version. */
-const known = new Map<string, readonly SchemaObject[]>()
+const expectedByVersion = new Map<string, readonly SchemaObject[]>()
 
-async function schemaOfMigrations(client: pg.Client): Promise<readonly SchemaObject[]> {
+async function buildExpectedSchema(client: pg.Client): Promise<readonly SchemaObject[]> {
   const scratch = `payout_gateway_${randomBytes(8).toString('hex')}`
   await client.query(`create schema ${scratch}`)
   await client.query(`set local search_path = ${scratch}`)
   await client.query(`set local app.every_merchant = 'on'`)
   await createSchema(client, migrations)
-  return objectsIn(client, scratch)
+  return readSchemaObjects(client, scratch)
 }
 
 /** Names are written without their schema where `search_path` leads to it, so those of two schemas are the same. */
-async function objectsIn(client: pg.Client, schema: string): Promise<SchemaObject[]> {
+async function readSchemaObjects(client: pg.Client, schema: string): Promise<SchemaObject[]> {
   await client.query(`select set_config('search_path', quote_ident($1), true)`, [schema])
-  const { rows } = await client.query<SchemaObject>(schemaObjects)
+  const { rows } = await client.query<SchemaObject>(schemaObjectsSql)
   return rows
 }
 
-function reasonNotToCompare(error: unknown): string | null {
+function uncheckedReason(error: unknown): string | null {
   const state = sqlState(error)
   if (state === '42501')
     return `the schema, for want of the right to create another to compare it with (grant create on database … to …): ${(error as Error).message}`

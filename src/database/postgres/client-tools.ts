@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Place } from './connection-url.ts'
+import type { ServerTarget } from './connection-url.ts'
 
 /** The programs of PostgreSQL's client that copy a database and read a copy. */
-export type Tool = 'pg_dump' | 'pg_restore'
+export type ClientTool = 'pg_dump' | 'pg_restore'
 
 /**
  * Runs `pg_dump` or `pg_restore`, as `PATH` finds it, and waits for its end.
@@ -14,7 +14,7 @@ export type Tool = 'pg_dump' | 'pg_restore'
  * @throws Error that says what the program said
  */
 export async function runTool(
-  tool: Tool,
+  tool: ClientTool,
   args: readonly string[],
   onOutput: (bytes: Buffer) => void = () => {},
 ): Promise<void> {
@@ -25,20 +25,20 @@ export async function runTool(
   })
   child.stdout.on('data', onOutput)
   const code = await new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'ENOENT' ? notFound(tool) : error))
+    child.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'ENOENT' ? toolNotFound(tool) : error))
     child.once('close', (code, signal) => resolve(signal ?? code))
   })
   if (code !== 0) throw new Error(`${tool} failed (${code}): ${said.trim()}`)
 }
 
-function notFound(tool: Tool): Error {
+function toolNotFound(tool: ClientTool): Error {
   return new Error(
     `${tool} was not found: install PostgreSQL's client of the server's version or a later one (on Debian \`apt-get install postgresql-client\`), or put the folder that has it in PATH.`,
   )
 }
 
 /** Holds that a tool is of the server's version or a later one. @param serverNumber as `server_version_num` has it */
-export async function requireVersion(tool: Tool, serverNumber: number): Promise<void> {
+export async function requireToolVersion(tool: ClientTool, serverNumber: number): Promise<void> {
   let text = ''
   await runTool(tool, ['--version'], (bytes) => {
     text += bytes
@@ -56,8 +56,8 @@ export async function requireVersion(tool: Tool, serverNumber: number): Promise<
  *
  * The password is in a file that only its owner can read, and not in the arguments, which every user of the machine can.
  */
-export async function withConnection<Result>(
-  { config: { connectionString = '' } }: Place,
+export async function withConnectionString<Result>(
+  { config: { connectionString = '' } }: ServerTarget,
   use: (connection: string) => Promise<Result>,
 ): Promise<Result> {
   const url = new URL(connectionString)

@@ -8,11 +8,11 @@ import type {
 } from 'kysely'
 import { CastNode, DataTypeNode, PostgresQueryCompiler, ReferenceNode, TableNode } from 'kysely'
 import type { ColumnKind } from '../columns.ts'
-import type { Scope } from '../merchant-scope.ts'
+import type { QueryScope } from '../merchant-scope.ts'
 import { isPlaceholder } from '../placeholder.ts'
 import type { Query } from '../query.ts'
-import { rowByRow } from '../query.ts'
-import { columnsInDatabase } from '../tables.ts'
+import { noIndexMarker } from '../query.ts'
+import { columnKindsByTable } from '../tables.ts'
 
 /** What is bound in one place: the parameter `name`, or where that is `null`, `value` itself. */
 export type PostgresParameter = {
@@ -27,23 +27,23 @@ export type PostgresParameter = {
 export type PostgresStatement = {
   readonly sql: string
   readonly parameters: readonly PostgresParameter[]
-  readonly scope: Scope
+  readonly scope: QueryScope
 }
 
 /** Compiles a query for PostgreSQL. */
 export function compileForPostgres({ node, scope }: Query): PostgresStatement {
-  const compiler = new Compiler()
+  const compiler = new PostgresCompiler()
   const { sql, parameters } = compiler.compileQuery(node, { queryId: '' })
   const placed = parameters.map((value, place) => {
     const { placeholder: name = null, isList = false } = isPlaceholder(value) ? value : {}
-    return { name, value: name === null ? value : null, isList, isCompared: compiler.compared.has(place) }
+    return { name, value: name === null ? value : null, isList, isCompared: compiler.comparedParameters.has(place) }
   })
   return { sql, parameters: placed, scope }
 }
 
-class Compiler extends PostgresQueryCompiler {
+class PostgresCompiler extends PostgresQueryCompiler {
   /** Places of parameters that stand on the right side of a comparison. */
-  readonly compared = new Set<number>()
+  readonly comparedParameters = new Set<number>()
   private rightOperand: OperationNode | null = null
 
   /** A list is bound as one array, so that one statement serves a list of any length. */
@@ -54,8 +54,8 @@ class Compiler extends PostgresQueryCompiler {
     if (!isPlaceholder(value) || !value.isList) {
       super.visitBinaryOperation({
         ...node,
-        leftOperand: comparableTo(rightOperand, leftOperand),
-        rightOperand: comparableTo(leftOperand, rightOperand),
+        leftOperand: castForComparison(rightOperand, leftOperand),
+        rightOperand: castForComparison(leftOperand, rightOperand),
       })
       return
     }
@@ -67,8 +67,8 @@ class Compiler extends PostgresQueryCompiler {
 
   protected override visitValue(node: ValueNode): void {
     // Said of the whole transaction; see postgres-connection.ts.
-    if (node.value === rowByRow) return
-    if (node === this.rightOperand) this.compared.add(this.numParameters)
+    if (node.value === noIndexMarker) return
+    if (node === this.rightOperand) this.comparedParameters.add(this.numParameters)
     super.visitValue(node)
   }
 
@@ -110,12 +110,12 @@ class Compiler extends PostgresQueryCompiler {
 
   protected override visitReference(node: ReferenceNode): void {
     const table = node.table?.table.identifier.name ?? null
-    if (node.column.kind === 'SelectAllNode' && table !== null && columnsInDatabase[table]) this.appendColumns(table)
+    if (node.column.kind === 'SelectAllNode' && table !== null && columnKindsByTable[table]) this.appendColumns(table)
     else super.visitReference(node)
   }
 
   private appendColumns(table: string): void {
-    const columns = Object.keys(columnsInDatabase[table] ?? {})
+    const columns = Object.keys(columnKindsByTable[table] ?? {})
     this.append(columns.map((column) => `"${table}"."${column}"`).join(', '))
   }
 
@@ -127,19 +127,19 @@ class Compiler extends PostgresQueryCompiler {
     const [table] = tables
     if (tables.length !== 1 || !table || !TableNode.is(table)) return null
     const { name } = table.table.identifier
-    return columnsInDatabase[name] ? name : null
+    return columnKindsByTable[name] ? name : null
   }
 }
 
 /** An account's id is text, and a wallet's account has the wallet's own id: held against text, a uuid becomes text. */
-function comparableTo(other: OperationNode, operand: OperationNode): OperationNode {
-  if (kindOf(operand) !== 'uuid' || kindOf(other) !== 'text') return operand
+function castForComparison(other: OperationNode, operand: OperationNode): OperationNode {
+  if (columnKindOf(operand) !== 'uuid' || columnKindOf(other) !== 'text') return operand
   return CastNode.create(operand, DataTypeNode.create('text'))
 }
 
-function kindOf(node: OperationNode): ColumnKind | null {
+function columnKindOf(node: OperationNode): ColumnKind | null {
   if (!ReferenceNode.is(node) || node.column.kind !== 'ColumnNode') return null
-  return columnsInDatabase[node.table?.table.identifier.name ?? '']?.[node.column.column.name] ?? null
+  return columnKindsByTable[node.table?.table.identifier.name ?? '']?.[node.column.column.name] ?? null
 }
 
 /** What of the queries' nodes tells their table: `into` of an insert, `table` of an update, `from` of a select or delete. */

@@ -1,18 +1,18 @@
 import type { ClientBase, ClientConfig } from 'pg'
 import pg from 'pg'
-import type { Place } from './connection-url.ts'
+import type { ServerTarget } from './connection-url.ts'
 
 /** How long something may take before it is asked whether another server has taken the place, and each server to say so. */
-const silenceMs = 2_000
-const answerMs = 3_000
+const probeIntervalMs = 2_000
+const probeTimeoutMs = 3_000
 
 /** The servers that a database may be on, of which one takes writes at a time. */
-export type Primary = {
+export type PrimaryServer = {
   /** A connection to the one that took writes when it was last looked; the pool makes its own of `Client`. */
-  readonly connection: (options: ClientConfig) => pg.Client
+  readonly createClient: (options: ClientConfig) => pg.Client
   readonly Client: new (options?: ClientConfig) => pg.Client
   /** Its number among all. */
-  readonly current: () => number
+  readonly currentIndex: () => number
   /**
    * Looks which one takes writes, where there are several; connections to any other are broken off.
    *
@@ -20,7 +20,7 @@ export type Primary = {
    */
   readonly find: () => Promise<void>
   /** Waits, and looks now and then for as long as that takes unusually long: a server that froze says nothing at all. */
-  readonly whileWaiting: <Result>(answer: Promise<Result>) => Promise<Result>
+  readonly probeWhileWaiting: <Result>(answer: Promise<Result>) => Promise<Result>
 }
 
 /**
@@ -31,7 +31,7 @@ export type Primary = {
  *
  * @param check what each is asked: `isStandby` where nothing may be changed
  */
-export function primaryOf(places: readonly Place[], check = replicate): Primary {
+export function followPrimary(places: readonly ServerTarget[], check = replicate): PrimaryServer {
   const opened = new Map<pg.Client, number>()
   let current = 0
   let looking: Promise<void> | null = null
@@ -47,15 +47,15 @@ export function primaryOf(places: readonly Place[], check = replicate): Primary 
 
   function find(): Promise<void> {
     if (places.length === 1) return Promise.resolve()
-    looking ??= look().finally(() => {
+    looking ??= probeServers().finally(() => {
       looking = null
     })
     return looking
   }
 
-  async function look(): Promise<void> {
+  async function probeServers(): Promise<void> {
     try {
-      current = await Promise.any(places.map((each, place) => tryAt(each, check).then(() => place)))
+      current = await Promise.any(places.map((each, place) => probeServer(each, check).then(() => place)))
     } catch (error) {
       const causes = (error as AggregateError).errors as Error[]
       const told = places.map(({ name }, place) => `${name}: ${causes[place]?.message}`)
@@ -64,27 +64,31 @@ export function primaryOf(places: readonly Place[], check = replicate): Primary 
     for (const [client, place] of opened) if (place !== current) client.connection.stream.destroy()
   }
 
-  async function whileWaiting<Result>(answer: Promise<Result>): Promise<Result> {
+  async function probeWhileWaiting<Result>(answer: Promise<Result>): Promise<Result> {
     if (places.length === 1) return answer
-    const timer = setInterval(() => find().catch(() => {}), silenceMs)
+    const timer = setInterval(() => find().catch(() => {}), probeIntervalMs)
     return answer.finally(() => clearInterval(timer))
   }
 
   return {
-    connection: (options) => new PlacedClient(options),
+    createClient: (options) => new PlacedClient(options),
     Client: PlacedClient,
-    current: () => current,
+    currentIndex: () => current,
     find,
-    whileWaiting,
+    probeWhileWaiting,
   }
 }
 
-function configOf(places: readonly Place[], place: number): ClientConfig {
-  return (places[place] as Place).config
+function configOf(places: readonly ServerTarget[], place: number): ClientConfig {
+  return (places[place] as ServerTarget).config
 }
 
-async function tryAt({ config }: Place, check: string): Promise<void> {
-  const client = new pg.Client({ options: '-c synchronous_commit=on', ...config, connectionTimeoutMillis: answerMs })
+async function probeServer({ config }: ServerTarget, check: string): Promise<void> {
+  const client = new pg.Client({
+    options: '-c synchronous_commit=on',
+    ...config,
+    connectionTimeoutMillis: probeTimeoutMs,
+  })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -102,7 +106,7 @@ export const replicate = `select case when not pg_is_in_recovery() and current_s
   then pg_logical_emit_message(true, 'payout_gateway', '') end, pg_is_in_recovery() as "isStandby"`
 
 /** Asks no more than whether it is a standby. */
-export const isStandby = 'select pg_is_in_recovery() as "isStandby"'
+export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 
 /**
  * Lets a new connection be used only to a server that takes writes, and that shows nothing which its synchronous standbys
@@ -121,7 +125,7 @@ export async function requirePrimary(client: ClientBase, check = replicate): Pro
   }
   client.on('notice', note)
   const stream = (client as pg.Client).connection.stream
-  const timeout = setTimeout(() => stream.destroy(), answerMs)
+  const timeout = setTimeout(() => stream.destroy(), probeTimeoutMs)
   try {
     const { rows } = await client.query<{ isStandby: boolean }>(check)
     if (rows[0]?.isStandby) throw Object.assign(new Error('it is a standby'), { code: '25006' })

@@ -2,15 +2,15 @@ import type { RawBuilder } from 'kysely'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import type { Client } from 'pg'
 import type { OnProgress } from '../database.ts'
-import { howToMakeOne } from '../database.ts'
-import type { ComingMigrations, Migration, MigrationDialect } from '../migration.ts'
-import { comingMigrations, unknownMigration } from '../migration.ts'
-import type { Answer } from '../query.ts'
-import { neverOpened } from '../query.ts'
+import { missingDatabaseAdvice } from '../database.ts'
+import type { Migration, MigrationDialect, PendingMigrations } from '../migration.ts'
+import { findPendingMigrations, findUnknownMigration } from '../migration.ts'
+import type { MaybePromise } from '../query.ts'
+import { failToConnect } from '../query.ts'
 import { camelCase } from '../tables.ts'
 import { grantToServiceRole, secureRows } from './row-security.ts'
 
-const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool: neverOpened }) })
+const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool: failToConnect }) })
 
 const dialect: MigrationDialect = {
   uuid: sql`uuid`,
@@ -40,17 +40,22 @@ const dialect: MigrationDialect = {
           .notNull(),
       )
       .addForeignKeyConstraint(name, ['merchant_id', `${column}_text`] as never, target, ['merchant_id', 'id']),
-  appendOnly: (table) => forbiddenVerbs.map((verb) => forbid(table, verb, sql.raw(verb))),
-  changeableOnce: (table, { column, others }) => [
-    forbid(table, 'delete', sql`delete`),
-    forbid(table, 'truncate', sql`truncate`),
-    forbid(table, 'update', sql`update of ${sql.join(others.map((other) => sql.ref(other)))}`),
-    forbid(table, 'second_update', sql`update`, sql`for each row when (old.${sql.ref(column)} is not null)`),
+  appendOnly: (table) => forbiddenVerbs.map((verb) => createForbiddingTrigger(table, verb, sql.raw(verb))),
+  writeOnce: (table, { column, others }) => [
+    createForbiddingTrigger(table, 'delete', sql`delete`),
+    createForbiddingTrigger(table, 'truncate', sql`truncate`),
+    createForbiddingTrigger(table, 'update', sql`update of ${sql.join(others.map((other) => sql.ref(other)))}`),
+    createForbiddingTrigger(
+      table,
+      'second_update',
+      sql`update`,
+      sql`for each row when (old.${sql.ref(column)} is not null)`,
+    ),
   ],
-  changeable: (table) =>
+  dropAppendOnly: (table) =>
     forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)} on ${sql.table(table)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} with (security_invoker = true) as ${select}`),
-  replaceTable: (table, { by, referrers, formerReferrers }) => [
+  replaceTable: (table, { by, referrers, removedReferrers: formerReferrers }) => [
     ...[...referrers, ...formerReferrers].map(({ table, name }) =>
       raw(sql`alter table ${sql.table(table)} drop constraint ${sql.ref(name)}`),
     ),
@@ -66,22 +71,22 @@ const dialect: MigrationDialect = {
   ],
   refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
   // It counts by itself (autovacuum).
-  expectRows: () => [],
+  setPlannerStatistics: () => [],
 }
 
 const forbiddenVerbs = ['update', 'delete', 'truncate']
 
 /** What an append-only table's triggers call. */
-const forbidChange = `create or replace function forbid_change() returns trigger language plpgsql as $$
+const forbidChangeSql = `create or replace function forbid_change() returns trigger language plpgsql as $$
   begin raise exception '% are append-only', tg_table_name; end $$`
 
 /** Any number, the same in every version: whoever holds it migrates. */
-const migrationLock = 7_230_417_005
+const migrationLockKey = 7_230_417_005
 
-type Options = {
+type MigrateOptions = {
   readonly mustExist: boolean
   /** Called before a database that has been in use is changed. */
-  readonly beforeMigrating?: (coming: Omit<ComingMigrations, 'backUp'>) => Answer<void>
+  readonly beforeMigrating?: (coming: Omit<PendingMigrations, 'backUp'>) => MaybePromise<void>
   readonly onMigrating?: OnProgress | undefined
 }
 
@@ -95,19 +100,19 @@ type Options = {
 export async function migratePostgres(
   client: Client,
   migrations: readonly Migration[],
-  { mustExist, ...callbacks }: Options,
+  { mustExist, ...callbacks }: MigrateOptions,
 ): Promise<void> {
   await client.query('begin')
   try {
-    await client.query('select pg_advisory_xact_lock($1)', [migrationLock])
+    await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
     // Row-level security binds the tables' owner as well: without this a migration would fill no row of older tables.
     await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {
-      if (mustExist) throw new Error(`it has no tables of this service; ${howToMakeOne}`)
-      await createBasics(client)
+      if (mustExist) throw new Error(`it has no tables of this service; ${missingDatabaseAdvice}`)
+      await createMigrationsTable(client)
     }
-    await applyMissing(client, migrations, callbacks)
+    await applyPendingMigrations(client, migrations, callbacks)
     await secureRows(client)
     await client.query('commit')
   } catch (error) {
@@ -116,37 +121,37 @@ export async function migratePostgres(
   }
 }
 
-async function applyMissing(
+async function applyPendingMigrations(
   client: Client,
   migrations: readonly Migration[],
-  { beforeMigrating = () => {}, onMigrating }: Omit<Options, 'mustExist'>,
+  { beforeMigrating = () => {}, onMigrating }: Omit<MigrateOptions, 'mustExist'>,
 ): Promise<void> {
   const { rows } = await client.query<{ name: string }>('select name from migrations order by name')
   const applied = rows.map(({ name }) => name)
-  const unknown = unknownMigration(migrations, applied)
+  const unknown = findUnknownMigration(migrations, applied)
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
-  const coming = comingMigrations(migrations, applied)
+  const coming = findPendingMigrations(migrations, applied)
   if (coming) await beforeMigrating(coming)
   const missing = migrations.filter(({ name }) => !applied.includes(name))
   if (missing.length === 0) return
-  await apply(client, missing, onMigrating)
+  await applyMigrations(client, missing, onMigrating)
   await grantToServiceRole(client)
 }
 
 /** Makes the schema of the latest form where `search_path` leads to an empty one, in the transaction that is open. */
 export async function createSchema(client: Client, migrations: readonly Migration[]): Promise<void> {
-  await createBasics(client)
-  await apply(client, migrations)
+  await createMigrationsTable(client)
+  await applyMigrations(client, migrations)
   await secureRows(client)
 }
 
 /** What migrations are recorded in, and what their triggers call. */
-async function createBasics(client: Client): Promise<void> {
+async function createMigrationsTable(client: Client): Promise<void> {
   await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
-  await client.query(forbidChange)
+  await client.query(forbidChangeSql)
 }
 
-async function apply(
+async function applyMigrations(
   client: Client,
   migrations: readonly Migration[],
   onMigrating: OnProgress = () => {},
@@ -164,7 +169,12 @@ async function apply(
 }
 
 /** Forbids what `event` does to rows of `table`. */
-function forbid(table: string, name: string, event: RawBuilder<unknown>, condition = sql`for each statement`) {
+function createForbiddingTrigger(
+  table: string,
+  name: string,
+  event: RawBuilder<unknown>,
+  condition = sql`for each statement`,
+) {
   return raw(
     sql`create trigger ${sql.ref(`${table}_no_${name}`)} before ${event} on ${sql.table(table)}
       ${condition} execute function forbid_change()`,

@@ -1,29 +1,29 @@
 import type pg from 'pg'
 import type { TableName } from '../tables.ts'
-import type { Primary } from './failover.ts'
+import type { PrimaryServer } from './failover.ts'
 
 const channel = 'payout_gateway_commits'
 
 /** Commits of this process within so many milliseconds are told to others together. */
-const tellEveryMs = 10
+const notifyIntervalMs = 10
 
 /** How often watchers are called though nothing was heard: whoever commits may end before it has told anyone. */
-const inCaseMs = 2_000
+const fallbackPollMs = 2_000
 
 /** After how long a lost connection is opened anew. */
-const reconnectMs = 1_000
+const reconnectDelayMs = 1_000
 
 /** Who wants to know when something was committed, in this process or another. */
 export type Notifications = {
   /** See `Database.watch`. */
   readonly watch: (table: TableName, call: () => void) => () => void
   /** Tells everyone, in this process and in others, that rows of a table have changed. */
-  readonly tell: (table: TableName) => void
+  readonly notify: (table: TableName) => void
   /** Tells what is still to be told. */
   readonly close: () => Promise<void>
 }
 
-type Watcher = { readonly table: TableName; readonly call: () => void }
+type NotificationWatcher = { readonly table: TableName; readonly call: () => void }
 
 /**
  * Hears of commits by NOTIFY, on a connection of its own.
@@ -31,8 +31,8 @@ type Watcher = { readonly table: TableName; readonly call: () => void }
  * It is sent after the commit and not within: a transaction that notifies holds a lock of the whole server while it commits,
  * so that one would wait for the sync of another.
  */
-export function notifications(primary: Primary): Notifications {
-  const watchers = new Set<Watcher>()
+export function notifications(primary: PrimaryServer): Notifications {
+  const watchers = new Set<NotificationWatcher>()
   const untold = new Set<TableName>()
   let client: Promise<pg.Client | null> | null = null
   let telling: NodeJS.Timeout | null = null
@@ -40,73 +40,73 @@ export function notifications(primary: Primary): Notifications {
   let inCase: NodeJS.Timeout | undefined
   let isClosed = false
 
-  function callAll(table: string | null): void {
+  function callWatchers(table: string | null): void {
     for (const watcher of watchers) if (table === null || watcher.table === table) watcher.call()
   }
 
   /** The connection, `null` where there is none now; then another is tried after a while. */
-  function connected(): Promise<pg.Client | null> {
-    client ??= open()
+  function ensureConnected(): Promise<pg.Client | null> {
+    client ??= connect()
     return client
   }
 
-  async function open(): Promise<pg.Client | null> {
-    const opened = primary.connection({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
+  async function connect(): Promise<pg.Client | null> {
+    const opened = primary.createClient({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     let isLost = false
     // Of one end a client tells several times, and each time another would be opened in its place.
-    const lose = () => {
+    const handleLoss = () => {
       if (isLost) return
       isLost = true
       opened.removeAllListeners('notification')
       opened.end().catch(() => {})
-      if (!isClosed) setTimeout(reopen, reconnectMs).unref()
+      if (!isClosed) setTimeout(reconnect, reconnectDelayMs).unref()
     }
-    opened.on('error', lose)
-    opened.on('end', lose)
+    opened.on('error', handleLoss)
+    opened.on('end', handleLoss)
     try {
       await opened.connect()
       opened.on('notification', ({ payload, processId }) => {
         // What this process tells, it knows already.
-        if (processId !== ownProcessId(opened)) callAll(payload ?? null)
+        if (processId !== backendPidOf(opened)) callWatchers(payload ?? null)
       })
       await opened.query(`listen ${channel}`)
       // Something may have been told while nobody listened.
-      callAll(null)
+      callWatchers(null)
       return opened
     } catch {
-      lose()
+      handleLoss()
       return null
     }
   }
 
-  function reopen(): void {
+  function reconnect(): void {
     client = null
-    if (watchers.size > 0 && !isClosed) connected()
+    if (watchers.size > 0 && !isClosed) ensureConnected()
   }
 
   /** What is still to be told when the time comes is told then, after what is being told now. */
-  function tellSoon(): void {
+  function scheduleNotify(): void {
     telling ??= setTimeout(() => {
-      sending = send()
-    }, tellEveryMs)
+      sending = sendNotifications()
+    }, notifyIntervalMs)
   }
 
-  async function send(): Promise<void> {
+  async function sendNotifications(): Promise<void> {
     const tables = [...untold]
     untold.clear()
-    const sender = await connected()
+    const sender = await ensureConnected()
     // Those who are not told look by themselves.
     await sender?.query(tables.map((table) => `notify ${channel}, '${table}'`).join('; ')).catch(() => {})
     telling = null
-    if (untold.size > 0 && !isClosed) tellSoon()
+    if (untold.size > 0 && !isClosed) scheduleNotify()
   }
 
   return {
     watch: (table, call) => {
       const watcher = { table, call }
       watchers.add(watcher)
-      connected()
-      inCase ??= setInterval(callAll, inCaseMs, null).unref()
+      ensureConnected()
+      inCase ??= setInterval(callWatchers, fallbackPollMs, null).unref()
       return () => {
         watchers.delete(watcher)
         if (watchers.size > 0) return
@@ -114,17 +114,17 @@ export function notifications(primary: Primary): Notifications {
         inCase = undefined
       }
     },
-    tell: (table) => {
+    notify: (table) => {
       if (isClosed) return
-      callAll(table)
+      callWatchers(table)
       untold.add(table)
-      tellSoon()
+      scheduleNotify()
     },
     close: async () => {
       isClosed = true
       if (telling) clearTimeout(telling)
       await sending
-      if (untold.size > 0) await send()
+      if (untold.size > 0) await sendNotifications()
       clearInterval(inCase)
       watchers.clear()
       await (await client)?.end().catch(() => {})
@@ -132,6 +132,6 @@ export function notifications(primary: Primary): Notifications {
   }
 }
 
-function ownProcessId(client: pg.Client): number | undefined {
+function backendPidOf(client: pg.Client): number | undefined {
   return (client as unknown as { processID?: number }).processID
 }

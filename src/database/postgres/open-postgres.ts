@@ -5,26 +5,26 @@ import type { Database, DatabaseOptions } from '../database.ts'
 import { query } from '../query.ts'
 import { backUpPostgres } from './backup-postgres.ts'
 import { checkSchemaPostgres } from './check-schema-postgres.ts'
-import type { Place } from './connection-url.ts'
-import { readUrl } from './connection-url.ts'
-import type { Primary } from './failover.ts'
-import { primaryOf } from './failover.ts'
+import type { ServerTarget } from './connection-url.ts'
+import { parseConnectionUrl } from './connection-url.ts'
+import type { PrimaryServer } from './failover.ts'
+import { followPrimary } from './failover.ts'
 import { migratePostgres } from './migrate-postgres.ts'
 import { notifications } from './notifications.ts'
 import type { SessionSettings } from './pool.ts'
 import { postgresPool } from './pool.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
-import { roleToTake } from './row-security.ts'
+import { findServiceRole } from './row-security.ts'
 import { selfCheckPostgres } from './self-check-postgres.ts'
 
 /** What the server must be like, and who is told of what else should be put right. */
-type Demands = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>> & {
+type ServerRequirements = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>> & {
   readonly beforeMigrating: NonNullable<DatabaseOptions['beforeMigrating']>
 } & Pick<DatabaseOptions, 'onMigrating'>
 
 /** How often it is looked which of several servers takes writes, where nothing else gives a reason to. */
-const lookEveryMs = 5_000
+const primaryCheckIntervalMs = 5_000
 
 /**
  * Opens the PostgreSQL database at `url`, migrated to the latest form.
@@ -39,22 +39,22 @@ export async function openPostgres({
   onCommitted,
   onFatal,
   ...demands
-}: Demands & Pick<DatabaseOptions, 'onCommitted' | 'onFatal'> & { url: string }): Promise<Database> {
-  const { places, sizes } = readUrl(url)
-  const primary = primaryOf(places)
-  const pool = postgresPool(primary, sizes, await prepare({ primary, places }, demands))
+}: ServerRequirements & Pick<DatabaseOptions, 'onCommitted' | 'onFatal'> & { url: string }): Promise<Database> {
+  const { servers: places, sizes } = parseConnectionUrl(url)
+  const primary = followPrimary(places)
+  const pool = postgresPool(primary, sizes, await prepareDatabase({ primary, servers: places }, demands))
   const reader = postgresReader(pool)
   const commits = notifications(primary)
   const writer = postgresWriter(pool, {
     connections: sizes.connections,
-    tell: commits.tell,
+    notifyChange: commits.notify,
     onCommitted,
     onFatal,
   })
   const running = new Set<Promise<unknown>>()
   const findPrimary = () => primary.find().catch(() => {})
   // A server that was cut off from the others answers those who only read as if nothing had happened.
-  const looking = places.length > 1 ? setInterval(findPrimary, lookEveryMs).unref() : undefined
+  const looking = places.length > 1 ? setInterval(findPrimary, primaryCheckIntervalMs).unref() : undefined
 
   return {
     execute: reader.execute,
@@ -66,20 +66,20 @@ export async function openPostgres({
       return result
     },
     // Operations of one merchant wait together, so whether there is room is only known when one is given.
-    requireRoom: () => {},
-    beforeGroups: () => {},
+    requireQueueSpace: () => {},
+    onBeforeBatch: () => {},
     // Any number of processes write, and none holds what others wait for.
     takeOver: () => {},
     statistics: writer.statistics,
     // Each query sees what was committed before it.
     refresh: () => {},
     findPrimary,
-    version: () => null,
+    tableVersion: () => null,
     watch: commits.watch,
-    selfCheck: () => selfCheckPostgres(primary.connection({})),
-    checkSchema: () => checkSchemaPostgres(primary.connection({})),
-    ping: async () => void (await lookAtMigrations(reader, {})),
-    backup: (path) => backUp({ primary, places }, path),
+    selfCheck: () => selfCheckPostgres(primary.createClient({})),
+    checkSchema: () => checkSchemaPostgres(primary.createClient({})),
+    ping: async () => void (await selectAnyMigration(reader, {})),
+    backup: (path) => backUp({ primary, servers: places }, path),
     close: async () => {
       clearInterval(looking)
       while (running.size > 0) await Promise.all(running)
@@ -89,25 +89,25 @@ export async function openPostgres({
   }
 }
 
-type Servers = { readonly primary: Primary; readonly places: readonly Place[] }
+type PrimaryAndServers = { readonly primary: PrimaryServer; readonly servers: readonly ServerTarget[] }
 
-async function backUp({ primary, places }: Servers, path: string): Promise<void> {
+async function backUp({ primary, servers: places }: PrimaryAndServers, path: string): Promise<void> {
   await primary.find()
-  await backUpPostgres(primary.connection({}), places[primary.current()] as Place, path)
+  await backUpPostgres(primary.createClient({}), places[primary.currentIndex()] as ServerTarget, path)
 }
 
-const lookAtMigrations = query(() => sql`select name from migrations limit 1` as never)
+const selectAnyMigration = query(() => sql`select name from migrations limit 1` as never)
 
 /** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
-async function prepare(
-  servers: Servers,
-  { mustExist, mustBeDurable, beforeMigrating, onMigrating, onWarning }: Demands,
+async function prepareDatabase(
+  servers: PrimaryAndServers,
+  { mustExist, mustBeDurable, beforeMigrating, onMigrating, onWarning }: ServerRequirements,
 ): Promise<SessionSettings> {
   const { primary } = servers
   await primary.find().catch((error: Error) => {
     throw new Error(`The database can't be opened: ${error.message}`, { cause: error })
   })
-  const client = primary.connection({ connectionTimeoutMillis: 10_000 })
+  const client = primary.createClient({ connectionTimeoutMillis: 10_000 })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -120,8 +120,8 @@ async function prepare(
       onMigrating,
       beforeMigrating: (coming) => beforeMigrating({ ...coming, backUp: (path) => backUp(servers, path) }),
     })
-    const synchronousCommit = await synchronousCommitOf(client)
-    return { synchronousCommit, role: await roleToTake(client, onWarning) }
+    const synchronousCommit = await readSynchronousCommit(client)
+    return { synchronousCommit, role: await findServiceRole(client, onWarning) }
   } catch (error) {
     throw new Error(`${client.host}:${client.port}/${client.database} can't be opened: ${(error as Error).message}`, {
       cause: error,
@@ -145,7 +145,7 @@ async function requireDurability(client: pg.Client, onLoss: (message: string) =>
  * When our sessions take a commit for done: when it is on the server's disk, and on that of each synchronous standby, if
  * there are any. A server that waits for more (`remote_apply`) goes on doing so; what waits for less is not left so.
  */
-export async function synchronousCommitOf(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
+export async function readSynchronousCommit(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)
   return rows[0]?.value === 'remote_apply' ? 'remote_apply' : 'on'
 }

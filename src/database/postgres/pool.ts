@@ -1,13 +1,13 @@
 import type { Client } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../../core/errors.ts'
-import { keptByQuery } from '../statement-cache.ts'
+import { statementCache } from '../statement-cache.ts'
 import type { PoolSizes } from './connection-url.ts'
-import type { Primary } from './failover.ts'
+import type { PrimaryServer } from './failover.ts'
 import { requirePrimary } from './failover.ts'
-import type { PostgresConnection, Send, Statements } from './postgres-connection.ts'
-import { formsPrepared, postgresConnection } from './postgres-connection.ts'
-import { isConnectionLost, isPassing } from './postgres-errors.ts'
+import type { DescribedStatements, PostgresConnection, SendStatements } from './postgres-connection.ts'
+import { maxPreparedProjections, postgresConnection } from './postgres-connection.ts'
+import { isConnectionLost, isTransient } from './postgres-errors.ts'
 
 /** What sessions are told: when a commit is done, and as what they act, where that is not who they log in as. */
 export type SessionSettings = {
@@ -19,15 +19,15 @@ export type SessionSettings = {
 
 /** Connections that are lent out one at a time. */
 export type PostgresPool = {
-  readonly lend: () => Promise<Lent>
+  readonly acquire: () => Promise<PooledConnection>
   readonly close: () => Promise<void>
 }
 
 /** A connection for as long as somebody has it: given back, or thrown away when it is of no more use. */
-export type Lent = {
-  readonly send: Send
-  readonly giveBack: () => void
-  readonly throwAway: () => void
+export type PooledConnection = {
+  readonly send: SendStatements
+  readonly release: () => void
+  readonly destroy: () => void
 }
 
 /** How long a request waits for a connection, a statement for a lock and for its end, a transaction for its next statement. */
@@ -37,14 +37,14 @@ const statementTimeoutMs = 30_000
 const idleTimeoutMs = 15_000
 
 /** Every database of ours has the same tables, so what is known of a query holds in all. */
-const statements: Statements = keptByQuery(formsPrepared)
+const describedStatements: DescribedStatements = statementCache(maxPreparedProjections)
 
 /**
  * A pool of connections to the server that takes writes; they are opened when needed, and anew when the server was away or
  * another has taken its place.
  */
 export function postgresPool(
-  primary: Primary,
+  primary: PrimaryServer,
   sizes: PoolSizes,
   { synchronousCommit, role, isReadOnly = false }: SessionSettings,
 ): PostgresPool {
@@ -78,43 +78,43 @@ export function postgresPool(
 
   async function connect() {
     if (pool.waitingCount >= sizes.queue) throw unavailable('Too many requests are waiting for the database.')
-    const before = primary.current()
+    const before = primary.currentIndex()
     try {
-      return await primary.whileWaiting(pool.connect())
+      return await primary.probeWhileWaiting(pool.connect())
     } catch (error) {
-      if (!isAway(error)) throw error
+      if (!isUnreachable(error)) throw error
       await primary.find().catch(() => {})
-      if (primary.current() === before) throw away(error)
+      if (primary.currentIndex() === before) throw databaseUnreachable(error)
       return await pool.connect().catch((failure) => {
-        throw isAway(failure) ? away(failure) : failure
+        throw isUnreachable(failure) ? databaseUnreachable(failure) : failure
       })
     }
   }
 
   return {
-    lend: async () => {
+    acquire: async () => {
       const client = await connect()
       // Whoever has it learns of a break from what it runs.
       const ignore = () => {}
       client.on('error', ignore)
-      const connection = connections.get(client) ?? postgresConnection(client, statements)
+      const connection = connections.get(client) ?? postgresConnection(client, describedStatements)
       connections.set(client, connection)
-      connection.forgetScope()
+      connection.resetScope()
       const release = (isBroken: boolean) => {
         client.off('error', ignore)
         client.release(isBroken)
       }
-      const send: Send = (items, options) => primary.whileWaiting(connection.send(items, options))
-      return { send, giveBack: () => release(false), throwAway: () => release(true) }
+      const send: SendStatements = (items, options) => primary.probeWhileWaiting(connection.send(items, options))
+      return { send, release: () => release(false), destroy: () => release(true) }
     },
     close: () => pool.end(),
   }
 }
 
-function isAway(error: unknown): boolean {
-  return isConnectionLost(error) || isPassing(error) || /timeout/.test((error as Error).message)
+function isUnreachable(error: unknown): boolean {
+  return isConnectionLost(error) || isTransient(error) || /timeout/.test((error as Error).message)
 }
 
-function away(cause: unknown): Error {
+function databaseUnreachable(cause: unknown): Error {
   return Object.assign(unavailable('The database can not be reached.'), { cause })
 }

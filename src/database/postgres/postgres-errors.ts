@@ -1,5 +1,5 @@
-import { Refusal, unavailable } from '../../core/errors.ts'
-import { Conflict } from '../database.ts'
+import { DomainError, unavailable } from '../../core/errors.ts'
+import { ConflictError } from '../database.ts'
 
 /** What PostgreSQL calls an error: five characters, the first two its class. */
 export function sqlState(error: unknown): string | null {
@@ -8,12 +8,12 @@ export function sqlState(error: unknown): string | null {
 }
 
 /** Lost to another transaction: run again it may pass, and it finds what it did not find before. */
-export function isLostRace(error: unknown): boolean {
-  return error instanceof Conflict || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
+export function isRetryableConflict(error: unknown): boolean {
+  return error instanceof ConflictError || ['40001', '40P01', '23505'].includes(sqlState(error) ?? '')
 }
 
 /** Waited for a lock for as long as it may. */
-export function isKeptWaiting(error: unknown): boolean {
+export function isLockTimeout(error: unknown): boolean {
   return sqlState(error) === '55P03'
 }
 
@@ -27,7 +27,7 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** Nothing more can be done on the connection: it is over, or its server only reads because another took its place. */
-export function isOfNoMoreUse(error: unknown): boolean {
+export function isConnectionUnusable(error: unknown): boolean {
   return isConnectionLost(error) || sqlState(error) === '25006'
 }
 
@@ -35,13 +35,13 @@ export function isOfNoMoreUse(error: unknown): boolean {
  * The server can't do it now and may later: it has no connection, disk, memory or time left, a lock was not to be had, or
  * it only reads because another took its place.
  */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return /^(53|57|58|55P03|25006|40)/.test(sqlState(error) ?? '')
 }
 
 /** What the caller is told: UNAVAILABLE for what may pass, a fault of ours as it is. */
-export function refusalFor(error: unknown): unknown {
-  if (error instanceof Refusal) return error
-  const mayPass = error instanceof Conflict || isConnectionLost(error) || isPassing(error)
+export function unavailableIfTransient(error: unknown): unknown {
+  if (error instanceof DomainError) return error
+  const mayPass = error instanceof ConflictError || isConnectionLost(error) || isTransient(error)
   return mayPass ? Object.assign(unavailable(), { cause: error }) : error
 }

@@ -1,48 +1,48 @@
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { Database, OnCommitted, WatchedTable, WriteOptions } from '../database.ts'
 import { watchedTables } from '../database.ts'
-import { answerLimitMs, machineClock, queueLimit, tooFull, tooLate } from '../deadline.ts'
-import type { PendingWrites } from '../deferred-writes.ts'
-import { pendingWrites } from '../deferred-writes.ts'
-import type { Answer, Pending, Query, Tx } from '../query.ts'
-import { answerOf, changedTable, isRead, returnsRows } from '../query.ts'
+import { deadlineExceeded, maxQueuedWrites, monotonicNowMs, writeQueueFull, writeTimeoutMs } from '../deadline.ts'
+import type { DeferredWrites } from '../deferred-writes.ts'
+import { deferredWrites } from '../deferred-writes.ts'
+import type { DeferredValues, MaybePromise, Query, Tx } from '../query.ts'
+import { changedTable, isRead, mapMaybe, returnsRows } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
-import type { Control } from './postgres-connection.ts'
-import { isKeptWaiting, isLostRace, refusalFor } from './postgres-errors.ts'
+import type { ControlStatement } from './postgres-connection.ts'
+import { isLockTimeout, isRetryableConflict, unavailableIfTransient } from './postgres-errors.ts'
 import { openTransaction } from './transaction.ts'
-import type { Waiting } from './write-batcher.ts'
-import { openLanes } from './write-batcher.ts'
+import type { BatchableWrite } from './write-batcher.ts'
+import { writeBatcher } from './write-batcher.ts'
 
 /** How often an operation runs that loses to others each time, and how long it waits in between: at most, and at random. */
-const attempts = 12
-const firstPauseMs = 4
-const longestPauseMs = 250
+const maxAttempts = 12
+const initialBackoffMs = 4
+const maxBackoffMs = 250
 
 /**
  * How transactions begin. One that waits longer for a lock is given up, and runs again until its time is over: with its connection
  * given back in between, so that whoever holds the rows of many merchants takes no connection from all others.
  */
-const begin: readonly Control[] = ['begin', 'waitShortly']
+const begin: readonly ControlStatement[] = ['begin', 'waitShortly']
 
 /** Operations that share one transaction at most, so that those behind them do not wait for all that a burst brought. */
-const groupLimit = 64
+const maxBatchSize = 64
 
 /** How many of those that may wait are one merchant's at most, so that there is room for others when somebody holds its rows. */
-const mostOfMerchant = queueLimit / 2
+const maxQueuedPerMerchant = maxQueuedWrites / 2
 
 /** The write side: a transaction for each operation, or for several that wait for one another anyway or are no matter to each other. */
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 
-type Operation<Result> = (tx: Tx) => Answer<Result>
+type WriteOperation<Result> = (tx: Tx) => MaybePromise<Result>
 
 /** See `WriteOptions`. */
-type Lone<Result> = {
-  readonly operation: Operation<Result>
-  readonly beginBy: number
+type SingleWrite<Result> = {
+  readonly operation: WriteOperation<Result>
+  readonly deadlineMs: number
   readonly onCommitted: OnCommitted | undefined
 }
 
-type Member = Lone<unknown> & {
+type MerchantWrite = SingleWrite<unknown> & {
   readonly merchantId: string
   readonly resolve: (result: never) => void
   readonly reject: (error: unknown) => void
@@ -72,12 +72,12 @@ export function postgresWriter(
   pool: PostgresPool,
   {
     connections,
-    tell,
+    notifyChange: tell,
     onCommitted,
     onFatal,
   }: {
     readonly connections: number
-    readonly tell: (table: WatchedTable) => void
+    readonly notifyChange: (table: WatchedTable) => void
     readonly onCommitted?: OnCommitted | undefined
     readonly onFatal: (error: Error) => void
   },
@@ -86,53 +86,57 @@ export function postgresWriter(
   const mostAskingAgain = Math.max(1, Math.floor(connections / 2))
   let askingAgain = 0
   /** Who waits for each merchant that has a group running. */
-  const waitingFor = new Map<string, Member[]>()
+  const waitingFor = new Map<string, MerchantWrite[]>()
   /** Merchants that made a group fail, or may have, by how many of their operations have yet to end: who comes now had better not share. */
   const apart = new Map<string, number>()
-  const lanes = openLanes<Member & Waiting>(groupLimit, runBeside)
+  const lanes = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
   /** How many wait in `waitingFor`. */
   let waitingInTurn = 0
   let writes = 0
   let commits = 0
 
-  async function runAlone<Result>({ operation, beginBy, onCommitted }: Lone<Result>): Promise<Result> {
+  async function runAlone<Result>({
+    operation,
+    deadlineMs: beginBy,
+    onCommitted,
+  }: SingleWrite<Result>): Promise<Result> {
     let losses = 0
     let isKept = false
     for (;;) {
-      if (beginBy < machineClock()) throw tooLate()
+      if (beginBy < monotonicNowMs()) throw deadlineExceeded()
       if (isKept && askingAgain >= mostAskingAgain) {
-        await pause(attempts)
+        await backOff(maxAttempts)
         continue
       }
       const asksAgain = Number(isKept)
       askingAgain += asksAgain
       try {
-        const result = await inTransaction((tx) => withOwnHandle(tx, operation), [onCommitted])
+        const result = await inTransaction((tx) => withGuardedTx(tx, operation), [onCommitted])
         writes++
         return result
       } catch (error) {
-        isKept = isKeptWaiting(error)
-        if (!isKept && (!isLostRace(error) || ++losses === attempts)) throw refusalFor(error)
+        isKept = isLockTimeout(error)
+        if (!isKept && (!isRetryableConflict(error) || ++losses === maxAttempts)) throw unavailableIfTransient(error)
       } finally {
         askingAgain -= asksAgain
       }
-      await pause(isKept ? attempts : losses)
+      await backOff(isKept ? maxAttempts : losses)
     }
   }
 
   async function inTransaction<Result>(
-    run: (tx: Tx, pending: PendingWrites) => Answer<Result>,
+    run: (tx: Tx, pending: DeferredWrites) => MaybePromise<Result>,
     told: readonly (OnCommitted | undefined)[],
   ): Promise<Result> {
     const transaction = openTransaction(pool, begin)
-    const pending = pendingWrites()
+    const pending = deferredWrites()
     const changed = new Set<WatchedTable>()
     const execute: Tx['execute'] = (query, params) => {
       const table = watchedTableOf(query)
       if (table) changed.add(table)
       return transaction.execute(query, params)
     }
-    const tx = { execute, pending } as unknown as Tx
+    const tx = { execute, deferred: pending } as unknown as Tx
     let result: Result
     let begunAt = 0
     try {
@@ -144,7 +148,7 @@ export function postgresWriter(
       throw await transaction.rollBack(error)
     }
     commits++
-    const committed = { operations: told.length, seconds: (performance.now() - begunAt) / 1_000 }
+    const committed = { writes: told.length, seconds: (performance.now() - begunAt) / 1_000 }
     // It is stored: what fails of this is no reason to do it again.
     try {
       for (const tellOf of [onCommitted, ...told]) tellOf?.(committed)
@@ -155,25 +159,25 @@ export function postgresWriter(
     return result
   }
 
-  const waiting = () => waitingInTurn + lanes.waiting()
-  const waitingOf = (merchantId: string) => (waitingFor.get(merchantId)?.length ?? 0) + lanes.waitingOf(merchantId)
+  const queued = () => waitingInTurn + lanes.queued()
+  const queuedFor = (merchantId: string) => (waitingFor.get(merchantId)?.length ?? 0) + lanes.queuedFor(merchantId)
 
   function write<Result>(
-    operation: Operation<Result>,
-    { merchantId, beside, beginBy = machineClock() + answerLimitMs, onCommitted }: WriteOptions = {},
+    operation: WriteOperation<Result>,
+    { merchantId, batchable: beside, deadlineMs = monotonicNowMs() + writeTimeoutMs, onCommitted }: WriteOptions = {},
   ): Promise<Result> {
-    const lone = { operation, beginBy, onCommitted }
+    const lone = { operation, deadlineMs, onCommitted }
     if (merchantId === undefined) return runAlone(lone)
     return new Promise<Result>((resolve, reject) => {
       // What it throws rejects the promise.
-      if (waiting() >= queueLimit || waitingOf(merchantId) >= mostOfMerchant) throw tooFull()
+      if (queued() >= maxQueuedWrites || queuedFor(merchantId) >= maxQueuedPerMerchant) throw writeQueueFull()
       const member = { ...lone, merchantId, resolve, reject }
-      if (beside === undefined || apart.has(merchantId)) runInTurn(member)
-      else lanes.gather({ ...member, beside })
+      if (beside === undefined || apart.has(merchantId)) enqueueSerially(member)
+      else lanes.add({ ...member, batchable: beside })
     })
   }
 
-  function runInTurn(member: Member): void {
+  function enqueueSerially(member: MerchantWrite): void {
     const others = waitingFor.get(member.merchantId)
     if (others) {
       others.push(member)
@@ -181,26 +185,26 @@ export function postgresWriter(
       return
     }
     waitingFor.set(member.merchantId, [])
-    runGroups(member.merchantId, [member])
+    runSerialBatches(member.merchantId, [member])
   }
 
   /**
    * Runs members beside each other. Where one fails, or waits for a lock, all is undone and each runs in the turn of its merchant:
    * nobody has to wait for what is another's.
    */
-  async function runBeside(group: readonly Member[]): Promise<void> {
-    await answerTogether(group, {
+  async function runConcurrentBatch(group: readonly MerchantWrite[]): Promise<void> {
+    await commitBatch(group, {
       run: async (tx, pending) => {
-        const running = group.map((member) => runMember(member, tx, { pending, isBeside: true }))
+        const running = group.map((member) => runInBatch(member, tx, { pending, isBeside: true }))
         // None goes on when the transaction has ended.
         await Promise.allSettled(running)
         return Promise.all(running)
       },
-      otherwise: runApart,
+      rerun: runIsolated,
     })
   }
 
-  function runApart(member: Member): void {
+  function runIsolated(member: MerchantWrite): void {
     const { merchantId } = member
     const change = (by: number) => {
       const left = (apart.get(merchantId) ?? 0) + by
@@ -214,45 +218,45 @@ export function postgresWriter(
         change(-1)
         answer(given)
       }
-    runInTurn({ ...member, resolve: ended(member.resolve), reject: ended(member.reject) })
+    enqueueSerially({ ...member, resolve: ended(member.resolve), reject: ended(member.reject) })
   }
 
-  async function runGroups(merchantId: string, first: readonly Member[]): Promise<void> {
+  async function runSerialBatches(merchantId: string, first: readonly MerchantWrite[]): Promise<void> {
     for (let group = first; group.length > 0; ) {
-      await runGroup(group)
-      group = waitingFor.get(merchantId)?.splice(0, groupLimit) ?? []
+      await runSerialBatch(group)
+      group = waitingFor.get(merchantId)?.splice(0, maxBatchSize) ?? []
       waitingInTurn -= group.length
     }
     waitingFor.delete(merchantId)
   }
 
-  async function runGroup(group: readonly Member[]): Promise<void> {
+  async function runSerialBatch(group: readonly MerchantWrite[]): Promise<void> {
     const [lone] = group
-    if (group.length === 1 && lone) return answerAlone(lone)
-    await answerTogether(group, {
+    if (group.length === 1 && lone) return settleAlone(lone)
+    await commitBatch(group, {
       run: async (tx, pending) => {
         const answers = []
-        for (const member of group) answers.push(await runMember(member, tx, { pending, isBeside: false }))
+        for (const member of group) answers.push(await runInBatch(member, tx, { pending, isBeside: false }))
         return answers
       },
-      otherwise: answerAlone,
+      rerun: settleAlone,
     })
   }
 
-  function answerAlone(member: Member): Promise<void> {
+  function settleAlone(member: MerchantWrite): Promise<void> {
     return runAlone(member).then(member.resolve as () => void, member.reject)
   }
 
   /** Runs a group in one transaction and answers its members; when one of them loses or fails it does `otherwise` with each. */
-  async function answerTogether(group: readonly Member[], { run, otherwise }: Together): Promise<void> {
+  async function commitBatch(group: readonly MerchantWrite[], { run, rerun: otherwise }: BatchRunner): Promise<void> {
     const told = group.map((member) => member.onCommitted)
     let answers: readonly (() => void)[] = []
     try {
       answers = await inTransaction(run, told)
     } catch (error) {
-      const refusal = refusalFor(error)
-      const mayRun = isLostRace(error) || isKeptWaiting(error)
-      const isAway = refusal instanceof Refusal && refusal.code === 'UNAVAILABLE' && !mayRun
+      const refusal = unavailableIfTransient(error)
+      const mayRun = isRetryableConflict(error) || isLockTimeout(error)
+      const isAway = refusal instanceof DomainError && refusal.code === 'UNAVAILABLE' && !mayRun
       for (const member of group) {
         if (isAway) member.reject(refusal)
         else await otherwise(member)
@@ -262,12 +266,12 @@ export function postgresWriter(
   }
 
   /** Runs a member of a group; what it is to be told once that is durable. */
-  async function runMember(
-    { operation, beginBy, resolve, reject }: Member,
+  async function runInBatch(
+    { operation, deadlineMs: beginBy, resolve, reject }: MerchantWrite,
     tx: Tx,
-    { pending, isBeside }: { readonly pending: PendingWrites; readonly isBeside: boolean },
+    { pending, isBeside }: { readonly pending: DeferredWrites; readonly isBeside: boolean },
   ): Promise<() => void> {
-    if (beginBy < machineClock()) return () => reject(tooLate())
+    if (beginBy < monotonicNowMs()) return () => reject(deadlineExceeded())
     let hasWritten = false
     let unanswered = 0
     const execute: Tx['execute'] = (query, params) => {
@@ -275,21 +279,21 @@ export function postgresWriter(
       if (!returnsRows(query)) hasWritten = true
       unanswered++
       // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
-      return answerOf(tx.execute<never>(query, params), (rows) => {
+      return mapMaybe(tx.execute<never>(query, params), (rows) => {
         unanswered--
         if (rows.length > 0) hasWritten = true
         return rows
       })
     }
     // Others have taken numbers after its own, so it could not give it back.
-    const change: Pending['change'] = (name, how) => {
+    const update: DeferredValues['update'] = (name, how) => {
       hasWritten = true
-      return pending.change(name, how)
+      return pending.update(name, how)
     }
     if (!isBeside) pending.begin()
     try {
-      const own = { execute, pending: isBeside ? { ...pending, change } : pending }
-      const result = await withOwnHandle(own as unknown as Tx, operation)
+      const own = { execute, deferred: isBeside ? { ...pending, update } : pending }
+      const result = await withGuardedTx(own as unknown as Tx, operation)
       return () => {
         writes++
         resolve(result as never)
@@ -297,34 +301,34 @@ export function postgresWriter(
     } catch (error) {
       // What has written nothing leaves nothing behind; a refusal may rest on what an earlier member wrote, so it waits too. A
       // statement that is still to be answered may write yet.
-      if (!(error instanceof Refusal) || hasWritten || unanswered > 0) throw error
+      if (!(error instanceof DomainError) || hasWritten || unanswered > 0) throw error
       if (!isBeside) pending.undo()
       return () => reject(error)
     }
   }
 
-  return { write, statistics: () => ({ writes, commits, waiting: waiting() }) }
+  return { write, statistics: () => ({ writes, commits, queued: queued() }) }
 }
 
 /** Runs an operation by a handle that ends with it: what it left running then must not write in the turn of the next. */
-async function withOwnHandle<Result>(tx: Tx, operation: Operation<Result>): Promise<Result> {
+async function withGuardedTx<Result>(tx: Tx, operation: WriteOperation<Result>): Promise<Result> {
   let hasEnded = false
-  const requireTurn = () => {
+  const requireRunning = () => {
     if (hasEnded) throw new Error('a statement was run after its operation had ended')
   }
-  const own: Pick<Tx, 'execute' | 'pending'> = {
+  const own: Pick<Tx, 'execute' | 'deferred'> = {
     execute: (query, params) => {
-      requireTurn()
+      requireRunning()
       return tx.execute(query, params)
     },
-    pending: {
-      hold: (name, read) => {
-        requireTurn()
-        tx.pending.hold(name, read)
+    deferred: {
+      lock: (name, read) => {
+        requireRunning()
+        tx.deferred.lock(name, read)
       },
-      change: (name, how) => {
-        requireTurn()
-        return tx.pending.change(name, how)
+      update: (name, how) => {
+        requireRunning()
+        return tx.deferred.update(name, how)
       },
     },
   }
@@ -336,25 +340,25 @@ async function withOwnHandle<Result>(tx: Tx, operation: Operation<Result>): Prom
 }
 
 /** How a group runs: what its members answer is told when it is durable. */
-type Together = {
-  readonly run: (tx: Tx, pending: PendingWrites) => Promise<readonly (() => void)[]>
-  readonly otherwise: (member: Member) => void | Promise<void>
+type BatchRunner = {
+  readonly run: (tx: Tx, pending: DeferredWrites) => Promise<readonly (() => void)[]>
+  readonly rerun: (member: MerchantWrite) => void | Promise<void>
 }
 
 /** Known of a query once it has run. */
-const watchedByQuery = new Map<number, WatchedTable | null>()
+const watchedTableByQuery = new Map<number, WatchedTable | null>()
 
 function watchedTableOf(query: Query): WatchedTable | null {
-  if (isRead(query) || query.columns) return null
-  const known = watchedByQuery.get(query.number)
+  if (isRead(query) || query.projection) return null
+  const known = watchedTableByQuery.get(query.number)
   if (known !== undefined) return known
   const changed = changedTable(query)
   const table = watchedTables.find((each) => each === changed) ?? null
-  watchedByQuery.set(query.number, table)
+  watchedTableByQuery.set(query.number, table)
   return table
 }
 
-function pause(attempt: number): Promise<void> {
-  const longest = Math.min(longestPauseMs, firstPauseMs * 2 ** attempt)
+function backOff(attempt: number): Promise<void> {
+  const longest = Math.min(maxBackoffMs, initialBackoffMs * 2 ** attempt)
   return new Promise((resolve) => setTimeout(resolve, Math.random() * longest))
 }

@@ -3,11 +3,11 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
-import type { Restored, RestoreOptions } from '../database.ts'
-import { requireVersion, runTool, withConnection } from './client-tools.ts'
-import type { Place } from './connection-url.ts'
-import { readUrl } from './connection-url.ts'
-import { primaryOf } from './failover.ts'
+import type { RestoreOptions, RestoreResult } from '../database.ts'
+import { requireToolVersion, runTool, withConnectionString } from './client-tools.ts'
+import type { ServerTarget } from './connection-url.ts'
+import { parseConnectionUrl } from './connection-url.ts'
+import { followPrimary } from './failover.ts'
 import { grantToServiceRole } from './row-security.ts'
 
 /**
@@ -17,20 +17,25 @@ import { grantToServiceRole } from './row-security.ts'
  *
  * @throws Error as `restoreDatabase` says
  */
-export async function restorePostgres({ url, backup, isReplacing, inspect }: RestoreOptions): Promise<Restored> {
-  if (isReplacing) throw new Error(`--replace is for SQLite. ${howToHaveEmptyOne}`)
-  await requireCopy(backup)
-  const { places } = readUrl(url)
-  const primary = primaryOf(places)
+export async function restorePostgres({
+  url,
+  backup,
+  canReplace: isReplacing,
+  inspect,
+}: RestoreOptions): Promise<RestoreResult> {
+  if (isReplacing) throw new Error(`--replace is for SQLite. ${emptyDatabaseAdvice}`)
+  await requireDumpFile(backup)
+  const { servers: places } = parseConnectionUrl(url)
+  const primary = followPrimary(places)
   await primary.find()
-  const place = places[primary.current()] as Place
-  const client = primary.connection({})
+  const place = places[primary.currentIndex()] as ServerTarget
+  const client = primary.createClient({})
   client.on('error', () => {})
   await client.connect()
   try {
-    await requireEmpty(client, place.name)
+    await requireEmptyDatabase(client, place.name)
     const { rows } = await client.query(`select current_setting('server_version_num')::int as number`)
-    await requireVersion('pg_restore', rows[0].number)
+    await requireToolVersion('pg_restore', rows[0].number)
     await restoreInto(place, backup)
     try {
       await grantToServiceRole(client)
@@ -38,23 +43,23 @@ export async function restorePostgres({ url, backup, isReplacing, inspect }: Res
       await client.query('analyze')
       await inspect(url)
     } catch (error) {
-      await client.query(dropAll).catch((failure: Error) => {
+      await client.query(dropAllSql).catch((failure: Error) => {
         const { message } = error as Error
         throw new Error(`${message} It could not be removed again (${failure.message}): drop ${place.name}.`)
       })
       throw error
     }
-    return { file: place.name, kept: null }
+    return { location: place.name, previousLocation: null }
   } finally {
     await client.end().catch(() => {})
   }
 }
 
-const howToHaveEmptyOne =
+const emptyDatabaseAdvice =
   'A PostgreSQL backup is restored into an empty database: make one (createdb), and set DATABASE_URL to it.'
 
 /** Holds that `backup` is a copy of `pg_dump`'s custom format. */
-async function requireCopy(backup: string): Promise<void> {
+async function requireDumpFile(backup: string): Promise<void> {
   const file = await open(backup).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new Error(`There is no file ${backup}.`) : error
   })
@@ -68,18 +73,18 @@ async function requireCopy(backup: string): Promise<void> {
 }
 
 /** What there is that neither PostgreSQL nor an extension has brought. */
-const ownRelations = `select c.oid::regclass as name, relkind from pg_class c
+const ownRelationsSql = `select c.oid::regclass as name, relkind from pg_class c
   where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not exists
     (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`
 
-async function requireEmpty(client: pg.Client, name: string): Promise<void> {
-  const { rows } = await client.query(`${ownRelations} limit 1`)
-  if (rows.length > 0) throw new Error(`${name} is not empty: it has ${rows[0].name}. ${howToHaveEmptyOne}`)
+async function requireEmptyDatabase(client: pg.Client, name: string): Promise<void> {
+  const { rows } = await client.query(`${ownRelationsSql} limit 1`)
+  if (rows.length > 0) throw new Error(`${name} is not empty: it has ${rows[0].name}. ${emptyDatabaseAdvice}`)
 }
 
 /** Takes away what the transaction of `pg_restore` has made, so that no service starts on what was refused. */
-const dropAll = `do $$ declare made record; begin
-    for made in ${ownRelations} and relkind in ('r', 'p', 'v', 'm') loop
+const dropAllSql = `do $$ declare made record; begin
+    for made in ${ownRelationsSql} and relkind in ('r', 'p', 'v', 'm') loop
       execute format('drop %s if exists %s cascade',
         case made.relkind when 'v' then 'view' when 'm' then 'materialized view' else 'table' end, made.name);
     end loop;
@@ -88,20 +93,22 @@ const dropAll = `do $$ declare made record; begin
     loop execute format('drop routine if exists %s cascade', made.name); end loop;
   end $$`
 
-async function restoreInto(place: Place, backup: string): Promise<void> {
+async function restoreInto(place: ServerTarget, backup: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
   try {
     const list = join(folder, 'list')
-    writeFileSync(list, await withoutExtensions(backup))
+    writeFileSync(list, await listWithoutExtensions(backup))
     const options = ['--single-transaction', '--no-owner', '--no-privileges', '--no-password', `--use-list=${list}`]
-    await withConnection(place, (connection) => runTool('pg_restore', [...options, `--dbname=${connection}`, backup]))
+    await withConnectionString(place, (connection) =>
+      runTool('pg_restore', [...options, `--dbname=${connection}`, backup]),
+    )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 /** What the copy has, but for extensions: the service needs none, and only a superuser may make some of them. */
-async function withoutExtensions(backup: string): Promise<string> {
+async function listWithoutExtensions(backup: string): Promise<string> {
   const parts: Buffer[] = []
   await runTool('pg_restore', ['--list', backup], (bytes) => void parts.push(bytes))
   const lines = Buffer.concat(parts).toString().split('\n')

@@ -7,7 +7,7 @@ import { camelCase, snakeCase } from '../tables.ts'
 const serviceRole = 'payout_gateway'
 
 /** A merchant's rows are those of the merchant that is set, or everyone's for an operator's view; see postgres-connection.ts. */
-const isVisible = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
+const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
@@ -15,7 +15,7 @@ const isVisible = `merchant_id = nullif(current_setting('app.merchant_id', true)
  * those whose column names it, and none of a table that is not declared. `null` where queries alone narrow them: what belongs
  * to a customer's row, and the books, would take a look-up for each row.
  */
-function customersRows(table: string): string | null {
+function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows
   const isMerchant = `nullif(current_setting('app.customer_id', true), '') is null`
   if (rows === undefined) return isMerchant
@@ -24,7 +24,7 @@ function customersRows(table: string): string | null {
 }
 
 /** A merchant's table, whether it has any policy, and the condition of its policy for customers; `null` where it has none. */
-type Held = { readonly name: string; readonly isSecured: boolean; readonly ofCustomers: string | null }
+type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly ofCustomers: string | null }
 
 /**
  * Puts every table whose rows belong to a merchant under row-level security, its owner too, holds rows to one customer where
@@ -32,7 +32,7 @@ type Held = { readonly name: string; readonly isSecured: boolean; readonly ofCus
  * condition that they were made from as their comment.
  */
 export async function secureRows(client: Client): Promise<void> {
-  const { rows } = await client.query<Held>(`
+  const { rows } = await client.query<MerchantTable>(`
     select c.relname as name, exists (select from pg_policy where polrelid = c.oid and polpermissive) as "isSecured",
         (select coalesce(obj_description(oid, 'pg_policy'), '') from pg_policy
           where polrelid = c.oid and polname = 'one_customer') as "ofCustomers"
@@ -41,14 +41,14 @@ export async function secureRows(client: Client): Promise<void> {
   for (const held of rows) await secureTable(client, held)
 }
 
-async function secureTable(client: Client, { name, isSecured, ofCustomers }: Held): Promise<void> {
+async function secureTable(client: Client, { name, isSecured, ofCustomers }: MerchantTable): Promise<void> {
   const table = client.escapeIdentifier(name)
   if (!isSecured) {
     await client.query(`alter table ${table} enable row level security`)
     await client.query(`alter table ${table} force row level security`)
-    await client.query(`create policy one_merchant on ${table} using (${isVisible}) with check (${isVisible})`)
+    await client.query(`create policy one_merchant on ${table} using (${isVisibleSql}) with check (${isVisibleSql})`)
   }
-  const wanted = customersRows(name)
+  const wanted = customerPolicySql(name)
   if (wanted === ofCustomers) return
   await client.query(`drop policy if exists one_customer on ${table}`)
   if (wanted === null) return
@@ -58,7 +58,7 @@ async function secureTable(client: Client, { name, isSecured, ofCustomers }: Hel
 
 /** Lets the service's role, made where it is missing, work with all tables; nothing where row-level security binds the user. */
 export async function grantToServiceRole(client: Client): Promise<void> {
-  if (!(await isBypassing(client))) return
+  if (!(await hasRowSecurityBypass(client))) return
   await client.query(`do $$ begin
     create role ${serviceRole} nologin nobypassrls;
   exception when duplicate_object or unique_violation or insufficient_privilege then null; end $$`)
@@ -70,7 +70,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
 }
 
 /** Whether row-level security does not bind whom we log in as. */
-async function isBypassing(client: Client): Promise<boolean> {
+async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,
   )
@@ -82,8 +82,8 @@ async function isBypassing(client: Client): Promise<boolean> {
  *
  * @param onWarning told where it can't be had, and merchants are kept apart by the queries alone
  */
-export async function roleToTake(client: Client, onWarning: (message: string) => void): Promise<string | null> {
-  if (!(await isBypassing(client))) return null
+export async function findServiceRole(client: Client, onWarning: (message: string) => void): Promise<string | null> {
+  if (!(await hasRowSecurityBypass(client))) return null
   const { rows } = await client.query(
     `select 1 from pg_roles where rolname = $1 and not rolsuper and not rolbypassrls and pg_has_role(oid, 'member')
       and has_table_privilege(oid, 'migrations', 'select')`,

@@ -2,7 +2,7 @@
 export type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () => ReadonlyMap<string, number> }
 
 const newline = 10
-const copyLine = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
+const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
 
 /** A line outside of a table's rows is at most this long: what follows can't begin the rows of a table. */
 const maxLineBytes = 1024 * 1024
@@ -15,14 +15,14 @@ export function rowCounter(): RowCounter {
 
   function endLine(text: string): void {
     if (table === null) {
-      table = copyLine.exec(text)?.[1] ?? null
+      table = copyLinePattern.exec(text)?.[1] ?? null
       if (table !== null) rows.set(table, 0)
     } else if (text === '\\.') table = null
     else rows.set(table, (rows.get(table) ?? 0) + 1)
   }
 
   /** Within rows only the shortest line says anything, so of the others nothing is kept. */
-  function keep(part: Buffer): void {
+  function appendToLine(part: Buffer): void {
     const most = table === null ? maxLineBytes : 3
     if (line.length < most) line += part.toString('latin1', 0, most)
   }
@@ -32,12 +32,12 @@ export function rowCounter(): RowCounter {
     read: (bytes) => {
       let start = 0
       for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
-        keep(bytes.subarray(start, end))
+        appendToLine(bytes.subarray(start, end))
         endLine(line)
         line = ''
         start = end + 1
       }
-      keep(bytes.subarray(start))
+      appendToLine(bytes.subarray(start))
     },
   }
 }

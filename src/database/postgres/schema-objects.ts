@@ -1,5 +1,5 @@
 /** Whether an object of the catalogue belongs to an extension, which an operator may have installed. */
-const isOfExtension = (catalogue: string, oid: string) =>
+const isOfExtensionSql = (catalogue: string, oid: string) =>
   `exists (select from pg_depend where classid = '${catalogue}'::regclass and objid = ${oid} and deptype = 'e')`
 
 /**
@@ -7,9 +7,9 @@ const isOfExtension = (catalogue: string, oid: string) =>
  * it: tables, columns, indexes, constraints, triggers, rules, policies, views and functions. Triggers and foreign keys that are
  * switched off, and indexes that are not valid, differ from those that are at work.
  */
-export const schemaObjects = `
+export const schemaObjectsSql = `
   with relations as (
-    select c.* from pg_class c where relnamespace = current_schema()::regnamespace and not ${isOfExtension('pg_class', 'c.oid')}
+    select c.* from pg_class c where relnamespace = current_schema()::regnamespace and not ${isOfExtensionSql('pg_class', 'c.oid')}
   ), tables as (select * from relations where relkind in ('r', 'p', 'f', 'm')),
   objects (kind, name, "table", target, definition, "isHarmless") as (
     select 'table', relname::text, null, null, concat_ws(' ', relkind, relpersistence,
@@ -56,5 +56,5 @@ export const schemaObjects = `
     select 'function', proname || '(' || pg_get_function_identity_arguments(p.oid) || ')', null, null, concat_ws(' ', lanname,
         format_type(prorettype, null), case when prosecdef then 'security definer' end, array_to_string(proconfig, ' '), prosrc), true
       from pg_proc p join pg_language l on l.oid = prolang
-      where pronamespace = current_schema()::regnamespace and not ${isOfExtension('pg_proc', 'p.oid')}
+      where pronamespace = current_schema()::regnamespace and not ${isOfExtensionSql('pg_proc', 'p.oid')}
   ) select * from objects order by kind, name, "table"`

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { SelfCheck } from '../database.ts'
-import { readByRows } from './postgres-connection.ts'
+import { fullScanSettings } from './postgres-connection.ts'
 import { sqlState } from './postgres-errors.ts'
 
 /**
@@ -16,41 +16,41 @@ export async function selfCheckPostgres(client: pg.Client): Promise<SelfCheck> {
   await client.connect()
   try {
     await client.query('begin')
-    await client.query(`select set_config('app.every_merchant', 'on', true), ${readByRows}`)
-    const faults = await orphansIn(client)
-    const failure = await tryTo(client, 'create extension if not exists amcheck')
-    if (failure !== null) return { faults, unchecked: withoutAmcheck(failure) }
-    const damage = await damageIn(client)
-    return { faults: [...faults, ...damage.faults], unchecked: damage.unchecked }
+    await client.query(`select set_config('app.every_merchant', 'on', true), ${fullScanSettings}`)
+    const faults = await findOrphans(client)
+    const failure = await tryStatement(client, 'create extension if not exists amcheck')
+    if (failure !== null) return { errors: faults, unchecked: amcheckUnavailable(failure) }
+    const damage = await findDamage(client)
+    return { errors: [...faults, ...damage.errors], unchecked: damage.unchecked }
   } finally {
     await client.query('rollback').catch(() => {})
     await client.end().catch(() => {})
   }
 }
 
-function withoutAmcheck({ message }: Failure): string {
+function amcheckUnavailable({ message }: CheckFailure): string {
   return `indexes and pages, for want of the extension amcheck: ${message}`
 }
 
 /** `isRefused` where the role may not use amcheck, or an old one lacks it: nothing is known of what it would have found. */
-type Failure = { readonly message: string; readonly isRefused: boolean }
+type CheckFailure = { readonly message: string; readonly isUnavailable: boolean }
 
 /** Why a statement can't be run, or what it found; `null` for neither. The transaction goes on either way. */
-async function tryTo(client: pg.Client, text: string): Promise<Failure | null> {
+async function tryStatement(client: pg.Client, text: string): Promise<CheckFailure | null> {
   await client.query('savepoint attempt')
   try {
     const { rows } = await client.query<{ fault?: string }>(text)
     await client.query('release savepoint attempt')
     const message = rows.map(({ fault }) => fault).find((fault) => typeof fault === 'string')
-    return message === undefined ? null : { message, isRefused: false }
+    return message === undefined ? null : { message, isUnavailable: false }
   } catch (error) {
     await client.query('rollback to savepoint attempt')
-    return { message: (error as Error).message, isRefused: ['42501', '42883'].includes(sqlState(error) ?? '') }
+    return { message: (error as Error).message, isUnavailable: ['42501', '42883'].includes(sqlState(error) ?? '') }
   }
 }
 
 /** Foreign keys whose rows refer to nothing. */
-async function orphansIn(client: pg.Client): Promise<string[]> {
+async function findOrphans(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ fault: string; child: string; parent: string; columns: [string, string][] }>(`
     select conrelid::regclass || ' refers to ' || confrelid::regclass || ' that are not there' as fault,
       conrelid::regclass::text as child, confrelid::regclass::text as parent,
@@ -71,7 +71,7 @@ async function orphansIn(client: pg.Client): Promise<string[]> {
 }
 
 /** What amcheck finds: every row of a table must be in its indexes as it is in the table. */
-async function damageIn(client: pg.Client): Promise<SelfCheck> {
+async function findDamage(client: pg.Client): Promise<SelfCheck> {
   // One that was there before may be in a schema of its own.
   await client.query(`select set_config('search_path', concat_ws(', ', nullif(current_setting('search_path'), ''),
     quote_ident(nspname)), true) from pg_extension join pg_namespace n on n.oid = extnamespace where extname = 'amcheck'`)
@@ -85,9 +85,9 @@ async function damageIn(client: pg.Client): Promise<SelfCheck> {
   const faults: string[] = []
   let unchecked: string | null = null
   for (const { name, question } of rows) {
-    const failure = await tryTo(client, question)
-    if (failure?.isRefused) unchecked ??= withoutAmcheck(failure)
+    const failure = await tryStatement(client, question)
+    if (failure?.isUnavailable) unchecked ??= amcheckUnavailable(failure)
     else if (failure !== null) faults.push(`${name}: ${failure.message}`)
   }
-  return { faults, unchecked }
+  return { errors: faults, unchecked }
 }

@@ -3,10 +3,10 @@ import { camelCase } from '../tables.ts'
 import type { PostgresParameter } from './compile-for-postgres.ts'
 
 /** What is known of a value in a row: its name and type, and whether it is a column of a table. */
-export type Field = Pick<FieldDef, 'name' | 'dataTypeID'> & { readonly isColumn: boolean }
+export type RowField = Pick<FieldDef, 'name' | 'dataTypeID'> & { readonly isColumn: boolean }
 
 /** PostgreSQL's numbers for the types of our columns, and of expressions over them. */
-export const types = {
+export const typeOids = {
   boolean: 16,
   bigint: 20,
   smallint: 21,
@@ -22,24 +22,28 @@ export const types = {
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /** No row has this id, so whatever is no UUID is held against it: to the engine that alone would be an error. */
-const nobody = '00000000-0000-0000-0000-000000000000'
+const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
  * The text that is sent for a parameter, or `null` for NULL.
  *
  * @param type the number of the type that PostgreSQL expects there
  */
-export function bound({ name, isList, isCompared }: PostgresParameter, type: number, value: unknown): string | null {
+export function encodeParameter(
+  { name, isList, isCompared }: PostgresParameter,
+  type: number,
+  value: unknown,
+): string | null {
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
   if (value === null) return null
-  if (isList) return arrayText(value as readonly unknown[], type)
-  if (type === types.uuid && isCompared && !uuidPattern.test(value as string)) return nobody
+  if (isList) return encodeArray(value as readonly unknown[], type)
+  if (type === typeOids.uuid && isCompared && !uuidPattern.test(value as string)) return nilUuid
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** An array literal; each item is quoted, so that none is taken for anything but its text. */
-function arrayText(items: readonly unknown[], type: number): string {
-  const held = type === types.uuidArray ? items.filter((item) => uuidPattern.test(item as string)) : items
+function encodeArray(items: readonly unknown[], type: number): string {
+  const held = type === typeOids.uuidArray ? items.filter((item) => uuidPattern.test(item as string)) : items
   return `{${held.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 }
 
@@ -49,21 +53,21 @@ function arrayText(items: readonly unknown[], type: number): string {
  * It is generated, as SQLite's, because an object literal with fixed names is made faster than one filled in a loop.
  * Every name in it is a column of ours.
  */
-export function rowMaker(fields: readonly Field[]): (values: (string | null)[]) => unknown {
+export function createRowDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const made = fields.map((field, i) => {
-    const reader = readerOf(field)
+    const reader = decoderOf(field)
     const value = `values[${i}]`
     return `${camelCase(field.name)}: ${reader ? `${value} === null ? null : ${reader}(${value})` : value}`
   })
-  const make = new Function(...Object.keys(readers), `return (values) => ({ ${made.join(', ')} })`)
-  return make(...Object.values(readers))
+  const make = new Function(...Object.keys(decoders), `return (values) => ({ ${made.join(', ')} })`)
+  return make(...Object.values(decoders))
 }
 
 /** The same for a row that is its values: they are decoded where they are. */
-export function valuesReader(fields: readonly Field[]): (values: (string | null)[]) => unknown {
+export function createProjectionDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
   const decoded = fields.flatMap((field, place) => {
-    const reader = readerOf(field)
-    return reader ? [{ place, decode: readers[reader] as (text: string) => unknown }] : []
+    const reader = decoderOf(field)
+    return reader ? [{ place, decode: decoders[reader] as (text: string) => unknown }] : []
   })
   return (values: unknown[]) => {
     for (const { place, decode } of decoded) if (values[place] !== null) values[place] = decode(values[place] as string)
@@ -71,24 +75,24 @@ export function valuesReader(fields: readonly Field[]): (values: (string | null)
   }
 }
 
-const readers = { Number, BigInt, parseJson: JSON.parse, isoTime, wholeNumber, truth }
+const decoders = { Number, BigInt, parseJson: JSON.parse, isoTime, wholeNumber, truth }
 
 /** How a value of a type is read; what is not here is text. */
-const readersByType: Readonly<Record<number, keyof typeof readers>> = {
-  [types.boolean]: 'truth',
-  [types.bigint]: 'BigInt',
-  [types.smallint]: 'BigInt',
-  [types.integer]: 'BigInt',
-  [types.json]: 'parseJson',
-  [types.double]: 'Number',
-  [types.timestamp]: 'isoTime',
-  [types.numeric]: 'wholeNumber',
+const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
+  [typeOids.boolean]: 'truth',
+  [typeOids.bigint]: 'BigInt',
+  [typeOids.smallint]: 'BigInt',
+  [typeOids.integer]: 'BigInt',
+  [typeOids.json]: 'parseJson',
+  [typeOids.double]: 'Number',
+  [typeOids.timestamp]: 'isoTime',
+  [typeOids.numeric]: 'wholeNumber',
 }
 
-function readerOf({ dataTypeID, isColumn }: Field): keyof typeof readers | null {
+function decoderOf({ dataTypeID, isColumn }: RowField): keyof typeof decoders | null {
   // An integer that is no column may be anything, as on SQLite, and is a bigint.
-  if (isColumn && dataTypeID === types.integer) return 'Number'
-  return readersByType[dataTypeID] ?? null
+  if (isColumn && dataTypeID === typeOids.integer) return 'Number'
+  return decodersByType[dataTypeID] ?? null
 }
 
 /** `2026-01-31 12:00:00.5+00` as `2026-01-31T12:00:00.500Z`; the year 0 is 1 BC to PostgreSQL. */

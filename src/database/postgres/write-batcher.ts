@@ -1,15 +1,15 @@
-import type { Beside } from '../database.ts'
+import type { Batchable } from '../database.ts'
 
 /** What waits for a lane: an operation of a merchant that may run beside others. */
-export type Waiting = { readonly merchantId: string; readonly beside: Beside }
+export type BatchableWrite = { readonly merchantId: string; readonly batchable: Batchable }
 
 /** Groups that run at a time: while the server runs the statements of one, this process makes those of another. */
-const laneCount = 4
+const maxConcurrentBatches = 4
 
-export type Lanes<Member extends Waiting> = {
-  readonly gather: (member: Member) => void
-  readonly waiting: () => number
-  readonly waitingOf: (merchantId: string) => number
+export type WriteBatcher<Member extends BatchableWrite> = {
+  readonly add: (member: Member) => void
+  readonly queued: () => number
+  readonly queuedFor: (merchantId: string) => number
 }
 
 /**
@@ -20,10 +20,10 @@ export type Lanes<Member extends Waiting> = {
  * takes another of any, so that nobody waits for all that one has asked for. It is in the order of its merchants: so two
  * processes hold what they share in the same order, and neither waits for the other for ever.
  */
-export function openLanes<Member extends Waiting>(
+export function writeBatcher<Member extends BatchableWrite>(
   limit: number,
   run: (group: readonly Member[]) => Promise<void>,
-): Lanes<Member> {
+): WriteBatcher<Member> {
   /** By merchant; whose turn is next comes first. */
   const gathered = new Map<string, Member[]>()
   const running = new Set<string>()
@@ -31,28 +31,28 @@ export function openLanes<Member extends Waiting>(
   let inUse = 0
   let isDue = false
 
-  function runSoon(): void {
-    if (isDue || inUse === laneCount || waiting === 0) return
+  function scheduleBatch(): void {
+    if (isDue || inUse === maxConcurrentBatches || waiting === 0) return
     isDue = true
     setImmediate(() => {
       isDue = false
-      const group = nextGroup()
+      const group = takeBatch()
       if (group.length === 0) return
-      takeLane(group)
-      runSoon()
+      runBatch(group)
+      scheduleBatch()
     })
   }
 
-  async function takeLane(group: readonly Member[]): Promise<void> {
+  async function runBatch(group: readonly Member[]): Promise<void> {
     inUse++
     for (const { merchantId } of group) running.add(merchantId)
     await run(group)
     for (const { merchantId } of group) running.delete(merchantId)
     inUse--
-    runSoon()
+    scheduleBatch()
   }
 
-  function nextGroup(): readonly Member[] {
+  function takeBatch(): readonly Member[] {
     const group: Member[] = []
     const keys = new Set<string>()
     const free = [...gathered].filter(([merchantId]) => !running.has(merchantId))
@@ -60,7 +60,7 @@ export function openLanes<Member extends Waiting>(
       size = group.length
       for (const [merchantId, members] of free) {
         const [first] = members
-        const key = first?.beside.key == null ? null : `${merchantId} ${first.beside.key}`
+        const key = first?.batchable.conflictKey == null ? null : `${merchantId} ${first.batchable.conflictKey}`
         if (!first || group.length === limit || (key !== null && keys.has(key))) continue
         if (key !== null) keys.add(key)
         group.push(first)
@@ -77,14 +77,14 @@ export function openLanes<Member extends Waiting>(
   }
 
   return {
-    gather: (member) => {
+    add: (member) => {
       const others = gathered.get(member.merchantId)
       if (others) others.push(member)
       else gathered.set(member.merchantId, [member])
       waiting++
-      runSoon()
+      scheduleBatch()
     },
-    waiting: () => waiting,
-    waitingOf: (merchantId) => gathered.get(merchantId)?.length ?? 0,
+    queued: () => waiting,
+    queuedFor: (merchantId) => gathered.get(merchantId)?.length ?? 0,
   }
 }

@@ -1,7 +1,7 @@
 import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
 import { isPlaceholder } from '../placeholder.ts'
-import { rowByRow } from '../query.ts'
+import { noIndexMarker } from '../query.ts'
 
 /** A statement's text and what is bound to it in order: the parameter `name`, or where that is `null`, `value` itself. */
 export type SqliteStatement = {
@@ -11,7 +11,7 @@ export type SqliteStatement = {
 
 /** Compiles a query for SQLite. */
 export function compileForSqlite(node: RootOperationNode): SqliteStatement {
-  const { sql, parameters } = new Compiler().compileQuery(node, { queryId: '' })
+  const { sql, parameters } = new SqliteCompiler().compileQuery(node, { queryId: '' })
   return {
     sql,
     parameters: parameters.map((value) =>
@@ -20,7 +20,7 @@ export function compileForSqlite(node: RootOperationNode): SqliteStatement {
   }
 }
 
-class Compiler extends SqliteQueryCompiler {
+class SqliteCompiler extends SqliteQueryCompiler {
   /**
    * A list is bound as one JSON array, so that one statement serves a list of any length.
    *
@@ -28,7 +28,7 @@ class Compiler extends SqliteQueryCompiler {
    * is made anew for every execution of a statement that orders or limits its rows, which costs 4 to 17 µs each.
    */
   protected override visitValue(node: ValueNode): void {
-    if (node.value === rowByRow) {
+    if (node.value === noIndexMarker) {
       this.append('not indexed')
       return
     }
@@ -44,8 +44,9 @@ class Compiler extends SqliteQueryCompiler {
 
   /** With one writer no row needs a lock of its own. */
   protected override visitSelectModifier({ modifier, rawModifier }: SelectModifierNode): void {
-    if (rawModifier || modifier === undefined || !locks.has(modifier)) throw new Error('SQLite has no such modifier')
+    if (rawModifier || modifier === undefined || !lockModifiers.has(modifier))
+      throw new Error('SQLite has no such modifier')
   }
 }
 
-const locks = new Set<NonNullable<SelectModifierNode['modifier']>>(['ForUpdate', 'ForNoKeyUpdate', 'ForShare'])
+const lockModifiers = new Set<NonNullable<SelectModifierNode['modifier']>>(['ForUpdate', 'ForNoKeyUpdate', 'ForShare'])

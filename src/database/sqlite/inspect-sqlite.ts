@@ -1,10 +1,10 @@
 import type Sqlite from 'better-sqlite3'
 import { migrations } from '../../../db/migrations/index.ts'
-import type { EngineState, Visit } from '../database.ts'
-import { comingMigrations, unknownMigration } from '../migration.ts'
+import type { EngineState, InspectedDatabase } from '../database.ts'
+import { findPendingMigrations, findUnknownMigration } from '../migration.ts'
 import { checkSchemaSqlite } from './check-schema-sqlite.ts'
-import { preparePlace } from './database-file.ts'
-import { appliedIn } from './migrate-sqlite.ts'
+import { prepareDatabaseFile } from './database-file.ts'
+import { appliedMigrations } from './migrate-sqlite.ts'
 import { openConnection } from './sqlite-connection.ts'
 import { sqliteReader } from './sqlite-reader.ts'
 
@@ -13,13 +13,13 @@ import { sqliteReader } from './sqlite-reader.ts'
  *
  * @throws Error when it can't be opened, or is none of ours
  */
-export function visitSqlite(path: string): Visit {
-  preparePlace(path, { mustExist: true, onWarning: () => {} })
-  const reading = openConnection(path, { isReadOnly: false, isVisiting: true })
+export function inspectSqlite(path: string): InspectedDatabase {
+  prepareDatabaseFile(path, { mustExist: true, onWarning: () => {} })
+  const reading = openConnection(path, { isReadOnly: false, isInspection: true })
   const reader = sqliteReader(reading, { writing: null, requireFiles: () => {} })
   return {
     db: { execute: reader.execute },
-    state: stateOf(reading.raw),
+    state: readEngineState(reading.raw),
     checkSchema: async () => checkSchemaSqlite(reading.raw),
     close: async () => {
       reader.refresh()
@@ -29,10 +29,10 @@ export function visitSqlite(path: string): Visit {
 }
 
 /** How SQLite has the file, by a connection that was opened as ours are. */
-function stateOf(raw: Sqlite.Database): EngineState {
+function readEngineState(raw: Sqlite.Database): EngineState {
   const journal = String(raw.pragma('journal_mode', { simple: true }))
   const isFull = raw.pragma('synchronous', { simple: true }) === 2
-  const applied = appliedIn(raw)
+  const applied = appliedMigrations(raw)
   return {
     version: `SQLite ${raw.prepare('select sqlite_version()').pluck().get()}`,
     settings: [
@@ -47,8 +47,8 @@ function stateOf(raw: Sqlite.Database): EngineState {
         advice: isFull ? null : 'This build of SQLite does not take it, and no service starts: `npm ci` again.',
       },
     ],
-    coming: comingMigrations(migrations, applied)?.names ?? [],
-    unknown: unknownMigration(migrations, applied),
-    aheadMs: null,
+    pendingMigrations: findPendingMigrations(migrations, applied)?.names ?? [],
+    unknownMigration: findUnknownMigration(migrations, applied),
+    clockSkewMs: null,
   }
 }

@@ -3,11 +3,11 @@ import type { CreateTableBuilder, RawBuilder } from 'kysely'
 import { Kysely, SqliteDialect, sql } from 'kysely'
 import type { OnProgress } from '../database.ts'
 import type { Migration, MigrationDialect } from '../migration.ts'
-import { unknownMigration } from '../migration.ts'
-import { neverOpened } from '../query.ts'
+import { findUnknownMigration } from '../migration.ts'
+import { failToConnect } from '../query.ts'
 import { camelCase } from '../tables.ts'
 
-const kysely = new Kysely<never>({ dialect: new SqliteDialect({ database: neverOpened }) })
+const kysely = new Kysely<never>({ dialect: new SqliteDialect({ database: failToConnect }) })
 
 const dialect: MigrationDialect = {
   uuid: sql`text`,
@@ -23,17 +23,17 @@ const dialect: MigrationDialect = {
       }),
     )})`,
   raw,
-  table: (table) => ended(table, sql`strict`),
-  clusteredTable: (table) => ended(table, sql`strict, without rowid`),
+  table: (table) => withTableOptions(table, sql`strict`),
+  clusteredTable: (table) => withTableOptions(table, sql`strict, without rowid`),
   referenceToText: (table, { name, column, target }) =>
     table.addForeignKeyConstraint(name, ['merchant_id', column] as never, target, ['merchant_id', 'id']),
-  appendOnly: (table) => forbiddenVerbs.map((verb) => forbid(table, verb, sql.raw(verb))),
-  changeableOnce: (table, { column, others }) => [
-    forbid(table, 'delete', sql`delete`),
-    forbid(table, 'update', sql`update of ${sql.join(others.map((other) => sql.ref(other)))}`),
-    forbid(table, 'second_update', sql`update`, sql`when old.${sql.ref(column)} is not null`),
+  appendOnly: (table) => forbiddenVerbs.map((verb) => createForbiddingTrigger(table, verb, sql.raw(verb))),
+  writeOnce: (table, { column, others }) => [
+    createForbiddingTrigger(table, 'delete', sql`delete`),
+    createForbiddingTrigger(table, 'update', sql`update of ${sql.join(others.map((other) => sql.ref(other)))}`),
+    createForbiddingTrigger(table, 'second_update', sql`update`, sql`when old.${sql.ref(column)} is not null`),
   ],
-  changeable: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
+  dropAppendOnly: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
   // Foreign keys, which are off meanwhile, name their tables: they lead to whichever has the name in the end.
   replaceTable: (table, { by }) => [
@@ -45,20 +45,20 @@ const dialect: MigrationDialect = {
     ),
   ],
   refuseIf,
-  expectRows: (table, byIndex) => [
+  setPlannerStatistics: (table, byIndex) => [
     // Makes the table of statistics where there is none, and reads it anew.
     raw(sql`analyze sqlite_schema`),
     ...Object.entries(byIndex).map(([index, rows]) => {
       // Statistics of a primary key go by its table's name.
       const name = index === 'key' ? table : `${table}_${index}`
-      const statistics = [largeTable, ...rows].join(' ')
+      const statistics = [largeTableRows, ...rows].join(' ')
       return raw(sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table}, ${name}, ${statistics})`)
     }),
     raw(sql`analyze sqlite_schema`),
   ],
 }
 
-const largeTable = 10_000_000
+const largeTableRows = 10_000_000
 
 const forbiddenVerbs = ['update', 'delete']
 
@@ -79,8 +79,8 @@ export function migrateSqlite(
   const areKeysHeld = database.pragma('foreign_keys', { simple: true })
   const migrate = database.transaction(() => {
     database.exec('create table if not exists migrations (name text primary key, applied_at text not null) strict')
-    const applied = appliedIn(database)
-    const unknown = unknownMigration(migrations, applied)
+    const applied = appliedMigrations(database)
+    const unknown = findUnknownMigration(migrations, applied)
     if (unknown)
       throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
     const missing = migrations.filter(({ name }) => !applied.includes(name))
@@ -105,13 +105,13 @@ export function migrateSqlite(
 }
 
 /** The migrations that a file has had; none of a new one. */
-export function appliedIn(database: Sqlite.Database): string[] {
+export function appliedMigrations(database: Sqlite.Database): string[] {
   const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
   return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])
 }
 
 /** Forbids what `event` does to rows of `table`. */
-function forbid(table: string, name: string, event: RawBuilder<unknown>, condition = sql``) {
+function createForbiddingTrigger(table: string, name: string, event: RawBuilder<unknown>, condition = sql``) {
   const trigger = sql.ref(`${table}_no_${name}`)
   const message = sql.lit(`${table} are append-only`)
   return raw(
@@ -119,7 +119,7 @@ function forbid(table: string, name: string, event: RawBuilder<unknown>, conditi
   )
 }
 
-function ended(table: CreateTableBuilder<string, never>, ending: RawBuilder<unknown>) {
+function withTableOptions(table: CreateTableBuilder<string, never>, ending: RawBuilder<unknown>) {
   return table.modifyEnd(ending)
 }
 

@@ -13,13 +13,13 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import Sqlite from 'better-sqlite3'
 import { migrations } from '../../../db/migrations/index.ts'
-import type { OnProgress, Restored, RestoreOptions } from '../database.ts'
-import { unknownMigration } from '../migration.ts'
-import { ownersMode, sync } from '../owned-file.ts'
-import { contentsOf } from './database-file.ts'
-import { appliedIn } from './migrate-sqlite.ts'
-import { faultsOf } from './self-check-sqlite.ts'
-import { usersOf } from './users.ts'
+import type { OnProgress, RestoreOptions, RestoreResult } from '../database.ts'
+import { findUnknownMigration } from '../migration.ts'
+import { fsyncPath, ownerOnlyMode } from '../owned-file.ts'
+import { identifyContents } from './database-file.ts'
+import { appliedMigrations } from './migrate-sqlite.ts'
+import { findIntegrityErrors } from './self-check-sqlite.ts'
+import { findFileUsers } from './users.ts'
 
 /**
  * Puts a backup in the place of the SQLite file at `path`.
@@ -31,21 +31,21 @@ import { usersOf } from './users.ts'
  */
 export async function restoreSqlite(
   path: string,
-  { backup, isReplacing, now, inspect, onProgress = () => {} }: Omit<RestoreOptions, 'url'>,
-): Promise<Restored> {
-  requirePlace(path, isReplacing)
-  await requireWholeFile(resolve(backup), path)
-  removeLeftCopies(path)
+  { backup, canReplace: isReplacing, now, inspect, onProgress = () => {} }: Omit<RestoreOptions, 'url'>,
+): Promise<RestoreResult> {
+  requireRestorable(path, isReplacing)
+  await requireCompleteFile(resolve(backup), path)
+  removeStaleCopies(path)
   const copy = `${path}.${process.pid}${copySuffix}`
   try {
     await copyFile(backup, copy, onProgress)
-    requireOurs(copy, backup)
+    requireOwnDatabase(copy, backup)
     await inspect(`sqlite:${copy}`)
-    if (hasLog(copy)) throw new Error(`The copy of ${backup} could not be closed, and was removed.`)
-    sync(copy)
-    return putInPlace(copy, path, { isReplacing, now })
+    if (hasJournalFile(copy)) throw new Error(`The copy of ${backup} could not be closed, and was removed.`)
+    fsyncPath(copy)
+    return moveIntoPlace(copy, path, { isReplacing, now })
   } finally {
-    for (const suffix of ['', ...logSuffixes]) rmSync(copy + suffix, { force: true })
+    for (const suffix of ['', ...journalSuffixes]) rmSync(copy + suffix, { force: true })
   }
 }
 
@@ -54,15 +54,19 @@ async function copyFile(source: string, target: string, onProgress: OnProgress):
   const kibibytes = Math.ceil(statSync(source).size / 1024)
   const reading = createReadStream(source)
   reading.on('data', () => onProgress('KiB copied', Math.floor(reading.bytesRead / 1024), kibibytes))
-  await pipeline(reading, createWriteStream(target, { flags: 'wx', mode: ownersMode }))
+  await pipeline(reading, createWriteStream(target, { flags: 'wx', mode: ownerOnlyMode }))
 }
 
 const copySuffix = '.restoring'
-const logSuffixes = ['-wal', '-shm', '-journal']
+const journalSuffixes = ['-wal', '-shm', '-journal']
 
 /** Looks again at what may have changed meanwhile, and then does it without a pause in which another process could begin. */
-function putInPlace(copy: string, path: string, { isReplacing, now }: { isReplacing: boolean; now: number }): Restored {
-  requirePlace(path, isReplacing)
+function moveIntoPlace(
+  copy: string,
+  path: string,
+  { isReplacing, now }: { isReplacing: boolean; now: number },
+): RestoreResult {
+  requireRestorable(path, isReplacing)
   let kept: string | null = null
   if (existsSync(path)) {
     kept = `${path}.${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`
@@ -73,19 +77,19 @@ function putInPlace(copy: string, path: string, { isReplacing, now }: { isReplac
     // A link, because unlike a rename it never replaces what somebody has put there meanwhile.
     linkSync(copy, path)
   }
-  sync(dirname(path))
-  return { file: path, kept }
+  fsyncPath(dirname(path))
+  return { location: path, previousLocation: kept }
 }
 
 /** Holds that nobody works on the database, nor would miss it. */
-function requirePlace(path: string, isReplacing: boolean): void {
+function requireRestorable(path: string, isReplacing: boolean): void {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new Error(`The folder ${folder} does not exist: DATABASE_URL must name a file in one that does.`)
   }
-  if (hasLog(path)) {
+  if (hasJournalFile(path)) {
     throw new Error(
-      `${path} has its log (-wal, -shm, -journal) beside it, which SQLite would play into the backup: ${whoHasOpen(path)}`,
+      `${path} has its log (-wal, -shm, -journal) beside it, which SQLite would play into the backup: ${openFileAdvice(path)}`,
     )
   }
   if (existsSync(path) && !isReplacing) {
@@ -94,8 +98,8 @@ function requirePlace(path: string, isReplacing: boolean): void {
 }
 
 /** Why the log is there, and what to do. */
-function whoHasOpen(path: string): string {
-  const users = usersOf(path)
+function openFileAdvice(path: string): string {
+  const users = findFileUsers(path)
   if (users.length === 0) {
     return 'a service or a command has it open, or was killed. End the service; where none runs, `npm run -s cli -- audit` takes the log in.'
   }
@@ -104,32 +108,32 @@ function whoHasOpen(path: string): string {
   return `${described} ${verb} it open. End ${object} first.`
 }
 
-function hasLog(path: string): boolean {
-  return logSuffixes.some((suffix) => existsSync(path + suffix))
+function hasJournalFile(path: string): boolean {
+  return journalSuffixes.some((suffix) => existsSync(path + suffix))
 }
 
 /** Holds that `backup` is a SQLite file of the length that it says of itself, which nobody works on. */
-async function requireWholeFile(backup: string, path: string): Promise<void> {
+async function requireCompleteFile(backup: string, path: string): Promise<void> {
   const file = statSync(backup, { throwIfNoEntry: false })
   if (!file?.isFile()) throw new Error(`There is no file ${backup}.`)
   const place = statSync(path, { throwIfNoEntry: false })
   if (place?.ino === file.ino && place.dev === file.dev) throw new Error(`${backup} is the database itself.`)
-  if (hasLog(backup)) {
+  if (hasJournalFile(backup)) {
     throw new Error(`${backup} is a database in use, with its log beside it: \`npm run -s cli -- backup\` copies one.`)
   }
-  const head = await headOf(backup)
-  if (!head.subarray(0, 16).equals(magic)) throw new Error(`${backup} is no SQLite file.`)
-  const length = pageSizeIn(head) * head.readUInt32BE(28)
+  const head = await readHeader(backup)
+  if (!head.subarray(0, 16).equals(sqliteMagic)) throw new Error(`${backup} is no SQLite file.`)
+  const length = pageSizeOf(head) * head.readUInt32BE(28)
   if (file.size < length) throw new Error(`${backup} is cut off: it has ${file.size} of ${length} bytes.`)
 }
 
-const magic = Buffer.from('SQLite format 3\0')
-const headBytes = 100
+const sqliteMagic = Buffer.from('SQLite format 3\0')
+const headerBytes = 100
 
-async function headOf(path: string): Promise<Buffer> {
+async function readHeader(path: string): Promise<Buffer> {
   const file = await open(path)
   try {
-    const { buffer } = await file.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+    const { buffer } = await file.read(Buffer.alloc(headerBytes), 0, headerBytes, 0)
     return buffer
   } finally {
     await file.close()
@@ -137,20 +141,20 @@ async function headOf(path: string): Promise<Buffer> {
 }
 
 /** 65,536 does not fit in its two bytes, and is written as 1. */
-function pageSizeIn(head: Buffer): number {
+function pageSizeOf(head: Buffer): number {
   const written = head.readUInt16BE(16)
   return written === 1 ? 65_536 : written
 }
 
 /** Holds that the copy is undamaged, of this service, and of no later version. @param backup of which is spoken */
-function requireOurs(copy: string, backup: string): void {
+function requireOwnDatabase(copy: string, backup: string): void {
   const database = new Sqlite(copy, { readonly: true, fileMustExist: true })
   try {
-    const faults = faultsOf(database)
+    const faults = findIntegrityErrors(database)
     if (faults.length > 0) throw new Error(`${backup} is damaged: ${faults.slice(0, 3).join('; ')}.`)
-    if (contentsOf(copy) !== 'ours')
+    if (identifyContents(copy) !== 'ours')
       throw new Error(`${backup} is not of this service, but a database of something else.`)
-    const unknown = unknownMigration(migrations, appliedIn(database))
+    const unknown = findUnknownMigration(migrations, appliedMigrations(database))
     if (unknown === undefined) return
     throw new Error(`${backup} is of a later version: it has migration ${unknown}, which this version does not know.`)
   } finally {
@@ -159,7 +163,7 @@ function requireOurs(copy: string, backup: string): void {
 }
 
 /** What those left who were killed, but for what a process that lives may be at work on. */
-function removeLeftCopies(path: string): void {
+function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
     const [, pid] =

@@ -1,14 +1,14 @@
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
 import type { Query } from '../query.ts'
-import { keptByQuery } from '../statement-cache.ts'
+import { statementCache } from '../statement-cache.ts'
 import type { TableName } from '../tables.ts'
-import { camelCase, columnsInDatabase } from '../tables.ts'
+import { camelCase, columnKindsByTable } from '../tables.ts'
 import type { SqliteStatement } from './compile-for-sqlite.ts'
 import { compileForSqlite } from './compile-for-sqlite.ts'
 
 /** The table whose rows are changed, or `anything` where its name can't be told. */
-export type Changed = TableName | 'anything'
+export type ChangedTable = TableName | 'anything'
 
 /** One SQLite connection that runs queries by statements prepared once. */
 export type SqliteConnection = {
@@ -16,25 +16,25 @@ export type SqliteConnection = {
   /** Runs a query and answers its rows; synchronous, as SQLite is. */
   readonly run: (query: Query, params: object) => unknown[]
   /** What the query changes; `null` where it only reads. */
-  readonly changes: (query: Query) => Changed | null
+  readonly changedTableOf: (query: Query) => ChangedTable | null
 }
 
 /** Forms that a connection keeps prepared: each takes about 15 KB, which one that is dropped gives back when it is collected. */
-const formsKept = 500
+const maxPreparedProjections = 500
 
 /**
  * What V8 is told that a form takes, by a buffer that nobody touches: it does not see what SQLite holds for a statement, and
  * would leave those that were dropped until there are tens of thousands of them.
  */
-const toldOfForm = 32 * 1024
+const projectionMemoryBytes = 32 * 1024
 
-type Prepared = {
+type PreparedStatement = {
   readonly statement: Sqlite.Statement
-  readonly weight: ArrayBuffer | null
+  readonly memoryWeight: ArrayBuffer | null
   readonly bind: (params: Record<string, unknown>) => unknown[]
   /** Makes rows of the values of each, in their place. */
   readonly readRows: (rows: unknown[][]) => unknown[]
-  readonly changes: Changed | null
+  readonly changedTable: ChangedTable | null
 }
 
 /**
@@ -48,14 +48,14 @@ type Prepared = {
  */
 export function openConnection(
   path: string,
-  { isReadOnly, isVisiting = false }: { isReadOnly: boolean; isVisiting?: boolean },
+  { isReadOnly, isInspection: isVisiting = false }: { isReadOnly: boolean; isInspection?: boolean },
 ): SqliteConnection {
   const raw = new Sqlite(path, { readonly: isReadOnly, fileMustExist: isVisiting, timeout: 5_000 })
   if (isVisiting) {
     raw.pragma('query_only = ON')
     raw.pragma('synchronous = FULL')
   } else if (!isReadOnly) {
-    useWriteAheadLog(raw)
+    enableWal(raw)
     raw.pragma('synchronous = FULL')
     if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)
     // Fewer checkpoints: each costs two syncs, and 4,000 pages are at most 16 MiB of log.
@@ -69,29 +69,29 @@ export function openConnection(
   raw.pragma('temp_store = MEMORY')
   raw.pragma('cache_size = -65536')
 
-  const statements = keptByQuery<Prepared>(formsKept)
-  const prepared = (query: Query) => {
+  const statements = statementCache<PreparedStatement>(maxPreparedProjections)
+  const findOrPrepare = (query: Query) => {
     const known = statements.get(query)
     if (known) return known
-    const fresh = prepare(raw, query)
+    const fresh = prepareStatement(raw, query)
     statements.set(query, fresh)
     return fresh
   }
   return {
     raw,
     run: (query, params) => {
-      const { statement, bind, readRows } = prepared(query)
+      const { statement, bind, readRows } = findOrPrepare(query)
       const values = bind(params as Record<string, unknown>)
       if (statement.reader) return readRows(statement.all(values) as unknown[][])
       statement.run(values)
       return []
     },
-    changes: (query) => prepared(query).changes,
+    changedTableOf: (query) => findOrPrepare(query).changedTable,
   }
 }
 
 /** SQLite does not wait when another process changes the mode of the same new file, so this does: for 5 s at most. */
-function useWriteAheadLog(raw: Sqlite.Database): void {
+function enableWal(raw: Sqlite.Database): void {
   const never = new Int32Array(new SharedArrayBuffer(4))
   for (let retry = 0; ; retry++) {
     try {
@@ -104,25 +104,27 @@ function useWriteAheadLog(raw: Sqlite.Database): void {
   }
 }
 
-function prepare(raw: Sqlite.Database, query: Query): Prepared {
+function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement {
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
   // Amounts exceed what a number holds. A row that may have one is read with bigints, which costs more, any other without.
-  const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(kindOf(table, column)))
+  const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
   return {
     statement,
-    weight: query.columns ? new ArrayBuffer(toldOfForm) : null,
-    bind: binder(parameters),
-    readRows: query.columns ? decoder(columns, hasBigints) : maker(rowMaker(columns, hasBigints)),
-    changes: statement.readonly ? null : changedBy(sql),
+    memoryWeight: query.projection ? new ArrayBuffer(projectionMemoryBytes) : null,
+    bind: createBinder(parameters),
+    readRows: query.projection
+      ? createProjectionDecoder(columns, hasBigints)
+      : decodeEach(createRowDecoder(columns, hasBigints)),
+    changedTable: statement.readonly ? null : changedTableIn(sql),
   }
 }
 
 /** Triggers of ours change nothing, and no foreign key cascades, so it is this one only. */
-function changedBy(sql: string): Changed {
+function changedTableIn(sql: string): ChangedTable {
   const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
@@ -134,15 +136,15 @@ const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
  * The function that lists what is bound to a statement's parameters; generated, as that of rows is. Every name in it is one
  * that a query of ours was built with.
  */
-function binder(parameters: SqliteStatement['parameters']): Prepared['bind'] {
-  const constants = parameters.map(({ value }) => bound(null, value))
+function createBinder(parameters: SqliteStatement['parameters']): PreparedStatement['bind'] {
+  const constants = parameters.map(({ value }) => encodeParameter(null, value))
   const values = parameters.map(({ name }, i) =>
     name === null ? `constants[${i}]` : `bound('${name}', params.${name})`,
   )
-  return new Function('bound', 'constants', `return (params) => [${values.join(', ')}]`)(bound, constants)
+  return new Function('bound', 'constants', `return (params) => [${values.join(', ')}]`)(encodeParameter, constants)
 }
 
-function bound(name: string | null, value: unknown): unknown {
+function encodeParameter(name: string | null, value: unknown): unknown {
   if (typeof value === 'string') return value
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
   // A number is bound as a floating-point value, which would divide as one.
@@ -152,9 +154,12 @@ function bound(name: string | null, value: unknown): unknown {
 }
 
 /** What decodes the values of rows where they are; most columns hold what SQLite answers. */
-function decoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): Prepared['readRows'] {
+function createProjectionDecoder(
+  columns: Sqlite.ColumnDefinition[],
+  hasBigints: boolean,
+): PreparedStatement['readRows'] {
   const decoded = columns.flatMap(({ table, column }, place) => {
-    const kind = kindOf(table, column)
+    const kind = columnKindOf(table, column)
     if (kind === 'integer' && hasBigints) return [{ place, decode: Number as (value: unknown) => unknown }]
     return kind === 'json' ? [{ place, decode: JSON.parse as (value: unknown) => unknown }] : []
   })
@@ -167,7 +172,7 @@ function decoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): Prepa
   }
 }
 
-function maker(toRow: (values: unknown[]) => unknown): Prepared['readRows'] {
+function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['readRows'] {
   return (rows: unknown[]) => {
     for (let i = 0; i < rows.length; i++) rows[i] = toRow(rows[i] as unknown[])
     return rows
@@ -180,10 +185,10 @@ function maker(toRow: (values: unknown[]) => unknown): Prepared['readRows'] {
  * It is generated, because an object literal with fixed names is made a third faster than an object filled in a loop.
  * Every name in it is a column of ours.
  */
-function rowMaker(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
+function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {
     const value = `values[${i}]`
-    const kind = kindOf(table, column)
+    const kind = columnKindOf(table, column)
     const decoded =
       kind === 'integer' && hasBigints ? `Number(${value})` : kind === 'json' ? `JSON.parse(${value})` : null
     return `${camelCase(name)}: ${decoded ? `${value} === null ? null : ${decoded}` : value}`
@@ -191,6 +196,6 @@ function rowMaker(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (val
   return new Function('values', `return { ${fields.join(', ')} }`) as (values: unknown[]) => unknown
 }
 
-function kindOf(table: string | null, column: string | null): ColumnKind | null {
-  return (table !== null && column !== null && columnsInDatabase[table]?.[column]) || null
+function columnKindOf(table: string | null, column: string | null): ColumnKind | null {
+  return (table !== null && column !== null && columnKindsByTable[table]?.[column]) || null
 }

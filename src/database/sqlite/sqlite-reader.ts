@@ -1,15 +1,15 @@
-import type { Answer, Reader } from '../query.ts'
+import type { MaybePromise, Reader } from '../query.ts'
 import type { TableName } from '../tables.ts'
-import type { Changed, SqliteConnection } from './sqlite-connection.ts'
+import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
 /** The read side of a SQLite file. */
 export type SqliteReader = Reader & {
   /** Runs `read` in one read transaction. */
-  readonly snapshot: <Result>(read: (db: Reader) => Answer<Result>) => Promise<Result>
+  readonly snapshot: <Result>(read: (db: Reader) => MaybePromise<Result>) => Promise<Result>
   /** Has what is read next see what has been committed since. */
   readonly refresh: () => void
   /** Told of each commit of this process: whoever it answers must read what it wrote. */
-  readonly noteCommit: (changed: ReadonlySet<Changed>) => void
+  readonly noteCommit: (changed: ReadonlySet<ChangedTable>) => void
   /** See `Database.version`. */
   readonly version: (table: TableName) => number
 }
@@ -32,17 +32,17 @@ export function sqliteReader(
   const end = connection.raw.prepare('rollback')
   // It grows with every commit but those of the connection that asks: what this process commits is counted by table.
   const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
-  const changesHere = new Map<Changed, number>()
+  const changesHere = new Map<ChangedTable, number>()
   let isOpen = false
   let ended = 0
   let latestVersion = 0
   let failures = 0
 
-  function open(): void {
+  function openTransaction(): void {
     if (isOpen) return
     requireFiles()
     // Before the transaction begins: what is read in it may be newer than this says, but never older.
-    lookForCommits()
+    readDataVersion()
     begin.run()
     isOpen = true
     setImmediate(refresh)
@@ -55,12 +55,12 @@ export function sqliteReader(
     if (connection.raw.inTransaction) end.run()
   }
 
-  function changesOf(what: Changed): number {
+  function commitCountOf(what: ChangedTable): number {
     return changesHere.get(what) ?? 0
   }
 
   /** Neither number ever falls, and one has grown after each commit that is not counted by table. */
-  function lookForCommits(): void {
+  function readDataVersion(): void {
     try {
       latestVersion = dataVersion.get() as number
     } catch {
@@ -70,7 +70,7 @@ export function sqliteReader(
   }
 
   function execute<Result>(query: Parameters<Reader['execute']>[0], params: object): Result[] {
-    open()
+    openTransaction()
     return connection.run(query, params) as Result[]
   }
 
@@ -84,19 +84,19 @@ export function sqliteReader(
         const result = answer instanceof Promise ? await answer : answer
         // A group that was due may have been stored in between.
         if (ended === endedBefore) return result
-        if (tries === snapshotTries) throw new Error('a snapshot did not stay within a turn of the event loop')
+        if (tries === maxSnapshotAttempts) throw new Error('a snapshot did not stay within a turn of the event loop')
       }
     },
     noteCommit: (changed) => {
-      for (const what of changed) changesHere.set(what, changesOf(what) + 1)
+      for (const what of changed) changesHere.set(what, commitCountOf(what) + 1)
       refresh()
     },
     version: (table) => {
-      open()
-      return latestVersion + failures + changesOf(table) + changesOf('anything')
+      openTransaction()
+      return latestVersion + failures + commitCountOf(table) + commitCountOf('anything')
     },
   }
 }
 
 /** A turn stores few groups, and reading takes less than storing one. */
-const snapshotTries = 100
+const maxSnapshotAttempts = 100

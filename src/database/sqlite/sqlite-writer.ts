@@ -1,58 +1,58 @@
 import { unavailable, unknownOutcome } from '../../core/errors.ts'
 import type { DatabaseStatistics, OnCommitted, WriteOptions } from '../database.ts'
-import { answerLimitMs, machineClock, queueLimit, tooFull, tooLate } from '../deadline.ts'
-import type { PendingWrites } from '../deferred-writes.ts'
-import { pendingWrites } from '../deferred-writes.ts'
-import type { Answer, Query, Tx } from '../query.ts'
+import { deadlineExceeded, maxQueuedWrites, monotonicNowMs, writeQueueFull, writeTimeoutMs } from '../deadline.ts'
+import type { DeferredWrites } from '../deferred-writes.ts'
+import { deferredWrites } from '../deferred-writes.ts'
+import type { MaybePromise, Query, Tx } from '../query.ts'
 import { returnsRows } from '../query.ts'
-import { sharedAnswers } from '../shared-query-cache.ts'
-import type { Changed, SqliteConnection } from './sqlite-connection.ts'
+import { sharedQueryCache } from '../shared-query-cache.ts'
+import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
 /** Operations that share one commit at most, so that those behind them do not wait for all that a burst brought. */
-export const groupLimit = 256
+export const maxBatchSize = 256
 
 /**
  * A turn of the event loop may last this long, or as long as storing the last group took, before what waits is stored
  * within it: a flood of requests makes turns of seconds, and may have no more than half of the time.
  */
-const turnLimitMs = 50
+const minOverdueMs = 50
 
 /** A group waits this long for another process that holds the write lock: 500 times 10 ms. */
-const lockRetries = 500
-const lockRetryMs = 10
+const maxLockRetries = 500
+const lockRetryDelayMs = 10
 
 /** The write side: one transaction after another, each shared by the operations that had arrived. */
 export type SqliteWriter = {
-  readonly write: <Result>(operation: (tx: Tx) => Answer<Result>, options?: WriteOptions) => Promise<Result>
+  readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /** @throws Refusal UNAVAILABLE when the queue is full */
-  readonly requireRoom: () => void
+  readonly requireQueueSpace: () => void
   /** See `Database`. */
-  readonly beforeGroups: (call: () => void) => void
+  readonly onBeforeBatch: (call: () => void) => void
   readonly statistics: () => DatabaseStatistics
   readonly drain: () => Promise<void>
 }
 
-type Operation = (tx: Tx) => Answer<unknown>
+type UntypedWriteOperation = (tx: Tx) => MaybePromise<unknown>
 
-type Member = {
-  readonly operation: Operation
+type QueuedWrite = {
+  readonly operation: UntypedWriteOperation
   /** See `WriteOptions`: a process that was stopped begins nothing for callers that have given up meanwhile. */
-  readonly beginBy: number
+  readonly deadlineMs: number
   readonly onCommitted: OnCommitted | undefined
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
   outcome: { readonly result: unknown } | { readonly error: unknown } | null
 }
 
-type Group = {
-  readonly members: readonly Member[]
+type WriteBatch = {
+  readonly writes: readonly QueuedWrite[]
   /** Members that made an earlier run of this group roll back; they are answered with the rest. */
-  readonly abandoned: readonly Member[]
+  readonly excluded: readonly QueuedWrite[]
   /** What its members have changed. */
-  readonly changed: Set<Changed>
+  readonly changedTables: Set<ChangedTable>
   /** What they have left to be written before COMMIT. */
-  readonly pending: PendingWrites
-  current: Member | null
+  readonly deferred: DeferredWrites
+  current: QueuedWrite | null
   hasCurrentWritten: boolean
   isOver: boolean
   readonly startedAt: number
@@ -80,15 +80,15 @@ type Group = {
 export function sqliteWriter(
   connection: SqliteConnection,
   {
-    requireFile,
-    requireEpoch,
+    requireDatabaseFile: requireFile,
+    requireWriterEpoch: requireEpoch,
     onCommit,
     onCommitted,
     onFatal,
   }: {
-    requireFile: () => void
-    requireEpoch: () => void
-    onCommit: (changed: ReadonlySet<Changed>) => void
+    requireDatabaseFile: () => void
+    requireWriterEpoch: () => void
+    onCommit: (changed: ReadonlySet<ChangedTable>) => void
     onCommitted?: OnCommitted | undefined
     onFatal: (error: Error) => void
   },
@@ -101,9 +101,9 @@ export function sqliteWriter(
   const rollback = raw.prepare('rollback')
   // It grows with the commits of other processes.
   const dataVersion = raw.prepare('pragma data_version').pluck()
-  const shared = sharedAnswers<unknown[]>()
+  const shared = sharedQueryCache<unknown[]>()
   let sharedOf: unknown = null
-  let queue: Member[] = []
+  let queue: QueuedWrite[] = []
   let isBusy = false
   /** Whether the last group was one operation, and nobody came in the turn that it was stored in: then nobody waits for others. */
   let isQuiet = false
@@ -118,24 +118,24 @@ export function sqliteWriter(
   const drained: (() => void)[] = []
 
   function write<Result>(
-    operation: (tx: Tx) => Answer<Result>,
-    { beginBy = machineClock() + answerLimitMs, onCommitted }: WriteOptions = {},
+    operation: (tx: Tx) => MaybePromise<Result>,
+    { deadlineMs: beginBy = monotonicNowMs() + writeTimeoutMs, onCommitted }: WriteOptions = {},
   ): Promise<Result> {
     return new Promise<Result>((answer, reject) => {
       // What it throws rejects the promise.
-      requireRoom()
+      requireQueueSpace()
       const resolve = answer as (result: unknown) => void
-      queue.push({ operation, beginBy, onCommitted, resolve, reject, outcome: null })
-      if (!isBusy) startNext()
+      queue.push({ operation, deadlineMs: beginBy, onCommitted, resolve, reject, outcome: null })
+      if (!isBusy) startNextBatch()
     })
   }
 
-  function requireRoom(): void {
-    if (next !== null && performance.now() >= nextDueAt) runNext()
-    if (queue.length >= queueLimit) throw tooFull()
+  function requireQueueSpace(): void {
+    if (next !== null && performance.now() >= nextDueAt) runNextBatch()
+    if (queue.length >= maxQueuedWrites) throw writeQueueFull()
   }
 
-  function startNext(): void {
+  function startNextBatch(): void {
     if (queue.length === 0) {
       isBusy = false
       // Whoever came meanwhile is heard of before that.
@@ -151,30 +151,30 @@ export function sqliteWriter(
     isQuiet = false
     isBusy = true
     if (!waitsForOthers) {
-      runNext()
+      runNextBatch()
       return
     }
     // The turn's other requests arrive before the immediate, and so share this commit.
-    next = setImmediate(runNext)
-    nextDueAt = performance.now() + Math.max(turnLimitMs, lastGroupMs)
+    next = setImmediate(runNextBatch)
+    nextDueAt = performance.now() + Math.max(minOverdueMs, lastGroupMs)
   }
 
-  function runNext(): void {
+  function runNextBatch(): void {
     clearImmediate(next ?? undefined)
     next = null
     beforeGroup()
-    const members = queue.slice(0, groupLimit)
-    queue = queue.slice(groupLimit)
+    const members = queue.slice(0, maxBatchSize)
+    queue = queue.slice(maxBatchSize)
     lastSize = members.length
-    run(members)
+    runBatch(members)
   }
 
-  function run(members: readonly Member[], abandoned: readonly Member[] = [], lockRetry = 0): void {
-    const group: Group = {
-      members,
-      abandoned,
-      changed: new Set(),
-      pending: pendingWrites(),
+  function runBatch(members: readonly QueuedWrite[], abandoned: readonly QueuedWrite[] = [], lockRetry = 0): void {
+    const group: WriteBatch = {
+      writes: members,
+      excluded: abandoned,
+      changedTables: new Set(),
+      deferred: deferredWrites(),
       current: null,
       hasCurrentWritten: false,
       isOver: false,
@@ -185,91 +185,95 @@ export function sqliteWriter(
       requireFile()
       begin.run()
       requireEpoch()
-      forgetWhatOthersChanged()
+      invalidateSharedQueries()
     } catch (error) {
-      if (isLocked(error) && lockRetry < lockRetries) setTimeout(run, lockRetryMs, members, abandoned, lockRetry + 1)
-      else finish(group, () => refuse(withQueue(group), error))
+      if (isLocked(error) && lockRetry < maxLockRetries)
+        setTimeout(runBatch, lockRetryDelayMs, members, abandoned, lockRetry + 1)
+      else finishBatch(group, () => rejectAll(withQueuedWrites(group), error))
       return
     }
     // Only microtasks pass between an operation's statements, so a whole group is over before this can fire.
     const waited = setImmediate(() =>
-      abandonCurrent(group, new Error('an operation inside write() waited for something other than its statements')),
+      rerunWithoutCurrent(
+        group,
+        new Error('an operation inside write() waited for something other than its statements'),
+      ),
     )
-    runMembers(group)
+    runWrites(group)
       .finally(() => clearImmediate(waited))
       .catch(onFatal)
   }
 
   /** Nobody else commits while this process has the write lock, so what is kept then is as it is stored. */
-  function forgetWhatOthersChanged(): void {
+  function invalidateSharedQueries(): void {
     const version = dataVersion.get()
-    if (version !== sharedOf) shared.forget()
+    if (version !== sharedOf) shared.clear()
     sharedOf = version
   }
 
-  async function runMembers(group: Group): Promise<void> {
-    const begunAt = machineClock()
-    for (const member of group.members) {
-      if (member.beginBy < begunAt) {
-        member.outcome = { error: tooLate() }
+  async function runWrites(group: WriteBatch): Promise<void> {
+    const begunAt = monotonicNowMs()
+    for (const member of group.writes) {
+      if (member.deadlineMs < begunAt) {
+        member.outcome = { error: deadlineExceeded() }
         continue
       }
       group.current = member
       group.hasCurrentWritten = false
-      group.pending.begin()
+      group.deferred.begin()
       try {
-        member.outcome = { result: await member.operation(transaction(group, member)) }
+        member.outcome = { result: await member.operation(guardedTx(group, member)) }
       } catch (error) {
         if (group.isOver) return
         if (isStorageFailure(error)) group.failure ??= error
-        if (group.hasCurrentWritten && !group.failure) return abandonCurrent(group, error)
-        group.pending.undo()
+        if (group.hasCurrentWritten && !group.failure) return rerunWithoutCurrent(group, error)
+        group.deferred.undo()
         member.outcome = { error }
       }
       if (group.isOver) return
-      if (group.failure) return finish(group, () => refuse(group, group.failure))
+      if (group.failure) return finishBatch(group, () => rejectAll(group, group.failure))
     }
-    if (!group.pending.isEmpty()) await storePending(group)
-    if (!group.isOver) commitGroup(group)
+    if (!group.deferred.isEmpty()) await storeDeferred(group)
+    if (!group.isOver) commitBatch(group)
   }
 
-  async function storePending(group: Group): Promise<void> {
+  async function storeDeferred(group: WriteBatch): Promise<void> {
     group.current = null
     try {
-      await group.pending.store(transaction(group, null))
+      await group.deferred.store(guardedTx(group, null))
     } catch (error) {
-      finish(group, () => refuse(group, error))
+      finishBatch(group, () => rejectAll(group, error))
     }
   }
 
   /** The member's own handle: what it left running when it ended must not write in the turn of the next. */
-  function transaction(group: Group, member: Member | null): Tx {
+  function guardedTx(group: WriteBatch, member: QueuedWrite | null): Tx {
     const requireTurn = () => {
       if (group.isOver || group.current !== member) throw new Error('a statement was run after its operation had ended')
       if (group.failure) throw group.failure
     }
     return {
-      pending: {
-        hold: (name, read) => {
+      deferred: {
+        lock: (name, read) => {
           requireTurn()
-          group.pending.hold(name, read)
+          group.deferred.lock(name, read)
         },
-        change: (name, how) => {
+        update: (name, how) => {
           requireTurn()
-          return group.pending.change(name, how)
+          return group.deferred.update(name, how)
         },
       },
       execute: (query: Query, params: object) => {
         requireTurn()
-        const changed = connection.changes(query)
+        const changed = connection.changedTableOf(query)
         try {
-          const run = () => connection.run(query, params)
-          const rows = query.isShared ? shared.answer(query, params, run) : run()
+          const runBatch = () => connection.run(query, params)
+          const rows = query.isShared ? shared.getOrRun(query, params, runBatch) : runBatch()
           // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
           if (changed !== null && (rows.length > 0 || !returnsRows(query))) {
             group.hasCurrentWritten = true
-            group.changed.add(changed)
-            shared.note(query)
+            group.changedTables.add(changed)
+            shared.clearIfChangedBy(query)
           }
           return rows
         } catch (error) {
@@ -277,37 +281,37 @@ export function sqliteWriter(
           throw error
         }
       },
-    } as Pick<Tx, 'pending' | 'execute'> as Tx
+    } as Pick<Tx, 'deferred' | 'execute'> as Tx
   }
 
-  function commitGroup(group: Group): void {
+  function commitBatch(group: WriteBatch): void {
     const begunAt = performance.now()
     try {
       commit.run()
     } catch (error) {
-      shared.forget()
+      shared.clear()
       if (!isKnownUncommitted(error)) onFatal(error as Error)
-      finish(group, () => refuse(group, error))
+      finishBatch(group, () => rejectAll(group, error))
       return
     }
     commits++
-    const committed = { operations: group.members.length, seconds: (performance.now() - begunAt) / 1_000 }
+    const committed = { writes: group.writes.length, seconds: (performance.now() - begunAt) / 1_000 }
     // It is stored: what fails of this is no reason to leave it unanswered.
     try {
       onCommitted?.(committed)
-      for (const member of group.members) member.onCommitted?.(committed)
-      onCommit(group.changed)
+      for (const member of group.writes) member.onCommitted?.(committed)
+      onCommit(group.changedTables)
     } catch (error) {
       setImmediate(onFatal, error as Error)
     }
     try {
       requireFile()
     } catch (error) {
-      finish(group, () => refuse(group, unknownOutcome(error)))
+      finishBatch(group, () => rejectAll(group, unknownOutcome(error)))
       return
     }
-    finish(group, () => {
-      for (const { outcome, resolve, reject } of everyone(group)) {
+    finishBatch(group, () => {
+      for (const { outcome, resolve, reject } of allWrites(group)) {
         if (outcome && 'result' in outcome) {
           writes++
           resolve(outcome.result)
@@ -317,12 +321,12 @@ export function sqliteWriter(
   }
 
   /** Rolls everything back and runs the others again; the current member is refused with `error` when they are answered. */
-  function abandonCurrent(group: Group, error: unknown): void {
-    const { current, members, abandoned } = group
+  function rerunWithoutCurrent(group: WriteBatch, error: unknown): void {
+    const { current, writes: members, excluded: abandoned } = group
     if (current) current.outcome = { error }
     group.isOver = true
     rollBack()
-    run(
+    runBatch(
       members.filter((member) => member !== current),
       current ? [...abandoned, current] : abandoned,
     )
@@ -331,41 +335,41 @@ export function sqliteWriter(
   function rollBack(): void {
     if (!raw.inTransaction) return
     rollback.run()
-    shared.forget()
+    shared.clear()
   }
 
-  function finish(group: Group, answer: () => void): void {
+  function finishBatch(group: WriteBatch, answer: () => void): void {
     group.isOver = true
     rollBack()
     lastGroupMs = performance.now() - group.startedAt
     answer()
-    startNext()
+    startNextBatch()
   }
 
   /** Whoever is still waiting would wait as long for the same lock again. */
-  function withQueue(group: Group): Group {
+  function withQueuedWrites(group: WriteBatch): WriteBatch {
     const waiting = queue
     queue = []
-    return { ...group, abandoned: [...group.abandoned, ...waiting] }
+    return { ...group, excluded: [...group.excluded, ...waiting] }
   }
 
-  function refuse(group: Group, error: unknown): void {
+  function rejectAll(group: WriteBatch, error: unknown): void {
     const refusal = isStorageFailure(error) ? Object.assign(unavailable(), { cause: error }) : error
-    for (const { reject } of everyone(group)) reject(refusal)
+    for (const { reject } of allWrites(group)) reject(refusal)
   }
 
   return {
     write,
-    requireRoom,
-    beforeGroups: (call) => {
+    requireQueueSpace,
+    onBeforeBatch: (call) => {
       beforeGroup = call
     },
-    statistics: () => ({ writes, commits, waiting: queue.length }),
+    statistics: () => ({ writes, commits, queued: queue.length }),
     drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
   }
 }
 
-function everyone({ members, abandoned }: Group): readonly Member[] {
+function allWrites({ writes: members, excluded: abandoned }: WriteBatch): readonly QueuedWrite[] {
   return abandoned.length === 0 ? members : [...members, ...abandoned]
 }
 

@@ -5,16 +5,16 @@ import { unavailable } from '../../core/errors.ts'
 const lockTimeoutMs = 5_000
 
 /** Before any epoch that a service takes. */
-const notYet = -1
+const notTaken = -1
 
 /** Which service a database is written by: each takes the next epoch when it starts. */
-export type Epoch = {
+export type WriterEpoch = {
   /** See `Database.takeOver`. */
   readonly take: (onTakenOver: () => void) => void
   /** @throws Refusal UNAVAILABLE once another service has taken the next epoch */
-  readonly require: () => void
+  readonly requireCurrent: () => void
   /** @throws Refusal UNAVAILABLE then, and where the epoch could not be taken yet */
-  readonly requireToWrite: () => void
+  readonly requireForWrite: () => void
 }
 
 /**
@@ -28,7 +28,7 @@ export type Epoch = {
  * Only services take an epoch. A command beside them does what its operator asks for now, holds nothing for others, and so
  * takes and requires none: it must not end a service, nor be ended by one that starts.
  */
-export function epochOf(raw: Sqlite.Database): Epoch {
+export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   const current = raw.prepare('pragma user_version').pluck()
   const takeNext = raw.transaction(() => {
     const next = (current.get() as number) + 1
@@ -38,8 +38,8 @@ export function epochOf(raw: Sqlite.Database): Epoch {
   let own: number | null = null
   let tell = () => {}
 
-  function require() {
-    if (own === null || own === notYet || current.get() === own) return
+  function requireCurrent() {
+    if (own === null || own === notTaken || current.get() === own) return
     tell()
     tell = () => {}
     throw unavailable('Another service has taken this database over: nothing is stored here any more.')
@@ -50,7 +50,7 @@ export function epochOf(raw: Sqlite.Database): Epoch {
       // Somebody who tries until it succeeds may still try when all is over.
       if (!raw.open) return
       // Whoever means to take it writes nothing before: the service whose place it takes may still do.
-      own ??= notYet
+      own ??= notTaken
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
       try {
@@ -60,10 +60,10 @@ export function epochOf(raw: Sqlite.Database): Epoch {
       }
       tell = onTakenOver
     },
-    require,
-    requireToWrite: () => {
-      if (own === notYet) throw unavailable('The database can not be taken over yet: nothing is stored until then.')
-      require()
+    requireCurrent,
+    requireForWrite: () => {
+      if (own === notTaken) throw unavailable('The database can not be taken over yet: nothing is stored until then.')
+      requireCurrent()
     },
   }
 }

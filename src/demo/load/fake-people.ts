@@ -1,4 +1,4 @@
-import type { Random } from './random.ts'
+import type { SeededRandom } from './random.ts'
 
 const firstNames = [
   'Ada',
@@ -27,9 +27,9 @@ const lastNames = [
   'van Wyk',
   'Yusuf',
 ]
-const trades = ['Foods', 'Logistics', 'Textiles', 'Motors', 'Design', 'Farms', 'Pharmacy', 'Studios']
+const businessSuffixes = ['Foods', 'Logistics', 'Textiles', 'Motors', 'Design', 'Farms', 'Pharmacy', 'Studios']
 
-export const banks = [
+export const fakeBanks = [
   { currency: 'NGN', country: 'Nigeria', bankName: 'Access Bank', bankCode: '044' },
   { currency: 'NGN', country: 'Nigeria', bankName: 'Guaranty Trust Bank', bankCode: '058' },
   { currency: 'NGN', country: 'Nigeria', bankName: 'Zenith Bank', bankCode: '057' },
@@ -37,21 +37,21 @@ export const banks = [
   { currency: 'ZAR', country: 'South Africa', bankName: 'First National Bank', bankCode: '250655' },
 ] as const
 
-export function personName(random: Random): { firstName: string; lastName: string } {
+export function fakeName(random: SeededRandom): { firstName: string; lastName: string } {
   return { firstName: random.pick(firstNames), lastName: random.pick(lastNames) }
 }
 
 /** The input of a customer, one business in four. */
-export function customerOf(random: Random) {
-  const { firstName, lastName } = personName(random)
-  const { country } = random.pick(banks)
+export function fakeCustomer(random: SeededRandom) {
+  const { firstName, lastName } = fakeName(random)
+  const { country } = random.pick(fakeBanks)
   const isBusiness = random.chance(0.25)
-  const businessName = `${lastName} ${random.pick(trades)} Ltd`
+  const businessName = `${lastName} ${random.pick(businessSuffixes)} Ltd`
   return {
     customerType: isBusiness ? ('business' as const) : ('individual' as const),
     email: `${firstName}.${lastName}.${random.digits(6)}@example.com`.toLowerCase().replaceAll(' ', ''),
     phone: country === 'Nigeria' ? `+23480${random.digits(8)}` : `+278${random.digits(8)}`,
-    addressLine1: `${random.whole(1, 200)} Market Street`,
+    addressLine1: `${random.integer(1, 200)} Market Street`,
     city: country === 'Nigeria' ? 'Lagos' : 'Johannesburg',
     state: country === 'Nigeria' ? 'Lagos' : 'Gauteng',
     country,
@@ -60,21 +60,21 @@ export function customerOf(random: Random) {
       : {
           firstName,
           lastName,
-          birthDate: `${random.whole(1955, 2004)}-0${random.whole(1, 9)}-1${random.whole(0, 9)}`,
-          expectedMonthlyIncome: `${random.whole(300, 9000)}.00`,
+          birthDate: `${random.integer(1955, 2004)}-0${random.integer(1, 9)}-1${random.integer(0, 9)}`,
+          expectedMonthlyIncome: `${random.integer(300, 9000)}.00`,
         }),
   }
 }
 
-export function bankMethodFor(random: Random) {
-  const { currency, bankName, bankCode } = random.pick(banks)
-  const { firstName, lastName } = personName(random)
+export function fakeBankMethod(random: SeededRandom) {
+  const { currency, bankName, bankCode } = random.pick(fakeBanks)
+  const { firstName, lastName } = fakeName(random)
   const accountName = `${firstName} ${lastName}`
   return { type: 'BANK' as const, accountName, accountNumber: random.digits(10), bankName, currency, bankCode }
 }
 
-export function walletMethodFor(random: Random) {
-  const walletAddress = `0x${Array.from({ length: 40 }, () => random.whole(0, 15).toString(16)).join('')}`
+export function fakeWalletMethod(random: SeededRandom) {
+  const walletAddress = `0x${Array.from({ length: 40 }, () => random.integer(0, 15).toString(16)).join('')}`
   return {
     type: 'WALLET' as const,
     walletAddress,

@@ -1,14 +1,14 @@
 /** A repeatable source of randomness (mulberry32): the same seed makes the same data on every machine. */
-export type Random = {
+export type SeededRandom = {
   /** A whole number from `least` to `most`, both included. */
-  readonly whole: (least: number, most: number) => number
+  readonly integer: (least: number, most: number) => number
   readonly pick: <Item>(items: readonly Item[]) => Item
   readonly digits: (count: number) => string
   /** Whether something happens that has this probability. */
   readonly chance: (probability: number) => boolean
 }
 
-export function randomFrom(seed: number): Random {
+export function createRandom(seed: number): SeededRandom {
   let state = seed >>> 0
   function next(): number {
     state = (state + 0x6d2b79f5) >>> 0
@@ -16,11 +16,11 @@ export function randomFrom(seed: number): Random {
     bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61)
     return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
   }
-  const whole = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
+  const integer = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
   return {
-    whole,
-    pick: (items) => items[whole(0, items.length - 1)] as (typeof items)[number],
-    digits: (count) => Array.from({ length: count }, () => whole(0, 9)).join(''),
+    integer,
+    pick: (items) => items[integer(0, items.length - 1)] as (typeof items)[number],
+    digits: (count) => Array.from({ length: count }, () => integer(0, 9)).join(''),
     chance: (probability) => next() < probability,
   }
 }

@@ -1,24 +1,24 @@
 import type { Amount } from '../../core/money/amount.ts'
 import type { Params } from '../../database/query.ts'
-import { change, into, sameNames, statement } from '../../database/query.ts'
+import { insertInto, pickParams, statement, updateTable } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
 /** What a wallet account holds, and where its statement ends. */
-export type Standing = { balance: Amount; reachableBalance: Amount; entryCount: number; latestTime: bigint }
+export type SeededBalance = { balance: Amount; reachableBalance: Amount; entryCount: number; latestTime: bigint }
 
 /** Sets a wallet account to what the entries just written add up to. */
-export const setAccount = statement((p: Params<{ merchantId: string; id: string } & Standing>) =>
-  change('accounts')
-    .set(sameNames(p, ['balance', 'reachableBalance', 'entryCount', 'latestTime']))
+export const setAccountBalance = statement((p: Params<{ merchantId: string; id: string } & SeededBalance>) =>
+  updateTable('accounts')
+    .set(pickParams(p, ['balance', 'reachableBalance', 'entryCount', 'latestTime']))
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id),
 )
 
-const latest = ['latest', 'latestTime', 'latestId'] as const
+const latestColumns = ['latest', 'latestTime', 'latestId'] as const
 
 /** Moves a sequence to the last row numbered. */
 export const setSequence = statement((p: Params<NewRowOf<'sequences'>>) =>
-  into('sequences')
-    .values(sameNames(p, ['merchantId', 'name', ...latest]))
-    .onConflict((conflict) => conflict.columns(['merchantId', 'name']).doUpdateSet(sameNames(p, latest))),
+  insertInto('sequences')
+    .values(pickParams(p, ['merchantId', 'name', ...latestColumns]))
+    .onConflict((conflict) => conflict.columns(['merchantId', 'name']).doUpdateSet(pickParams(p, latestColumns))),
 )

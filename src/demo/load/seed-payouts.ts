@@ -2,18 +2,23 @@ import { timestamp } from '../../core/ids.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { oneUnit } from '../../core/money/amount.ts'
 import type { Tx } from '../../database/query.ts'
-import { latestInSequence } from '../../lists/sequence.ts'
-import { gainOf } from '../../modules/ledger/entry.ts'
-import type { Movement } from '../../modules/ledger/post-transfer.ts'
+import { latestSequenceNumber } from '../../lists/sequence.ts'
+import { balanceChangeOf } from '../../modules/ledger/entry.ts'
+import type { NewTransfer } from '../../modules/ledger/post-transfer.ts'
 import { recordTransfer } from '../../modules/ledger/post-transfer.ts'
 import type { EventType } from '../../modules/outbox/event.ts'
 import { insertEventRow } from '../../modules/outbox/repository.ts'
 import type { Payout } from '../../modules/payouts/payout.ts'
-import { paymentPurposes, payoutAssetCodes, standardTransferType, untouched } from '../../modules/payouts/payout.ts'
+import {
+  defaultTransferType,
+  initialPayoutState,
+  paymentPurposes,
+  payoutAssetCodes,
+} from '../../modules/payouts/payout.ts'
 import { withChecksum } from '../../modules/payouts/payout-checksum.ts'
-import { priceOf } from '../../modules/payouts/quote.ts'
+import { computeQuote } from '../../modules/payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../../modules/payouts/repository.ts'
-import { settlementTold, settlementTransfer } from '../../modules/payouts/settle-payout.ts'
+import { settlementEvents, settlementTransfer } from '../../modules/payouts/settle-payout.ts'
 import { transactionId } from '../../modules/payouts/transaction-id.ts'
 import type { Fee } from '../../modules/pricing/fees/fee.ts'
 import { feeInForce } from '../../modules/pricing/fees/repository.ts'
@@ -21,24 +26,24 @@ import type { RateInForce } from '../../modules/pricing/rates/rate.ts'
 import { rateInForce } from '../../modules/pricing/rates/repository.ts'
 import { insertDeposit, walletsOfMerchant } from '../../modules/wallets/repository.ts'
 import type { Context } from '../../operations/context.ts'
-import { banks, personName } from './fake-people.ts'
-import type { Random } from './random.ts'
-import type { Standing } from './repository.ts'
-import { setAccount, setSequence } from './repository.ts'
+import { fakeBanks, fakeName } from './fake-people.ts'
+import type { SeededRandom } from './random.ts'
+import type { SeededBalance } from './repository.ts'
+import { setAccountBalance, setSequence } from './repository.ts'
 
 /** Called as work goes on: what is being made, and how many of how many there are. */
-export type Progress = (noun: string, done: number, total: number) => void
+export type OnSeedProgress = (noun: string, done: number, total: number) => void
 
 /** Payouts that share a commit: enough to make the sync cheap, few enough to let a server beside it write too. */
 const chunkSize = 5_000
 
 /** One payout in twenty-five fails. */
-const outcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
+const settlementOutcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
 
 /** Where the merchant's events have come to; they are told as they are made. */
-type Feed = { latest: number; latestTime: bigint }
+type EventSequence = { latest: number; latestTime: bigint }
 
-type Book = { id: string; customerId: string | null; currency: string } & Standing
+type WalletBook = { id: string; customerId: string | null; currency: string } & SeededBalance
 
 /**
  * Writes payouts in bulk, most of them settled, with a deposit wherever a wallet runs low.
@@ -46,17 +51,20 @@ type Book = { id: string; customerId: string | null; currency: string } & Standi
  * It writes what `createPayout`, `settlePayout` and `depositToWallet` write, but keeps the balances in memory and sets
  * them once for each chunk: a million payouts are four million rows.
  */
-export async function fillPayouts(
+export async function seedPayouts(
   context: Context,
-  { random, payouts, onProgress }: { random: Random; payouts: number; onProgress: Progress },
+  { random, payouts, onProgress }: { random: SeededRandom; payouts: number; onProgress: OnSeedProgress },
 ): Promise<void> {
   const { db, merchantId } = context
-  let books: Book[] = (await walletsOfMerchant(db, { merchantId }))
+  let books: WalletBook[] = (await walletsOfMerchant(db, { merchantId }))
     .filter(({ currency }) => currency === 'USDC' || currency === 'USDT')
     .map((wallet) => ({ ...wallet, reachableBalance: wallet.balance, entryCount: 0, latestTime: 0n }))
-  const prices = await pricesOf(context)
-  let sequence = (await latestInSequence(db, { merchantId, name: 'payouts' }))?.latest ?? 0
-  let feed: Feed = { latest: (await latestInSequence(db, { merchantId, name: 'events' }))?.latest ?? 0, latestTime: 0n }
+  const prices = await loadPrices(context)
+  let sequence = (await latestSequenceNumber(db, { merchantId, name: 'payouts' }))?.latest ?? 0
+  let feed: EventSequence = {
+    latest: (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0,
+    latestTime: 0n,
+  }
   const last = sequence + payouts
   while (sequence < last) {
     const upTo = Math.min(last, sequence + chunkSize)
@@ -67,14 +75,14 @@ export async function fillPayouts(
       // Copies, because what did not commit is run again from the same books.
       const after = before.map((book) => ({ ...book }))
       const feed = { ...told }
-      const touched = new Set<Book>()
+      const touched = new Set<WalletBook>()
       let latest = { latestTime: 0n, latestId: '' }
       for (let number = written + 1; number <= upTo; number++) {
         const book = random.pick(after)
         touched.add(book)
         latest = await writePayout(tx, context, { random, book, feed, prices, sequence: number })
       }
-      for (const book of touched) await setAccount(tx, { merchantId, ...book })
+      for (const book of touched) await setAccountBalance(tx, { merchantId, ...book })
       await setSequence(tx, { merchantId, name: 'payouts', latest: upTo, ...latest })
       await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null })
       return { books: after, feed }
@@ -87,13 +95,13 @@ export async function fillPayouts(
 }
 
 /** What prices a payout from an asset to a bank's currency. */
-type Prices = Map<string, { rate: RateInForce; fee: Fee | null }>
+type PayoutPrices = Map<string, { rate: RateInForce; fee: Fee | null }>
 
-async function pricesOf({ db, now }: Context): Promise<Prices> {
+async function loadPrices({ db, now }: Context): Promise<PayoutPrices> {
   const at = timestamp(now())
-  const prices: Prices = new Map()
+  const prices: PayoutPrices = new Map()
   for (const assetCode of payoutAssetCodes) {
-    for (const { currency: recipientCurrency } of banks) {
+    for (const { currency: recipientCurrency } of fakeBanks) {
       const rate = await rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at })
       const fee = await feeInForce(db, { assetCode, recipientCurrency, at })
       if (rate) prices.set(`${assetCode} ${recipientCurrency}`, { rate, fee })
@@ -112,33 +120,33 @@ async function writePayout(
     feed,
     prices,
     sequence,
-  }: { random: Random; book: Book; feed: Feed; prices: Prices; sequence: number },
+  }: { random: SeededRandom; book: WalletBook; feed: EventSequence; prices: PayoutPrices; sequence: number },
 ): Promise<{ latestTime: bigint; latestId: string }> {
   // One moment for all that happens at once, which spares most of the formatting of times.
-  const context = atOneMoment(service)
+  const context = withFixedClock(service)
   const { merchantId } = context
   const assetCode = book.currency
-  const amount = (BigInt(random.whole(1_000, 400_000)) * oneUnit) / 100n
-  const bank = random.pick(banks)
+  const amount = (BigInt(random.integer(1_000, 400_000)) * oneUnit) / 100n
+  const bank = random.pick(fakeBanks)
   const price = prices.get(`${assetCode} ${bank.currency}`)
   if (!price) throw new Error(`there is no rate from ${assetCode} to ${bank.currency}`)
-  const { total, netAmount, ...quote } = priceOf(amount, price)
+  const { total, netAmount, ...quote } = computeQuote(amount, price)
   if (book.balance < total) {
     const depositId = await writeDeposit(tx, context, book, total * 50n)
-    await tell(tx, context, feed, { type: 'wallet.transaction.inbound', objectId: depositId, version: 1 })
+    await recordSeedEvent(tx, context, feed, { type: 'wallet.transaction.inbound', objectId: depositId, version: 1 })
   }
 
   const id = context.newId()
   const createdAt = timestamp(context.now())
   const latest = { latestTime: BigInt(context.now()), latestId: id }
-  const transferId = await write(tx, context, book, {
+  const transferId = await recordWalletTransfer(tx, context, book, {
     kind: 'payout',
     amount: netAmount,
     fee: quote.fee ?? 0n,
     cause: { payoutId: id },
   })
-  const { firstName, lastName } = personName(random)
-  const settlement = random.chance(0.97) ? random.pick(outcomes) : null
+  const { firstName, lastName } = fakeName(random)
+  const settlement = random.chance(0.97) ? random.pick(settlementOutcomes) : null
   const payout: Payout = {
     ...quote,
     merchantId,
@@ -153,7 +161,7 @@ async function writePayout(
     referenceId: context.newId(),
     idempotencyKey: null,
     fingerprint: null,
-    ...untouched,
+    ...initialPayoutState,
     ...(settlement && { status: settlement }),
     assetCode,
     amount,
@@ -166,31 +174,36 @@ async function writePayout(
     accountNumber: random.digits(10),
     paymentPurpose: random.pick(paymentPurposes),
     narration: random.chance(0.5) ? `Invoice ${sequence}` : null,
-    transferType: standardTransferType,
+    transferType: defaultTransferType,
     payoutMethodId: null,
   }
   await insertPayout(tx, withChecksum(payout))
-  await tell(tx, context, feed, { type: 'payout.initiated', objectId: id, version: 1 })
+  await recordSeedEvent(tx, context, feed, { type: 'payout.initiated', objectId: id, version: 1 })
   if (settlement === null) return latest
 
-  const later = atOneMoment(service)
-  const settlementId = await write(tx, later, book, settlementTransfer(payout, settlement))
+  const later = withFixedClock(service)
+  const settlementId = await recordWalletTransfer(tx, later, book, settlementTransfer(payout, settlement))
   const settledAt = timestamp(later.now())
   const event = { merchantId, payoutId: id, status: settlement, cause: null, transferId: settlementId }
   await insertPayoutEvent(tx, { ...event, createdAt: settledAt, sequence: null })
-  await tell(tx, later, feed, { ...settlementTold[settlement], objectId: id })
+  await recordSeedEvent(tx, later, feed, { ...settlementEvents[settlement], objectId: id })
   return latest
 }
 
-function atOneMoment(context: Context): Context {
+function withFixedClock(context: Context): Context {
   const at = context.now()
   return { ...context, now: () => at }
 }
 
-async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount): Promise<string> {
+async function writeDeposit(tx: Tx, context: Context, book: WalletBook, amount: Amount): Promise<string> {
   const { merchantId } = context
   const reference = `fill ${context.newId()}`
-  const transferId = await write(tx, context, book, { kind: 'deposit', amount, fee: 0n, cause: { reference } })
+  const transferId = await recordWalletTransfer(tx, context, book, {
+    kind: 'deposit',
+    amount,
+    fee: 0n,
+    cause: { reference },
+  })
   const createdAt = timestamp(context.now())
   await insertDeposit(tx, {
     merchantId,
@@ -204,10 +217,10 @@ async function writeDeposit(tx: Tx, context: Context, book: Book, amount: Amount
   return transferId
 }
 
-async function tell(
+async function recordSeedEvent(
   tx: Tx,
   { merchantId, now }: Context,
-  feed: Feed,
+  feed: EventSequence,
   event: { type: EventType; objectId: string; version: number },
 ): Promise<void> {
   feed.latest++
@@ -216,14 +229,23 @@ async function tell(
 }
 
 /** One transfer; where it moves money of the wallet, it moves the book that is kept of it. */
-async function write(tx: Tx, context: Context, book: Book, movement: Omit<Movement, 'assetCode'>): Promise<string> {
+async function recordWalletTransfer(
+  tx: Tx,
+  context: Context,
+  book: WalletBook,
+  movement: Omit<NewTransfer, 'assetCode'>,
+): Promise<string> {
   const transfer = { ...movement, assetCode: book.currency }
   const { kind, amount, fee } = transfer
   if (kind === 'payout_completed') return recordTransfer(tx, context, transfer, null)
-  book.balance += gainOf(kind, amount + fee)
+  book.balance += balanceChangeOf(kind, amount + fee)
   if (kind === 'deposit') book.reachableBalance += amount
   book.entryCount++
   book.latestTime = BigInt(context.now())
   const place = { sequence: book.entryCount, balanceAfter: book.balance }
-  return recordTransfer(tx, context, transfer, { walletId: book.id, place, createdAt: timestamp(context.now()) })
+  return recordTransfer(tx, context, transfer, {
+    walletId: book.id,
+    position: place,
+    createdAt: timestamp(context.now()),
+  })
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
-import { parse } from '../../core/input.ts'
+import { parseInput } from '../../core/input.ts'
 import { createCustomer } from '../../modules/customers/create-customer.ts'
 import { createMerchant } from '../../modules/merchants/create-merchant.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from '../../modules/payout-methods/create-payout-method.ts'
@@ -9,25 +9,25 @@ import { setRate } from '../../modules/pricing/rates/set-rate.ts'
 import { createWallet } from '../../modules/wallets/create-wallet.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext, createService } from '../../operations/context.ts'
-import { bankMethodFor, customerOf, walletMethodFor } from './fake-people.ts'
-import type { Random } from './random.ts'
-import { randomFrom } from './random.ts'
-import type { Progress } from './seed-payouts.ts'
-import { fillPayouts } from './seed-payouts.ts'
+import { fakeBankMethod, fakeCustomer, fakeWalletMethod } from './fake-people.ts'
+import type { SeededRandom } from './random.ts'
+import { createRandom } from './random.ts'
+import type { OnSeedProgress } from './seed-payouts.ts'
+import { seedPayouts } from './seed-payouts.ts'
 
-const count = (most: number) => z.number().int().min(0).max(most)
+const rowCount = (most: number) => z.number().int().min(0).max(most)
 
-export const FillInput = z.object({
+export const SeedInput = z.object({
   merchants: z.number().int().min(1).max(10_000),
-  customers: count(1_000_000),
-  methods: count(1_000_000),
-  wallets: count(1_000_000),
-  payouts: count(100_000_000),
+  customers: rowCount(1_000_000),
+  methods: rowCount(1_000_000),
+  wallets: rowCount(1_000_000),
+  payouts: rowCount(100_000_000),
   seed: z.number().int().min(0).max(4_294_967_295),
 })
 
 /** What was made, for each merchant with its key: the data is for load, not for keeping. */
-export type Filled = { readonly id: string; readonly name: string; readonly apiKey: string }
+export type SeededMerchant = { readonly id: string; readonly name: string; readonly apiKey: string }
 
 /** Days over which the data spreads, so that it looks as if it had grown. */
 const historyDays = 90
@@ -40,37 +40,39 @@ const historyDays = 90
  *
  * @throws Refusal INVALID_INPUT
  */
-export async function fill(
+export async function seedLoadData(
   service: Service,
-  input: z.input<typeof FillInput>,
-  onProgress: Progress = () => {},
-): Promise<Filled[]> {
-  const sizes = parse(FillInput, input)
+  input: z.input<typeof SeedInput>,
+  onProgress: OnSeedProgress = () => {},
+): Promise<SeededMerchant[]> {
+  const sizes = parseInput(SeedInput, input)
   if (sizes.payouts > 0 && sizes.wallets === 0) {
     throw invalidInput([{ field: 'wallets', code: 'INVALID_PARAMETER', message: 'must be at least 1 to have payouts' }])
   }
-  const random = randomFrom(sizes.seed)
-  const past = createService({ ...service, clock: clockOfHistory(service.now(), sizes) })
+  const random = createRandom(sizes.seed)
+  const past = createService({ ...service, clock: historyClock(service.now(), sizes) })
   await ensureRates(past)
 
-  const filled: Filled[] = []
+  const filled: SeededMerchant[] = []
   for (let number = 1; number <= sizes.merchants; number++) {
     const merchant = await createMerchant(past, { name: `Merchant ${sizes.seed}-${number}` })
     filled.push(merchant)
     const context = createContext(past, merchant.id)
-    const customerIds = await many('customers', sizes.customers, onProgress, () => newCustomer(context, random))
-    const ownerOf = () => (customerIds.length > 0 && random.chance(0.8) ? random.pick(customerIds) : null)
-    await many('methods', sizes.methods, onProgress, () => newMethod(context, random, ownerOf()))
-    await many('wallets', sizes.wallets, onProgress, (place) =>
-      newWallet(context, place === 0 ? null : ownerOf(), place),
+    const customerIds = await createMany('customers', sizes.customers, onProgress, () =>
+      createFakeCustomer(context, random),
     )
-    await fillPayouts(context, { random, payouts: sizes.payouts, onProgress })
+    const pickOwner = () => (customerIds.length > 0 && random.chance(0.8) ? random.pick(customerIds) : null)
+    await createMany('methods', sizes.methods, onProgress, () => createFakeMethod(context, random, pickOwner()))
+    await createMany('wallets', sizes.wallets, onProgress, (place) =>
+      createFakeWallet(context, place === 0 ? null : pickOwner(), place),
+    )
+    await seedPayouts(context, { random, payouts: sizes.payouts, onProgress })
   }
   return filled
 }
 
 /** Spreads the data evenly over the days before now, by the number of times that the clock is read. */
-function clockOfHistory(now: number, sizes: z.output<typeof FillInput>): () => number {
+function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => number {
   const rows = sizes.customers + sizes.methods + sizes.wallets + sizes.payouts
   const span = historyDays * 24 * 60 * 60 * 1000
   const step = span / (sizes.merchants * (rows * 6 + 100))
@@ -95,10 +97,10 @@ async function ensureRates(service: Service): Promise<void> {
 }
 
 /** Makes `total` things, several at a time, because those that are made together share a commit. */
-async function many<Made>(
+async function createMany<Made>(
   noun: string,
   total: number,
-  onProgress: Progress,
+  onProgress: OnSeedProgress,
   make: (place: number) => Promise<Made>,
 ): Promise<Made[]> {
   const together = 200
@@ -111,16 +113,16 @@ async function many<Made>(
   return made
 }
 
-async function newCustomer(context: Context, random: Random): Promise<string> {
-  return (await createCustomer(context, customerOf(random))).result.id
+async function createFakeCustomer(context: Context, random: SeededRandom): Promise<string> {
+  return (await createCustomer(context, fakeCustomer(random))).result.id
 }
 
-async function newMethod(context: Context, random: Random, customerId: string | null): Promise<void> {
-  if (random.chance(0.7)) await createBankPayoutMethod(context, { ...bankMethodFor(random), customerId })
-  else await createWalletPayoutMethod(context, { ...walletMethodFor(random), customerId })
+async function createFakeMethod(context: Context, random: SeededRandom, customerId: string | null): Promise<void> {
+  if (random.chance(0.7)) await createBankPayoutMethod(context, { ...fakeBankMethod(random), customerId })
+  else await createWalletPayoutMethod(context, { ...fakeWalletMethod(random), customerId })
 }
 
-async function newWallet(context: Context, customerId: string | null, place: number): Promise<void> {
+async function createFakeWallet(context: Context, customerId: string | null, place: number): Promise<void> {
   // Seven of ten hold USDC; the first does, so that the merchant can always pay.
   const currency =
     (['USDC', 'USDT', 'NGN', 'USDC', 'USDC', 'USDT', 'USDC', 'ZAR', 'USDC', 'USDC'] as const)[place % 10] ?? 'USDC'

@@ -9,13 +9,13 @@ import type {
   ValueNode,
 } from 'graphql'
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
-import { largestSlice, standardSlice } from '../../lists/slice.ts'
+import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
 /** What an operation costs with these variables: its fields, each times the sizes of the lists that it is in. */
-export type Cost = (variables: Readonly<Record<string, unknown>>) => number
+export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
 /** What fields cost that take as long as so many values; any other costs 1. */
-const prices = {
+const fieldPrices = {
   /** A page of rows is a query of its own. */
   connection: 10,
   /** A node by its id, which may be of any type. */
@@ -37,10 +37,10 @@ const prices = {
 } as const
 
 /** How many items a list is reckoned to have that is no connection: none of the schema has more, but those below. */
-export const plainListSize = 8
+export const defaultListSize = 8
 
 /** Lists that may be longer. */
-export const sizeOfList: Readonly<Record<string, number>> = {
+export const listSizeByField: Readonly<Record<string, number>> = {
   'Payout.timeline': 20,
   'WebhookEndpoint.types': 15,
   'WebhookDelivery.attempts': 20,
@@ -48,7 +48,7 @@ export const sizeOfList: Readonly<Record<string, number>> = {
 }
 
 /** Whether a type is a part of a list, whose size is asked for. */
-function isPage(name: string | undefined): boolean {
+function isPageType(name: string | undefined): boolean {
   return name !== undefined && /(Connection|Page)$/.test(name)
 }
 
@@ -58,132 +58,134 @@ function isPage(name: string | undefined): boolean {
  * A connection is as large as its `first` or `last` says, `nodes` as many as its `ids`. Looks at the schema cost nothing:
  * `limits.ts` bounds them. No answer holds more values than its operation costs.
  */
-export function costOf(
+export function operationCost(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   fragments: Readonly<Record<string, FragmentDefinitionNode>>,
-): Cost {
-  const ofSelection = (set: SelectionSetNode, type: GraphQLNamedType | undefined, page: Page): Term => {
+): OperationCost {
+  const selectionCost = (set: SelectionSetNode, type: GraphQLNamedType | undefined, page: PageCost): CostTerm => {
     return sum(
       set.selections.map((selection) => {
-        if (selection.kind === Kind.FIELD) return ofField(selection, type, page)
+        if (selection.kind === Kind.FIELD) return fieldCost(selection, type, page)
         const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
         const condition = inner?.typeCondition && schema.getType(inner.typeCondition.name.value)
-        return inner ? ofSelection(inner.selectionSet, condition ?? type, page) : 0
+        return inner ? selectionCost(inner.selectionSet, condition ?? type, page) : 0
       }),
     )
   }
-  const asksForItems = (set: SelectionSetNode): boolean =>
+  const selectsItems = (set: SelectionSetNode): boolean =>
     set.selections.some((selection) => {
-      if (selection.kind === Kind.FIELD) return isItems(selection.name.value)
+      if (selection.kind === Kind.FIELD) return isItemsField(selection.name.value)
       const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
-      return inner !== undefined && asksForItems(inner.selectionSet)
+      return inner !== undefined && selectsItems(inner.selectionSet)
     })
-  const ofField = (field: FieldNode, parent: GraphQLNamedType | undefined, page: Page): Term => {
+  const fieldCost = (field: FieldNode, parent: GraphQLNamedType | undefined, page: PageCost): CostTerm => {
     const name = field.name.value
     if (name === '__schema' || name === '__type') return 0
     const definition = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined
     const type = definition && getNamedType(definition.type)
-    const isConnection = isPage(type?.name)
+    const isConnection = isPageType(type?.name)
     const size = isConnection ? sliceSize(field) : 1
-    const inner = field.selectionSet ? ofSelection(field.selectionSet, type, { size, total: totalOf(field) }) : 0
-    if (type?.name === 'EventPage') return sum([prices.events, inner])
-    if (type?.name === 'AttentionPage') return sum([prices.attention, inner])
+    const inner = field.selectionSet
+      ? selectionCost(field.selectionSet, type, { size, total: totalCountCost(field) })
+      : 0
+    if (type?.name === 'EventPage') return sum([fieldPrices.events, inner])
+    if (type?.name === 'AttentionPage') return sum([fieldPrices.attention, inner])
     if (isConnection) {
       // The rows of a page are read whether or not they are asked for.
-      const unasked = field.selectionSet && !asksForItems(field.selectionSet) ? atMost(size, largestSlice) : 0
-      return sum([prices.connection, unasked, inner])
+      const unasked = field.selectionSet && !selectsItems(field.selectionSet) ? capSize(size, maxSliceSize) : 0
+      return sum([fieldPrices.connection, unasked, inner])
     }
-    if (argument(field, 'ids')) return sum([1, times(idCount(field), sum([prices.node, inner]))])
-    if (parent && isPage(parent.name)) {
+    if (findArgument(field, 'ids')) return sum([1, multiply(idCount(field), sum([fieldPrices.node, inner]))])
+    if (parent && isPageType(parent.name)) {
       if (name === 'totalCount') return page.total
-      return sum([1, times(isItems(name) ? page.size : 1, inner)])
+      return sum([1, multiply(isItemsField(name) ? page.size : 1, inner)])
     }
     const isList = definition && isListType(getNullableType(definition.type))
-    const price = priceOf(`${parent?.name}.${name}`, type?.name, parent === schema.getMutationType())
-    const length = sizeOfList[`${parent?.name}.${name}`] ?? plainListSize
-    return sum([price, isList ? times(length, field.selectionSet ? inner : 1) : inner])
+    const price = basePriceOf(`${parent?.name}.${name}`, type?.name, parent === schema.getMutationType())
+    const length = listSizeByField[`${parent?.name}.${name}`] ?? defaultListSize
+    return sum([price, isList ? multiply(length, field.selectionSet ? inner : 1) : inner])
   }
   const root = schema.getRootType(operation.operation) ?? undefined
-  const total = ofSelection(operation.selectionSet, root, { size: 1, total: 1 })
+  const total = selectionCost(operation.selectionSet, root, { size: 1, total: 1 })
   return typeof total === 'number' ? () => total : total
 }
 
 /** A number that is known once and for all, or one that depends on the variables. */
-type Term = number | Cost
-type Size = Term
+type CostTerm = number | OperationCost
+type ListSize = CostTerm
 
 /** How many items a page is reckoned to have, and what its total costs. */
-type Page = { readonly size: Size; readonly total: Term }
+type PageCost = { readonly size: ListSize; readonly total: CostTerm }
 
 /** Whether a field of a page is its items. */
-function isItems(name: string): boolean {
+function isItemsField(name: string): boolean {
   return name === 'edges' || name === 'nodes'
 }
 
-function priceOf(place: string, type: string | undefined, isMutation: boolean): number {
-  if (isMutation) return prices.mutation
-  if (place === 'WebhookDelivery.attempts') return prices.attempts
-  return type === 'JSON' ? prices.json : 1
+function basePriceOf(place: string, type: string | undefined, isMutation: boolean): number {
+  if (isMutation) return fieldPrices.mutation
+  if (place === 'WebhookDelivery.attempts') return fieldPrices.attempts
+  return type === 'JSON' ? fieldPrices.json : 1
 }
 
-function totalOf(field: FieldNode): Term {
-  const value = argument(field, 'filter')?.value
-  if (value === undefined || value.kind === Kind.NULL) return prices.totalCount
-  if (value.kind !== Kind.VARIABLE) return prices.filteredTotal
+function totalCountCost(field: FieldNode): CostTerm {
+  const value = findArgument(field, 'filter')?.value
+  if (value === undefined || value.kind === Kind.NULL) return fieldPrices.totalCount
+  if (value.kind !== Kind.VARIABLE) return fieldPrices.filteredTotal
   const name = value.name.value
-  return (variables) => (variables[name] == null ? prices.totalCount : prices.filteredTotal)
+  return (variables) => (variables[name] == null ? fieldPrices.totalCount : fieldPrices.filteredTotal)
 }
 
-function sum(terms: readonly Term[]): Term {
+function sum(terms: readonly CostTerm[]): CostTerm {
   const fixed = terms.filter((term) => typeof term === 'number').reduce((all, term) => all + term, 0)
   const varying = terms.filter((term) => typeof term === 'function')
   if (varying.length === 0) return fixed
   return (variables) => varying.reduce((all, term) => all + term(variables), fixed)
 }
 
-function times(size: Size, inner: Term): Term {
+function multiply(size: ListSize, inner: CostTerm): CostTerm {
   if (typeof size === 'number' && typeof inner === 'number') return size * inner
-  return (variables) => amountOf(size, variables) * amountOf(inner, variables)
+  return (variables) => evaluateTerm(size, variables) * evaluateTerm(inner, variables)
 }
 
-function atMost(size: Size, largest: number): Size {
+function capSize(size: ListSize, largest: number): ListSize {
   if (typeof size === 'number') return Math.min(size, largest)
-  return (variables) => Math.min(amountOf(size, variables), largest)
+  return (variables) => Math.min(evaluateTerm(size, variables), largest)
 }
 
-function amountOf(term: Term, variables: Readonly<Record<string, unknown>>): number {
+function evaluateTerm(term: CostTerm, variables: Readonly<Record<string, unknown>>): number {
   return typeof term === 'number' ? term : term(variables)
 }
 
-function sliceSize(field: FieldNode): Size {
-  const given = [argument(field, 'first'), argument(field, 'last')].filter((each) => each !== undefined)
-  if (given.length === 0) return standardSlice
+function sliceSize(field: FieldNode): ListSize {
+  const given = [findArgument(field, 'first'), findArgument(field, 'last')].filter((each) => each !== undefined)
+  if (given.length === 0) return defaultSliceSize
   return given
-    .map(({ value }) => numberIn(value, (found) => (typeof found === 'number' ? Math.max(found, 0) : null)))
+    .map(({ value }) => sizeFromValue(value, (found) => (typeof found === 'number' ? Math.max(found, 0) : null)))
     .reduce((larger, size) =>
       typeof larger === 'number' && typeof size === 'number'
         ? Math.max(larger, size)
-        : (variables) => Math.max(amountOf(larger, variables), amountOf(size, variables)),
+        : (variables) => Math.max(evaluateTerm(larger, variables), evaluateTerm(size, variables)),
     )
 }
 
-function idCount(field: FieldNode): Size {
-  const value = argument(field, 'ids')?.value
+function idCount(field: FieldNode): ListSize {
+  const value = findArgument(field, 'ids')?.value
   if (value?.kind === Kind.LIST) return value.values.length
-  return value ? numberIn(value, (found) => (Array.isArray(found) ? found.length : null)) : 1
+  return value ? sizeFromValue(value, (found) => (Array.isArray(found) ? found.length : null)) : 1
 }
 
 /** The number that a value stands for, now or when the variables are known; where it says nothing, the standard size. */
-function numberIn(value: ValueNode, read: (found: unknown) => number | null): Size {
-  if (value.kind === Kind.INT) return read(Number(value.value)) ?? standardSlice
+function sizeFromValue(value: ValueNode, read: (found: unknown) => number | null): ListSize {
+  if (value.kind === Kind.INT) return read(Number(value.value)) ?? defaultSliceSize
   if (value.kind === Kind.VARIABLE) {
     const name = value.name.value
-    return (variables) => read(variables[name]) ?? standardSlice
+    return (variables) => read(variables[name]) ?? defaultSliceSize
   }
-  return standardSlice
+  return defaultSliceSize
 }
 
-function argument(field: FieldNode, name: string): ArgumentNode | undefined {
+function findArgument(field: FieldNode, name: string): ArgumentNode | undefined {
   return field.arguments?.find((each) => each.name.value === name)
 }

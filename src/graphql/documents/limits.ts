@@ -6,7 +6,7 @@ import type {
   SelectionSetNode,
 } from 'graphql'
 import { Kind } from 'graphql'
-import { placeOf } from './selection.ts'
+import { mergeSelections } from './selection.ts'
 
 /** What one request may hold; each is several times what GraphiQL and large front ends send. */
 export const limits = {
@@ -38,7 +38,7 @@ export const limits = {
  * It takes time linear in the document, because a fragment is measured once however often it is spread: rules that come
  * after it, and execution, take exponential time for a few lines of nested fragments.
  */
-export function excessOf(document: DocumentNode): string | null {
+export function exceededDocumentLimit(document: DocumentNode): string | null {
   const fragments = new Map<string, FragmentDefinitionNode>()
   const operations: OperationDefinitionNode[] = []
   for (const definition of document.definitions) {
@@ -46,15 +46,15 @@ export function excessOf(document: DocumentNode): string | null {
     else if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition)
   }
   if (operations.length > limits.operations) return `A document may hold at most ${limits.operations} operations.`
-  const measure = measurer(fragments)
+  const measure = createMeasurer(fragments)
   let fields = 0
   for (const { selectionSet, directives } of operations) {
     const inner = measure(selectionSet)
     if (inner === 'circular') return 'Fragments must not spread one another in a circle.'
     fields += inner.fields
     const size = { ...inner, fields, directives: inner.directives + (directives?.length ?? 0) }
-    const exceeded = measures.find((each) => size[each] > limits[each])
-    if (exceeded) return sentences[exceeded]
+    const exceeded = measuredLimits.find((each) => size[each] > limits[each])
+    if (exceeded) return limitMessages[exceeded]
   }
   return null
 }
@@ -66,26 +66,26 @@ export function excessOf(document: DocumentNode): string | null {
  * be. It stops as soon as there are too many, and each place holds each fragment once, so it looks at no more than the
  * fields of the document with every fragment written out.
  */
-export function excessOfPairs({ definitions }: DocumentNode): string | null {
+export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
     definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
   )
   let left: number = limits.pairs
-  const meet = (count: number) => {
+  const countPairs = (count: number) => {
     left -= (count * (count - 1)) / 2
   }
-  const look = (sets: readonly SelectionSetNode[]): void => {
-    const { fields, spread } = placeOf(sets, (name) => fragments.get(name))
-    meet(spread.size)
-    for (const nodes of fields.values()) meet(nodes.length)
+  const visitSelections = (sets: readonly SelectionSetNode[]): void => {
+    const { fields, spread } = mergeSelections(sets, (name) => fragments.get(name))
+    countPairs(spread.size)
+    for (const nodes of fields.values()) countPairs(nodes.length)
     for (const nodes of fields.values()) {
       if (left < 0) return
       const inner = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
-      if (inner.length > 0) look(inner)
+      if (inner.length > 0) visitSelections(inner)
     }
   }
   for (const each of definitions) {
-    if (each.kind === Kind.OPERATION_DEFINITION && left >= 0) look([each.selectionSet])
+    if (each.kind === Kind.OPERATION_DEFINITION && left >= 0) visitSelections([each.selectionSet])
   }
   return left < 0
     ? `A query may not select the same fields so often: at most ${limits.pairs} pairs of them, or of fragments, may meet in one place.`
@@ -93,7 +93,7 @@ export function excessOfPairs({ definitions }: DocumentNode): string | null {
 }
 
 /** Why the variables are too much to look at any closer; `null` when they aren't. A depth of any size is no matter. */
-export function excessOfVariables(variables: Readonly<Record<string, unknown>>): string | null {
+export function exceededVariableLimit(variables: Readonly<Record<string, unknown>>): string | null {
   const open: unknown[] = [variables]
   let count = 0
   while (open.length > 0) {
@@ -107,22 +107,22 @@ export function excessOfVariables(variables: Readonly<Record<string, unknown>>):
   return null
 }
 
-const everywhere = 'with each fragment counted wherever it is spread'
+const fragmentCountNote = 'with each fragment counted wherever it is spread'
 
-const sentences = {
-  fields: `A document may hold at most ${limits.fields} fields, ${everywhere}.`,
-  aliases: `A query may hold at most ${limits.aliases} aliases, ${everywhere}.`,
+const limitMessages = {
+  fields: `A document may hold at most ${limits.fields} fields, ${fragmentCountNote}.`,
+  aliases: `A query may hold at most ${limits.aliases} aliases, ${fragmentCountNote}.`,
   aliasLength: `An alias may have at most ${limits.aliasLength} characters.`,
-  directives: `A query may hold at most ${limits.directives} directives, ${everywhere}.`,
+  directives: `A query may hold at most ${limits.directives} directives, ${fragmentCountNote}.`,
   introspectionLists: `A look at the schema may nest at most ${limits.introspectionLists} lists.`,
   introspectionAliases: 'A look at the schema may hold no aliases.',
   depth: `A query may be at most ${limits.depth} levels deep.`,
 }
-const measures = Object.keys(sentences) as (keyof typeof sentences)[]
+const measuredLimits = Object.keys(limitMessages) as (keyof typeof limitMessages)[]
 
-type Size = Readonly<Record<keyof typeof sentences, number>>
+type SelectionSize = Readonly<Record<keyof typeof limitMessages, number>>
 
-const nothing: Size = {
+const emptySize: SelectionSize = {
   fields: 0,
   aliases: 0,
   aliasLength: 0,
@@ -135,14 +135,14 @@ const nothing: Size = {
 /** Lists of the schema's own types, each of which leads to others that have such lists. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
-function measurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
-  const known = new Map<string, Size>()
+function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
+  const known = new Map<string, SelectionSize>()
   const open = new Set<string>()
 
-  function measureFragment(name: string): Size | 'circular' {
+  function measureFragment(name: string): SelectionSize | 'circular' {
     const fragment = fragments.get(name)
     // One that is not there is for validation to report.
-    if (!fragment) return nothing
+    if (!fragment) return emptySize
     if (open.has(name)) return 'circular'
     const earlier = known.get(name)
     if (earlier) return earlier
@@ -153,17 +153,17 @@ function measurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
     return size
   }
 
-  function measure({ selections }: SelectionSetNode): Size | 'circular' {
-    let sum = nothing
+  function measure({ selections }: SelectionSetNode): SelectionSize | 'circular' {
+    let sum = emptySize
     for (const selection of selections) {
       const inner =
         selection.kind === Kind.FRAGMENT_SPREAD
           ? measureFragment(selection.name.value)
           : selection.selectionSet
             ? measure(selection.selectionSet)
-            : nothing
+            : emptySize
       if (inner === 'circular') return inner
-      sum = add(
+      sum = addSizes(
         sum,
         selection.kind === Kind.FIELD ? withField(inner, selection) : inner,
         selection.directives?.length ?? 0,
@@ -174,7 +174,7 @@ function measurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   return measure
 }
 
-function withField(inner: Size, { name: { value: name }, alias }: FieldNode): Size {
+function withField(inner: SelectionSize, { name: { value: name }, alias }: FieldNode): SelectionSize {
   // Introspection is deep by nature; what it may cost is bounded by its nested lists instead.
   const isIntrospection = name.startsWith('__')
   const isSchema = name === '__schema'
@@ -190,7 +190,7 @@ function withField(inner: Size, { name: { value: name }, alias }: FieldNode): Si
   }
 }
 
-function add(sum: Size, next: Size, directives: number): Size {
+function addSizes(sum: SelectionSize, next: SelectionSize, directives: number): SelectionSize {
   return {
     fields: sum.fields + next.fields,
     aliases: sum.aliases + next.aliases,

@@ -6,43 +6,47 @@ import type {
   OperationDefinitionNode,
 } from 'graphql'
 import { Kind, NoFragmentCyclesRule, NoUnusedFragmentsRule, parse, UniqueFragmentNamesRule, validate } from 'graphql'
-import type { KeptPlans, PlanFor } from '../plan/plans.ts'
-import { plansOf } from '../plan/plans.ts'
-import type { Cost } from './cost.ts'
-import { costOf } from './cost.ts'
-import { excessOf, excessOfPairs, limits } from './limits.ts'
+import type { PlanCache, PlanFor } from '../plan/plans.ts'
+import { createPlanLookup } from '../plan/plans.ts'
+import type { OperationCost } from './cost.ts'
+import { operationCost } from './cost.ts'
+import { exceededDocumentLimit, exceededPairLimit, limits } from './limits.ts'
 import type { Precheck } from './precheck.ts'
-import { precheckOf } from './precheck.ts'
-import { invalidDocument, requestError } from './request-errors.ts'
+import { lazyPrecheck } from './precheck.ts'
+import { invalidDocumentError, requestError } from './request-errors.ts'
 import type { ReadVariables } from './variables.ts'
-import { variablesReader } from './variables.ts'
+import { createVariablesReader } from './variables.ts'
 
 /** A document that is valid and within the limits, with what is known of it once for all requests. */
-export type Document = {
+export type PreparedDocument = {
   readonly node: DocumentNode
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
-  readonly operations: readonly Operation[]
+  readonly operations: readonly PreparedOperation[]
   /** Set where it is one of those that an operator has added. */
   readonly isTrusted?: true
 }
 
 /** One of a document's operations. */
-export type Operation = {
+export type PreparedOperation = {
   readonly node: OperationDefinitionNode
-  readonly cost: Cost
+  readonly cost: OperationCost
   readonly readVariables: ReadVariables
   readonly precheck: Precheck
   readonly planFor: PlanFor
 }
 
 /** What is wrong with a document, in its place. */
-export type Faulty = { readonly errors: readonly GraphQLError[] }
+export type RequestErrors = { readonly errors: readonly GraphQLError[] }
 
 /** Each fragment has a name of its own, and an operation that spreads it: so none is there beside those that are measured. */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
 /** Parses and checks a document: its size first, because validation takes long for what is too large. */
-export function prepare(schema: GraphQLSchema, query: string, plans: KeptPlans): Document | Faulty {
+export function prepareDocument(
+  schema: GraphQLSchema,
+  query: string,
+  plans: PlanCache,
+): PreparedDocument | RequestErrors {
   if (query.length > limits.characters) {
     return { errors: [requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.characters} characters.`)] }
   }
@@ -50,21 +54,21 @@ export function prepare(schema: GraphQLSchema, query: string, plans: KeptPlans):
   try {
     node = parse(query, { maxTokens: limits.tokens })
   } catch (error) {
-    return { errors: [invalidDocument(error as GraphQLError)] }
+    return { errors: [invalidDocumentError(error as GraphQLError)] }
   }
-  const excess = excessOf(node)
+  const excess = exceededDocumentLimit(node)
   if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)] }
   // What is measured is what operations come to; validation looks at every fragment, also at those that none comes to.
   const stray = validate(schema, node, fragmentRules, { maxErrors: 20 })
-  if (stray.length > 0) return { errors: stray.map(invalidDocument) }
-  const excessive = excessOfPairs(node)
+  if (stray.length > 0) return { errors: stray.map(invalidDocumentError) }
+  const excessive = exceededPairLimit(node)
   if (excessive) return { errors: [requestError('QUERY_TOO_COMPLEX', excessive)] }
   const errors = validate(schema, node, undefined, { maxErrors: 20 })
-  if (errors.length > 0) return { errors: errors.map(invalidDocument) }
+  if (errors.length > 0) return { errors: errors.map(invalidDocumentError) }
 
   const operations = node.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
   const fragments = fragmentsOf(node)
-  const money = operations.map((each) => moneyMovesIn(schema, each, fragments))
+  const money = operations.map((each) => countMoneyMoves(schema, each, fragments))
   if (money.some((count) => count > 1)) {
     return { errors: [requestError('QUERY_TOO_COMPLEX', 'A request may move money at most once.')] }
   }
@@ -73,10 +77,10 @@ export function prepare(schema: GraphQLSchema, query: string, plans: KeptPlans):
     fragments,
     operations: operations.map((each) => ({
       node: each,
-      cost: costOf(schema, each, fragments),
-      readVariables: variablesReader(schema, each),
-      precheck: precheckOf(schema, each, fragments),
-      planFor: plansOf(each, { schema, fragments }, plans),
+      cost: operationCost(schema, each, fragments),
+      readVariables: createVariablesReader(schema, each),
+      precheck: lazyPrecheck(schema, each, fragments),
+      planFor: createPlanLookup(each, { schema, fragments }, plans),
     })),
   }
 }
@@ -87,7 +91,7 @@ function fragmentsOf(document: DocumentNode): Record<string, FragmentDefinitionN
 }
 
 /** How many of an operation's own fields move money. */
-function moneyMovesIn(
+function countMoneyMoves(
   schema: GraphQLSchema,
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Readonly<Record<string, FragmentDefinitionNode>>,

@@ -15,11 +15,11 @@ type RequestErrorCode =
 
 /** A refusal of the engine's own. */
 export function requestError(code: RequestErrorCode, message: string): GraphQLError {
-  return new GraphQLError(shortened(message), { extensions: { code } })
+  return new GraphQLError(truncate(message), { extensions: { code } })
 }
 
 /** What graphql-js finds wrong with a document; where it gives up before it has seen all, that is a limit too. */
-export function invalidDocument(error: GraphQLError): GraphQLError {
+export function invalidDocumentError(error: GraphQLError): GraphQLError {
   if (error.message.startsWith('Syntax Error: Document contains more than')) {
     return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
   }
@@ -30,14 +30,14 @@ export function invalidDocument(error: GraphQLError): GraphQLError {
 }
 
 /** Characters of a message: it may repeat what was given, and that may be all of the request. */
-const longestMessage = 500
+const maxMessageLength = 500
 
-function shortened(message: string): string {
-  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message
+function truncate(message: string): string {
+  return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message
 }
 
 /** An error of graphql-js under a code of ours, where it stands in the document. */
 export function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
   const { message, nodes, source, positions, path } = error
-  return new GraphQLError(shortened(message), { nodes, source, positions, path, extensions: { code } })
+  return new GraphQLError(truncate(message), { nodes, source, positions, path, extensions: { code } })
 }

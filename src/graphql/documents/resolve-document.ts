@@ -1,34 +1,34 @@
 import { createHash } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
 import { Kind } from 'graphql'
-import { rememberDocuments } from './documents.ts'
+import { createDocumentCache } from './documents.ts'
 import { limits } from './limits.ts'
-import { keepPersistedQueries } from './persisted-queries.ts'
-import type { Document, Faulty } from './prepare-document.ts'
+import { createPersistedQueryCache } from './persisted-queries.ts'
+import type { PreparedDocument, RequestErrors } from './prepare-document.ts'
 import { requestError } from './request-errors.ts'
-import type { PinnedDocuments } from './trusted-document-cache.ts'
+import type { TrustedDocumentCache } from './trusted-document-cache.ts'
 
 /** How a request says which document it asks for: by its text, by its name, or by both for one that may not be known yet. */
-export type DocumentAsked = {
+export type DocumentRequest = {
   readonly query: string | null
   /** An id of a trusted document, or what `extensions.persistedQuery` has. */
-  readonly name?: DocumentName | null
+  readonly identifier?: DocumentIdentifier | null
 }
-export type DocumentName = { readonly kind: 'documentId' | 'sha256Hash'; readonly value: string }
+export type DocumentIdentifier = { readonly kind: 'documentId' | 'sha256Hash'; readonly value: string }
 
 /** Finds the document that a merchant's request asks for; a promise only where somebody else has to be asked for it. */
-export type FindDocument = (asked: DocumentAsked, merchantId: string) => Found | Promise<Found>
-type Found = Document | Faulty
+export type FindDocument = (asked: DocumentRequest, merchantId: string) => DocumentResult | Promise<DocumentResult>
+type DocumentResult = PreparedDocument | RequestErrors
 
 /** Whether any document is run, or those only that are trusted; `butSchema` lets looks at the schema itself go on. */
-export type Taken = 'any' | 'trusted' | 'trustedButSchema'
+export type DocumentPolicy = 'any' | 'trusted' | 'trustedButSchema'
 
 /** Documents that are trusted, and what sees that they are all those that are. */
-export type TrustedDocuments = Pick<PinnedDocuments, 'byId' | 'byText'> & {
+export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
   /** Whether any has changed where that costs nothing to see, and then takes the changes. */
-  readonly keepUp: () => Promise<void> | undefined
+  readonly refreshIfChanged: () => Promise<void> | undefined
   /** The same where it has to be asked for. */
-  readonly lookAgain: () => Promise<void> | undefined
+  readonly refresh: () => Promise<void> | undefined
 }
 
 /**
@@ -36,66 +36,70 @@ export type TrustedDocuments = Pick<PinnedDocuments, 'byId' | 'byText'> & {
  *
  * Where only trusted ones are taken any other text is refused unread, and no text becomes known.
  */
-export function findDocuments(
+export function createDocumentResolver(
   schema: GraphQLSchema,
-  { taken, trusted }: { taken: Taken; trusted: TrustedDocuments },
+  { taken, trusted }: { taken: DocumentPolicy; trusted: TrustedDocuments },
 ): FindDocument {
-  const remembered = rememberDocuments(schema)
-  const persisted = keepPersistedQueries()
+  const remembered = createDocumentCache(schema)
+  const persisted = createPersistedQueryCache()
   const byText = (text: string) => trusted.byText(text)?.document() ?? remembered(text)
 
-  function findText(text: string): Found {
+  function findText(text: string): DocumentResult {
     if (taken === 'any') return byText(text)
     const found = trusted.byText(text)
     if (found) return found.document()
-    if (taken === 'trusted') return notTrusted
+    if (taken === 'trusted') return documentNotTrusted
     const other = remembered(text)
-    return 'errors' in other || isOfSchema(other) ? other : notTrusted
+    return 'errors' in other || isIntrospectionOnly(other) ? other : documentNotTrusted
   }
 
-  function findId(id: string): Found | undefined {
+  function findId(id: string): DocumentResult | undefined {
     // The prefix by which GraphQL over HTTP has clients say what kind of id it is (appendix A).
     const pinned = trusted.byId(id) ?? (id.startsWith('sha256:') ? trusted.byId(id.slice(7)) : undefined)
     return pinned?.document()
   }
 
-  function findHash(hash: string, text: string | null, merchantId: string): Found {
+  function findHash(hash: string, text: string | null, merchantId: string): DocumentResult {
     // Apollo's client has the ids of its manifest sent like this.
     const pinned = trusted.byId(hash)
     if (pinned && (text === null || text === pinned.text)) return pinned.document()
-    if (taken !== 'any') return (text === null ? undefined : trusted.byText(text))?.document() ?? notSupported
-    if (text !== null) return takeText(hash, text, merchantId)
-    const known = persisted.find(merchantId, hash)
-    return known === undefined ? notKnown : byText(known)
+    if (taken !== 'any')
+      return (text === null ? undefined : trusted.byText(text))?.document() ?? persistedQueryNotSupported
+    if (text !== null) return registerText(hash, text, merchantId)
+    const known = persisted.get(merchantId, hash)
+    return known === undefined ? persistedQueryNotFound : byText(known)
   }
 
-  function takeText(hash: string, text: string, merchantId: string): Found {
+  function registerText(hash: string, text: string, merchantId: string): DocumentResult {
     // One that is too long is refused for that, before it is read.
-    if (text.length <= limits.characters && hash !== sha256(text)) return mismatch
+    if (text.length <= limits.characters && hash !== sha256(text)) return hashMismatch
     const document = byText(text)
-    if (!('errors' in document)) persisted.keep(merchantId, hash, text)
+    if (!('errors' in document)) persisted.set(merchantId, hash, text)
     return document
   }
 
-  function find({ query, name }: DocumentAsked, merchantId: string): Found | Promise<Found> {
+  function find(
+    { query, identifier: name }: DocumentRequest,
+    merchantId: string,
+  ): DocumentResult | Promise<DocumentResult> {
     if (!name) return findText(query as string)
     if (name.kind === 'sha256Hash') return findHash(name.value, query, merchantId)
     const found = findId(name.value)
     if (found) return found
-    return trusted.lookAgain()?.then(() => findId(name.value) ?? unknownId) ?? unknownId
+    return trusted.refresh()?.then(() => findId(name.value) ?? documentNotFound) ?? documentNotFound
   }
 
   return (asked, merchantId) => {
-    if (taken === 'any' && !asked.name) return byText(asked.query as string)
-    const waiting = trusted.keepUp()
+    if (taken === 'any' && !asked.identifier) return byText(asked.query as string)
+    const waiting = trusted.refreshIfChanged()
     return waiting ? waiting.then(() => find(asked, merchantId)) : find(asked, merchantId)
   }
 }
 
-const unknownId: Faulty = {
+const documentNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'There is no trusted document of this id.')],
 }
-const notTrusted: Faulty = {
+const documentNotTrusted: RequestErrors = {
   errors: [
     requestError(
       'DOCUMENT_NOT_TRUSTED',
@@ -104,12 +108,18 @@ const notTrusted: Faulty = {
   ],
 }
 // Apollo's and urql's links go by these very words.
-const notKnown: Faulty = { errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')] }
-const notSupported: Faulty = { errors: [requestError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')] }
-const mismatch: Faulty = { errors: [requestError('INVALID_INPUT', 'The sha256Hash is not that of the query.')] }
+const persistedQueryNotFound: RequestErrors = {
+  errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
+}
+const persistedQueryNotSupported: RequestErrors = {
+  errors: [requestError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')],
+}
+const hashMismatch: RequestErrors = {
+  errors: [requestError('INVALID_INPUT', 'The sha256Hash is not that of the query.')],
+}
 
 /** Whether a document asks for nothing but the schema itself, as GraphiQL does to explain it. */
-function isOfSchema({ operations }: Document): boolean {
+function isIntrospectionOnly({ operations }: PreparedDocument): boolean {
   return operations.every(
     ({ node: { operation, selectionSet } }) =>
       operation === 'query' &&

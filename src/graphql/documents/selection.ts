@@ -2,13 +2,16 @@ import type { FieldNode, FragmentDefinitionNode, SelectionSetNode } from 'graphq
 import { Kind } from 'graphql'
 
 /** What is selected in one place: fields by their names in the answer, in its order, and the fragments that are spread. */
-export type Place = { readonly fields: ReadonlyMap<string, readonly FieldNode[]>; readonly spread: ReadonlySet<string> }
+export type MergedSelection = {
+  readonly fields: ReadonlyMap<string, readonly FieldNode[]>
+  readonly spread: ReadonlySet<string>
+}
 
 /** What several selections hold that are merged in one place; each fragment is taken once. */
-export function placeOf(
+export function mergeSelections(
   sets: readonly SelectionSetNode[],
   fragmentNamed: (name: string) => FragmentDefinitionNode | undefined,
-): Place {
+): MergedSelection {
   const fields = new Map<string, FieldNode[]>()
   const spread = new Set<string>()
   const collect = ({ selections }: SelectionSetNode): void => {

@@ -1,24 +1,24 @@
 import type { GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { Kind } from 'graphql'
-import { keepPlans } from '../plan/plans.ts'
+import { createPlanCache } from '../plan/plans.ts'
 import { limits } from './limits.ts'
-import { prepare } from './prepare-document.ts'
+import { prepareDocument } from './prepare-document.ts'
 
 /** What is wrong with a document whatever its variables are, in sentences without their full stop; none where it can be run. */
-export function faultsOfDocument(schema: GraphQLSchema, text: string): readonly string[] {
+export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
   if (text.trim() === '') return ['must not be empty']
-  const document = prepare(schema, text, keepPlans())
+  const document = prepareDocument(schema, text, createPlanCache())
   if ('errors' in document) return document.errors.map(({ message }) => `is refused: ${message.replace(/\.$/, '')}`)
   if (document.operations.length === 0) return ['is refused: it holds no operation']
   return document.operations.flatMap(({ node, cost }) => {
-    const least = cost(leastOf(node))
+    const least = cost(cheapestVariables(node))
     const called = node.name ? `its operation ${node.name.value}` : 'its operation'
     return least > limits.cost ? [`is refused: ${called} costs ${least} at least, and may cost ${limits.cost}`] : []
   })
 }
 
 /** Variables by which an operation costs least: no list has a size, where it depends on them. */
-function leastOf({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
+function cheapestVariables({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     variableDefinitions.map(({ variable, type }) => {
       const inner = type.kind === Kind.NON_NULL_TYPE ? type.type : type

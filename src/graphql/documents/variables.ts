@@ -8,13 +8,13 @@ import {
   isRequiredInputField,
   typeFromAST,
 } from 'graphql'
-import { frozen } from '../schema/frozen.ts'
+import { deepFreeze } from '../schema/frozen.ts'
 
 /** Reads the variables of a request; `null` where graphql-js has to say what is wrong with them. */
 export type ReadVariables = (given: Readonly<Record<string, unknown>>) => VariableValues | null
 
 /** What a value of JSON stands for; `undefined` where it is none of the type's. */
-type Coerce = (value: unknown) => unknown
+type CoerceInput = (value: unknown) => unknown
 
 /**
  * What reads an operation's variables as graphql-js would: a test holds both to the same values.
@@ -22,14 +22,14 @@ type Coerce = (value: unknown) => unknown
  * It is made once for each operation, and inputs become plain objects. Those of graphql-js are without a prototype, for which
  * V8 makes dictionaries: to read and copy these takes longer than all of a small input's checks.
  */
-export function variablesReader(
+export function createVariablesReader(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
 ): ReadVariables {
   const variables = variableDefinitions.map(({ variable, type: node, defaultValue }) => {
     const type = typeFromAST(schema, node)
     if (!isInputType(type)) throw new Error('a document was not checked before its variables')
-    const standard = defaultValue && frozen(coerceInputLiteral(defaultValue, type))
+    const standard = defaultValue && deepFreeze(coerceInputLiteral(defaultValue, type))
     return { name: variable.name.value, coerce: coercerOf(type), standard, isRequired: isNonNullType(type) }
   })
   return (given) => {
@@ -47,22 +47,28 @@ export function variablesReader(
 }
 
 /** Types lead to themselves, so what reads an object is known by its type before it is made. */
-const objects = new WeakMap<object, Coerce>()
+const objectCoercers = new WeakMap<object, CoerceInput>()
 
-function coercerOf(type: GraphQLInputType): Coerce {
+function coercerOf(type: GraphQLInputType): CoerceInput {
   if (isNonNullType(type)) {
     const coerce = coercerOf(type.ofType)
     return (value) => (value === null ? undefined : coerce(value))
   }
-  return orNull(isListType(type) ? listed(coercerOf(type.ofType)) : isInputObjectType(type) ? object(type) : leaf(type))
+  return nullableCoercer(
+    isListType(type)
+      ? listCoercer(coercerOf(type.ofType))
+      : isInputObjectType(type)
+        ? lazyObjectCoercer(type)
+        : leafCoercer(type),
+  )
 }
 
-function orNull(coerce: Coerce): Coerce {
+function nullableCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => (value === null ? null : coerce(value))
 }
 
 /** A single value is a list of one. */
-function listed(coerce: Coerce): Coerce {
+function listCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => {
     const items = (Array.isArray(value) ? value : [value]).map(coerce)
     return items.includes(undefined) ? undefined : items
@@ -71,19 +77,19 @@ function listed(coerce: Coerce): Coerce {
 
 type InputObject = Extract<GraphQLInputType, { readonly isOneOf: boolean }>
 
-function object(type: InputObject): Coerce {
-  let coerce = objects.get(type)
+function lazyObjectCoercer(type: InputObject): CoerceInput {
+  let coerce = objectCoercers.get(type)
   if (coerce) return coerce
-  let read: Coerce | null = null
+  let read: CoerceInput | null = null
   coerce = (value) => {
-    read ??= objectReader(type)
+    read ??= objectCoercer(type)
     return read(value)
   }
-  objects.set(type, coerce)
+  objectCoercers.set(type, coerce)
   return coerce
 }
 
-function objectReader(type: InputObject): Coerce {
+function objectCoercer(type: InputObject): CoerceInput {
   const fields = Object.values(type.getFields()).map((field) => {
     if (field.default !== undefined || field.defaultValue !== undefined) throw new Error('no input has defaults here')
     return { name: field.name, coerce: coercerOf(field.type), isRequired: isRequiredInputField(field) }
@@ -109,7 +115,7 @@ function objectReader(type: InputObject): Coerce {
   }
 }
 
-function leaf(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): Coerce {
+function leafCoercer(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): CoerceInput {
   return (value) => {
     try {
       // What is wrong is said by graphql-js; to look for what may have been meant takes long for long texts.

@@ -1,19 +1,19 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, VariableValues } from 'graphql'
 import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
-import { Refusal } from '../../core/errors.ts'
-import { hasScope, lacking } from '../../operations/access/api-caller.ts'
+import { DomainError } from '../../core/errors.ts'
+import { hasScope, insufficientScope } from '../../operations/access/api-caller.ts'
 import type { Context } from '../../operations/context.ts'
-import { rememberDocuments } from '../documents/documents.ts'
-import { excessOfVariables, limits } from '../documents/limits.ts'
-import type { Document, Faulty, Operation } from '../documents/prepare-document.ts'
+import { createDocumentCache } from '../documents/documents.ts'
+import { exceededVariableLimit, limits } from '../documents/limits.ts'
+import type { PreparedDocument, PreparedOperation, RequestErrors } from '../documents/prepare-document.ts'
 import { requestError, withCode } from '../documents/request-errors.ts'
-import type { DocumentAsked, FindDocument } from '../documents/resolve-document.ts'
-import type { Run } from '../plan/runtime.ts'
-import type { GraphqlContext, Watching } from '../schema/graphql-context.ts'
-import { inDocumentOrder } from './sort-errors.ts'
+import type { DocumentRequest, FindDocument } from '../documents/resolve-document.ts'
+import type { PlanRun } from '../plan/runtime.ts'
+import type { ExecutionObserver, GraphqlContext } from '../schema/graphql-context.ts'
+import { sortErrors } from './sort-errors.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
-export type GraphqlRequest = DocumentAsked & {
+export type GraphqlRequest = DocumentRequest & {
   readonly operationName: string | null
   readonly variables: Readonly<Record<string, unknown>>
 }
@@ -25,55 +25,59 @@ export type GraphqlRequest = DocumentAsked & {
 export type Engine = {
   readonly schema: GraphQLSchema
   /** The document that is asked for, parsed and checked. */
-  readonly find: FindDocument
+  readonly findDocument: FindDocument
   /** Finds the operation that is asked for, and tells `asking` of it; a mutation only where it may change something. */
-  readonly choose: (document: Document, request: Choice, asking: Watching) => Chosen | Faulty
+  readonly selectOperation: (
+    document: PreparedDocument,
+    request: OperationSelector,
+    asking: ExecutionObserver,
+  ) => SelectedOperation | RequestErrors
   /**
    * Reads the variables, for the cost and for whatever runs the operation, and holds them to their limits; and checks what a
    * mutation or a subscription selects, before it begins.
    */
-  readonly check: (
-    chosen: Chosen,
+  readonly checkOperation: (
+    chosen: SelectedOperation,
     variables: GraphqlRequest['variables'],
-    asking: Context & Watching,
-  ) => Checked | Refused
+    asking: Context & ExecutionObserver,
+  ) => CheckedOperation | RejectedOperation
   /** Runs a query or a mutation. */
-  readonly execute: (checked: Checked) => Promise<Outcome>
+  readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   /** Begins a subscription, which `signal` ends. */
-  readonly subscribe: (checked: Checked, signal: AbortSignal) => Promise<Outcome>
+  readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
   /** All of it for what has one result; a subscription, which may have many, is not run and gives `null`. */
-  readonly run: (request: GraphqlRequest, asking: Context & Watching) => Promise<Outcome | null>
+  readonly run: (request: GraphqlRequest, asking: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
 /** Which operation of a document is asked for, and whether it may be a mutation. */
-type Choice = { readonly operationName: string | null; readonly isReadOnly: boolean }
+type OperationSelector = { readonly operationName: string | null; readonly isReadOnly: boolean }
 
 /** An operation that is to be run. */
-export type Chosen = { readonly document: Document; readonly operation: Operation }
+export type SelectedOperation = { readonly document: PreparedDocument; readonly operation: PreparedOperation }
 
 /** An operation whose variables are read and whose cost is within the limit. */
-type Checked = Chosen & {
+type CheckedOperation = SelectedOperation & {
   readonly args: ExecutionArgs & { readonly contextValue: GraphqlContext }
   readonly variables: VariableValues
   readonly cost: number
 }
 
 /** Why an operation is not run; its cost where that is known. */
-export type Refused = Faulty & { readonly cost: number | null }
+export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 
 /**
  * What came of a request. Without `data` it was refused before anything ran; the code of its error says why.
  *
  * `cost` is known as soon as the operation is; `operation` says what was run, and is `null` where nothing was.
  */
-export type Outcome = {
-  readonly result: ExecutionResult | WrittenResult | AsyncIterable<ExecutionResult>
+export type ExecutionOutcome = {
+  readonly result: ExecutionResult | SerializedResult | AsyncIterable<ExecutionResult>
   readonly operation: OperationTypeNode | null
   readonly cost: number | null
 }
 
 /** A result without errors whose `data` is JSON text already. */
-export type WrittenResult = { readonly dataText: string }
+export type SerializedResult = { readonly dataText: string }
 
 /**
  * An engine that runs the documents which `find` finds: unless said otherwise those that are sent, each parsed, checked and planned
@@ -84,10 +88,14 @@ export type WrittenResult = { readonly dataText: string }
  */
 export function createEngine(
   schema: GraphQLSchema,
-  { isPlanned, find = textsOnly(schema) }: { isPlanned: boolean; find?: FindDocument },
+  { isPlanned, find = resolveByTextOnly(schema) }: { isPlanned: boolean; find?: FindDocument },
 ): Engine {
-  function choose(document: Document, { operationName, isReadOnly }: Choice, asking: Watching): Chosen | Faulty {
-    const operation = operationNamed(document.operations, operationName)
+  function selectOperation(
+    document: PreparedDocument,
+    { operationName, isReadOnly }: OperationSelector,
+    asking: ExecutionObserver,
+  ): SelectedOperation | RequestErrors {
+    const operation = findOperation(document.operations, operationName)
     if (operation instanceof GraphQLError) return { errors: [operation] }
     asking.onOperation?.(operation.node, document.isTrusted === true)
     if (isReadOnly && operation.node.operation === 'mutation') {
@@ -96,16 +104,19 @@ export function createEngine(
     return { document, operation }
   }
 
-  function check(
-    { document, operation }: Chosen,
+  function checkOperation(
+    { document, operation }: SelectedOperation,
     variables: GraphqlRequest['variables'],
-    asking: Context & Watching,
-  ): Checked | Refused {
+    asking: Context & ExecutionObserver,
+  ): CheckedOperation | RejectedOperation {
     const { node, cost, readVariables, precheck } = operation
     if (node.operation !== 'mutation' && !hasScope(asking.caller, 'read')) {
-      return { errors: [requestError('INSUFFICIENT_SCOPE', lacking(asking.caller, 'read').message)], cost: null }
+      return {
+        errors: [requestError('INSUFFICIENT_SCOPE', insufficientScope(asking.caller, 'read').message)],
+        cost: null,
+      }
     }
-    const excess = excessOfVariables(variables)
+    const excess = exceededVariableLimit(variables)
     if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)], cost: null }
     const context: GraphqlContext = { ...asking, loaders: new Map() }
     const args = {
@@ -116,18 +127,18 @@ export function createEngine(
       variableValues: variables,
       options: { maxCoercionErrors: 5 },
     }
-    const read = readVariables(variables) ?? variablesOf(args)
+    const read = readVariables(variables) ?? coerceVariables(args)
     if ('errors' in read) return { ...read, cost: null }
     const costNow = cost(read.coerced)
-    if (costNow > limits.cost) return { errors: [tooCostly(costNow)], cost: costNow }
+    if (costNow > limits.cost) return { errors: [costLimitError(costNow)], cost: costNow }
     const errors = precheck(asking.caller, read)
     if (errors.length > 0) return { errors, cost: costNow }
     return { document, operation, args, variables: read, cost: costNow }
   }
 
-  async function execute({ document, operation, args, variables, cost }: Checked): Promise<Outcome> {
+  async function execute({ document, operation, args, variables, cost }: CheckedOperation): Promise<ExecutionOutcome> {
     const { node, planFor } = operation
-    const run: Run = { context: args.contextValue, variables, done: null }
+    const run: PlanRun = { context: args.contextValue, variables, executedMutation: null }
     let fault: unknown = null
     try {
       const plan = isPlanned ? planFor(variables) : null
@@ -137,18 +148,18 @@ export function createEngine(
       fault = error
       run.context.loaders.clear()
     }
-    const contextValue = isAway(fault) ? withoutStore(run.context, fault) : run.context
-    const ready = validateExecutionArgs({ ...args, contextValue, rootValue: run.done ?? undefined })
+    const contextValue = isUnavailable(fault) ? withoutDatabase(run.context, fault) : run.context
+    const ready = validateExecutionArgs({ ...args, contextValue, rootValue: run.executedMutation ?? undefined })
     const result: ExecutionResult = 'schema' in ready ? await executeRootSelectionSet(ready) : { errors: ready }
     if (fault !== null && !result.errors) run.context.onPlanFault?.(fault)
-    return { result: inDocumentOrder(result, node, document.fragments), operation: node.operation, cost }
+    return { result: sortErrors(result, node, document.fragments), operation: node.operation, cost }
   }
 
   return {
     schema,
-    find,
-    choose,
-    check,
+    findDocument: find,
+    selectOperation,
+    checkOperation,
     execute,
     subscribe: async ({ operation, args, cost }, signal) => {
       const result = await subscribe({ ...args, abortSignal: signal })
@@ -158,18 +169,18 @@ export function createEngine(
       const { operationName, variables } = request
       const found = find(request, asking.merchantId)
       const document = found instanceof Promise ? await found : found
-      if ('errors' in document) return refused(document)
-      const chosen = choose(document, { operationName, isReadOnly: false }, asking)
-      if ('errors' in chosen) return refused(chosen)
+      if ('errors' in document) return rejectedOutcome(document)
+      const chosen = selectOperation(document, { operationName, isReadOnly: false }, asking)
+      if ('errors' in chosen) return rejectedOutcome(chosen)
       if (chosen.operation.node.operation === 'subscription') return null
-      const checked = check(chosen, variables, asking)
-      return 'errors' in checked ? refused(checked) : execute(checked)
+      const checked = checkOperation(chosen, variables, asking)
+      return 'errors' in checked ? rejectedOutcome(checked) : execute(checked)
     },
   }
 }
 
-function textsOnly(schema: GraphQLSchema): FindDocument {
-  const remembered = rememberDocuments(schema)
+function resolveByTextOnly(schema: GraphQLSchema): FindDocument {
+  const remembered = createDocumentCache(schema)
   return ({ query }) => remembered(query ?? '')
 }
 
@@ -177,28 +188,31 @@ function textsOnly(schema: GraphQLSchema): FindDocument {
 const maxSuggestedLength = 10_000
 
 /** The variables as graphql-js reads them, or what it says is wrong with them. */
-function variablesOf(args: ExecutionArgs): VariableValues | Faulty {
+function coerceVariables(args: ExecutionArgs): VariableValues | RequestErrors {
   const isLong = JSON.stringify(args.variableValues ?? {}).length > maxSuggestedLength
   const ready = validateExecutionArgs({ ...args, hideSuggestions: isLong })
   return 'schema' in ready ? ready.variableValues : { errors: ready.map((error) => withCode(error, 'INVALID_INPUT')) }
 }
 
 /** Whether the store took no request. */
-function isAway(fault: unknown): fault is Refusal {
-  return fault instanceof Refusal && fault.code === 'UNAVAILABLE'
+function isUnavailable(fault: unknown): fault is DomainError {
+  return fault instanceof DomainError && fault.code === 'UNAVAILABLE'
 }
 
 /** The same where every read is refused at once: a store that was away just now is not asked, and waited for, once more. */
-function withoutStore(context: GraphqlContext, fault: Refusal): GraphqlContext {
+function withoutDatabase(context: GraphqlContext, fault: DomainError): GraphqlContext {
   return { ...context, db: { ...context.db, execute: () => Promise.reject(fault) } }
 }
 
 /** What came of a request of which nothing was run. */
-export function refused({ errors, cost = null }: Faulty & Partial<Refused>): Outcome {
+export function rejectedOutcome({ errors, cost = null }: RequestErrors & Partial<RejectedOperation>): ExecutionOutcome {
   return { result: { errors }, operation: null, cost }
 }
 
-function operationNamed(operations: readonly Operation[], name: string | null): Operation | GraphQLError {
+function findOperation(
+  operations: readonly PreparedOperation[],
+  name: string | null,
+): PreparedOperation | GraphQLError {
   const found = name === null ? operations : operations.filter(({ node }) => node.name?.value === name)
   if (found.length === 1 && found[0]) return found[0]
   if (name !== null) return requestError('INVALID_DOCUMENT', `There is no operation named "${name}".`)
@@ -208,7 +222,7 @@ function operationNamed(operations: readonly Operation[], name: string | null): 
   )
 }
 
-function tooCostly(cost: number): GraphQLError {
+function costLimitError(cost: number): GraphQLError {
   return requestError(
     'QUERY_TOO_COMPLEX',
     `The query costs ${cost}: its fields times the sizes of the lists that they are in may be at most ${limits.cost}.`,

@@ -8,36 +8,36 @@ import {
   isRequiredInputField,
   typeFromAST,
 } from 'graphql'
-import { inventedId, inventingRows } from '../../database/stub-reader.ts'
-import { noCaller } from '../../operations/access/api-caller.ts'
+import { stubDatabase, stubId } from '../../database/stub-reader.ts'
+import { systemCaller } from '../../operations/access/api-caller.ts'
 import type { Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
-import type { Document } from '../documents/prepare-document.ts'
+import type { PreparedDocument } from '../documents/prepare-document.ts'
 import type { Engine } from './engine.ts'
 
 /** Rows of each list in a rehearsal: one is read otherwise than several. */
-const rowCounts = [1, 2]
+const stubRowCounts = [1, 2]
 
 /**
  * Runs the queries of a document for nobody, with rows that are invented, so that the engine's statements are prepared when somebody
  * asks. What can't be run like that is prepared when it is asked for; whatever goes wrong here says nothing of the document.
  */
-export async function rehearse(engine: Engine, service: Service, document: Document): Promise<void> {
+export async function warmUpDocument(engine: Engine, service: Service, document: PreparedDocument): Promise<void> {
   for (const { node } of document.operations) {
     if (node.operation !== 'query') continue
-    for (const count of rowCounts) {
+    for (const count of stubRowCounts) {
       for (const flag of [true, false]) {
         // One customer's view has statements of its own.
-        for (const customerId of [null, inventedId(0)]) {
-          await runOnce(engine, service, { document, node, count, flag, customerId }).catch(() => {})
+        for (const customerId of [null, stubId(0)]) {
+          await warmUpQuery(engine, service, { document, node, count, flag, customerId }).catch(() => {})
         }
       }
     }
   }
 }
 
-type Rehearsal = {
-  readonly document: Document
+type WarmUpRun = {
+  readonly document: PreparedDocument
   readonly node: OperationDefinitionNode
   readonly count: number
   /** What every condition is. */
@@ -45,27 +45,27 @@ type Rehearsal = {
   readonly customerId: string | null
 }
 
-async function runOnce(engine: Engine, service: Service, rehearsal: Rehearsal): Promise<void> {
+async function warmUpQuery(engine: Engine, service: Service, rehearsal: WarmUpRun): Promise<void> {
   const { document, node, count, flag, customerId } = rehearsal
-  const rows = inventingRows(service.db, count)
-  const caller = { ...noCaller, customerId }
-  const nobodys = { ...service, db: rows, perform: () => Promise.reject(notNow) }
-  const context = createContext(nobodys, inventedId(0), null, 0, caller)
-  const chosen = engine.choose(document, { operationName: node.name?.value ?? null, isReadOnly: true }, {})
+  const rows = stubDatabase(service.db, count)
+  const caller = { ...systemCaller, customerId }
+  const nobodys = { ...service, db: rows, perform: () => Promise.reject(operationsDisabled) }
+  const context = createContext(nobodys, stubId(0), null, 0, caller)
+  const chosen = engine.selectOperation(document, { operationName: node.name?.value ?? null, isReadOnly: true }, {})
   if ('errors' in chosen) return
-  const checked = engine.check(chosen, variablesFor(engine.schema, node, flag), context)
+  const checked = engine.checkOperation(chosen, stubVariables(engine.schema, node, flag), context)
   if ('errors' in checked) return
   await checked.operation.planFor(checked.variables)?.({
     context: checked.args.contextValue,
     variables: checked.variables,
-    done: null,
+    executedMutation: null,
   })
 }
 
-const notNow = new Error('nothing is done in a rehearsal')
+const operationsDisabled = new Error('nothing is done in a rehearsal')
 
 /** Values for the variables that an operation must be given. */
-function variablesFor(
+function stubVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
   flag: boolean,
@@ -74,18 +74,18 @@ function variablesFor(
     variableDefinitions.flatMap(({ variable, type, defaultValue }) => {
       const named = typeFromAST(schema, type) as GraphQLInputType | undefined
       const isNeeded = named && isNonNullType(named) && defaultValue === undefined
-      return isNeeded ? [[variable.name.value, valueFor(named, flag)]] : []
+      return isNeeded ? [[variable.name.value, stubValue(named, flag)]] : []
     }),
   )
 }
 
-function valueFor(type: GraphQLInputType, flag: boolean): unknown {
+function stubValue(type: GraphQLInputType, flag: boolean): unknown {
   const inner = getNullableType(type)
-  if (isListType(inner)) return [valueFor(inner.ofType, flag)]
+  if (isListType(inner)) return [stubValue(inner.ofType, flag)]
   if (isEnumType(inner)) return inner.getValues()[0]?.name
   if (isInputObjectType(inner)) {
     const needed = Object.values(inner.getFields()).filter(isRequiredInputField)
-    return Object.fromEntries(needed.map((field) => [field.name, valueFor(field.type, flag)]))
+    return Object.fromEntries(needed.map((field) => [field.name, stubValue(field.type, flag)]))
   }
-  return inner.name === 'Boolean' ? flag : inner.name === 'Int' ? 1 : inventedId(1)
+  return inner.name === 'Boolean' ? flag : inner.name === 'Int' ? 1 : stubId(1)
 }

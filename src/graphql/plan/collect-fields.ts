@@ -13,25 +13,25 @@ import type {
 import { isAbstractType, Kind, visit } from 'graphql'
 
 /** What a document asks for, under one set of values for all that its `@skip` and `@include` depend on. */
-export type Asked = {
+export type SelectionContext = {
   readonly schema: GraphQLSchema
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
   readonly conditions: ReadonlyMap<string, boolean>
 }
 
 /** The fields that are selected of an object of this type by what they are called in the answer, in its order. */
-export function selectedOf(
+export function collectFields(
   type: GraphQLObjectType,
   sets: readonly SelectionSetNode[],
-  { schema, fragments, conditions }: Asked,
+  { schema, fragments, conditions }: SelectionContext,
 ): ReadonlyMap<string, readonly FieldNode[]> {
   const fields = new Map<string, FieldNode[]>()
   const spread = new Set<string>()
-  const isOf = ({ typeCondition }: Pick<InlineFragmentNode, 'typeCondition'>) => {
+  const matchesType = ({ typeCondition }: Pick<InlineFragmentNode, 'typeCondition'>) => {
     const condition = typeCondition && schema.getType(typeCondition.name.value)
     return !condition || condition === type || (isAbstractType(condition) && schema.isSubType(condition, type))
   }
-  const fragmentOf = ({ name }: FragmentSpreadNode) => {
+  const takeFragment = ({ name }: FragmentSpreadNode) => {
     if (spread.has(name.value)) return null
     spread.add(name.value)
     return fragments[name.value] ?? null
@@ -46,8 +46,8 @@ export function selectedOf(
         else fields.set(name, [selection])
         continue
       }
-      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragmentOf(selection)
-      if (fragment && isOf(fragment)) collect(fragment.selectionSet)
+      const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : takeFragment(selection)
+      if (fragment && matchesType(fragment)) collect(fragment.selectionSet)
     }
   }
   sets.forEach(collect)
@@ -56,7 +56,7 @@ export function selectedOf(
 
 function isIncluded(
   { directives = [] }: { readonly directives?: readonly DirectiveNode[] | undefined },
-  conditions: Asked['conditions'],
+  conditions: SelectionContext['conditions'],
 ): boolean {
   return directives.every((directive) => {
     const value = directive.arguments?.find(({ name }) => name.value === 'if')?.value
@@ -67,10 +67,13 @@ function isIncluded(
 }
 
 /** The variables on which it depends what an operation asks for. */
-export function conditionsIn(operation: OperationDefinitionNode, fragments: Asked['fragments']): readonly string[] {
+export function conditionVariablesOf(
+  operation: OperationDefinitionNode,
+  fragments: SelectionContext['fragments'],
+): readonly string[] {
   const names = new Set<string>()
   const spread = new Set<string>()
-  const look = (node: ASTNode) =>
+  const visitNode = (node: ASTNode) =>
     visit(node, {
       Directive: ({ arguments: given = [] }) => {
         for (const { value } of given) if (value.kind === Kind.VARIABLE) names.add(value.name.value)
@@ -79,9 +82,9 @@ export function conditionsIn(operation: OperationDefinitionNode, fragments: Aske
         if (spread.has(name)) return
         spread.add(name)
         const fragment = fragments[name]
-        if (fragment) look(fragment)
+        if (fragment) visitNode(fragment)
       },
     })
-  look(operation)
+  visitNode(operation)
   return [...names]
 }

@@ -1,80 +1,83 @@
 import { getNamedType, isLeafType } from 'graphql'
-import { answerOf } from '../../database/query.ts'
-import type { Shown } from '../schema/field-source.ts'
-import { argumentsAt } from './arguments.ts'
-import { leafOf, leafWriter } from './leaf-writers.ts'
-import { nodesAt } from './nodes.ts'
-import type { Member, Place } from './planning.ts'
-import type { Rows } from './rows.ts'
-import { slicesOf, valueAt, wholeRows } from './rows.ts'
-import type { Run, Write } from './runtime.ts'
-import { leaveToGraphqlJs } from './runtime.ts'
+import { mapMaybe } from '../../database/query.ts'
+import type { FieldSource } from '../schema/field-source.ts'
+import { argumentsReader } from './arguments.ts'
+import { leafSerializer, leafWriterOf } from './leaf-writers.ts'
+import { nodesFieldWriter } from './nodes.ts'
+import type { FieldWriter, PlannedField } from './planning.ts'
+import type { RowReader } from './rows.ts'
+import { sliceReader, valueAt, wholeRowReader } from './rows.ts'
+import type { PlanRun, WriteLevel } from './runtime.ts'
+import { fallBackToGraphqlJs } from './runtime.ts'
 
 /** What writes a field of rows as it is declared. */
-export function memberOf(place: Place): Member {
-  const shown = place.field.extensions.shown as Shown | undefined
-  if (!shown) leaveToGraphqlJs()
-  return (members[shown.kind] as (shown: Shown, place: Place) => Member)(shown, place)
+export function fieldWriterOf(place: PlannedField): FieldWriter {
+  const shown = place.field.extensions.shown as FieldSource | undefined
+  if (!shown) fallBackToGraphqlJs()
+  return (fieldWriters[shown.kind] as (shown: FieldSource, place: PlannedField) => FieldWriter)(shown, place)
 }
 
-type Of<Kind extends Shown['kind']> = Extract<Shown, { readonly kind: Kind }>
+type FieldSourceOf<Kind extends FieldSource['kind']> = Extract<FieldSource, { readonly kind: Kind }>
 
-const members: { readonly [Kind in Shown['kind']]: (shown: Of<Kind>, place: Place) => Member } = {
-  column: ({ column, as = itself }, place) => {
-    const cell = place.rows.cell(column)
-    if (!isLeaf(place)) return shownAs((row) => as(valueAt(row, cell) as never), place, wholeRows)
-    const { write, isText } = leafOf(place.field.type)
-    return { kind: 'cell', cell, write: as === itself ? write : (value) => write(as(value as never)), isText }
+const fieldWriters: {
+  readonly [Kind in FieldSource['kind']]: (shown: FieldSourceOf<Kind>, place: PlannedField) => FieldWriter
+} = {
+  column: ({ column, transform: as = identity }, place) => {
+    const cell = place.rows.requestColumn(column)
+    if (!isLeaf(place)) return rowFieldWriter((row) => as(valueAt(row, cell) as never), place, wholeRowReader)
+    const { write, isText } = leafWriterOf(place.field.type)
+    return { kind: 'cell', cell, write: as === identity ? write : (value) => write(as(value as never)), isText }
   },
-  made: ({ from, make }, place) => shownAs(place.rows.reading(from, make), place, wholeRows),
-  itself: ({ from, isThere }, place) => {
-    const isSo = place.rows.reading(from, isThere)
-    return shownAs((row) => (isSo(row) ? row : null), place, place.rows)
+  made: ({ from, make }, place) => rowFieldWriter(place.rows.withColumns(from, make), place, wholeRowReader),
+  itself: ({ from, isPresent: isThere }, place) => {
+    const isSo = place.rows.withColumns(from, isThere)
+    return rowFieldWriter((row) => (isSo(row) ? row : null), place, place.rows)
   },
-  ofSlice: ({ gives, read }, place) => {
+  ofSlice: ({ part: gives, read }, place) => {
     const { rows, field } = place
     const readOf = read as (row: unknown) => unknown
-    if (gives === 'cursor') rows.place()
-    if (gives !== 'total') return shownAs(readOf, place, gives === 'items' ? (rows.items ?? wholeRows) : rows)
-    const write = leafWriter(field.type)
+    if (gives === 'cursor') rows.requestCursorColumns()
+    if (gives !== 'total')
+      return rowFieldWriter(readOf, place, gives === 'items' ? (rows.items ?? wholeRowReader) : rows)
+    const write = leafSerializer(field.type)
     return { kind: 'level', write: async (slices) => (await Promise.all(slices.map(readOf))).map(write) }
   },
-  found,
+  found: sourceFieldWriter,
   named: ({ source, idOf }, place) => {
-    const { rows, load } = place.planning.found(source)
-    const given = argumentsAt(place)
-    return asked(place, rows, (run) =>
-      answerOf(idOf(run.context, given(run) as never), (id) =>
-        id === null ? null : answerOf(load(run, [id]), (rowOf) => rowOf(id)),
+    const { rows, load } = place.planning.rowsOfSource(source)
+    const given = argumentsReader(place)
+    return sharedFieldWriter(place, rows, (run) =>
+      mapMaybe(idOf(run.context, given(run) as never), (id) =>
+        id === null ? null : mapMaybe(load(run, [id]), (rowOf) => rowOf(id)),
       ),
     )
   },
   asked: ({ ask }, place) => {
-    const given = argumentsAt(place)
-    return asked(place, wholeRows, (run) => {
+    const given = argumentsReader(place)
+    return sharedFieldWriter(place, wholeRowReader, (run) => {
       const asking = given(run)
       const outcome = (async () => ask(run.context, asking as never))()
-      if (place.planning.isMutation) run.done = { outcome }
+      if (place.planning.isMutation) run.executedMutation = { outcome }
       return outcome
     })
   },
-  sliced,
-  nodes: nodesAt,
+  sliced: sliceFieldWriter,
+  nodes: nodesFieldWriter,
 }
 
-function itself(value: unknown): unknown {
+function identity(value: unknown): unknown {
   return value
 }
 
-function isLeaf({ field }: Place): boolean {
+function isLeaf({ field }: PlannedField): boolean {
   return isLeafType(getNamedType(field.type))
 }
 
 /** What a row holds or is made of. */
-function shownAs(read: (row: unknown) => unknown, place: Place, rows: Rows): Member {
-  const { field, sets, planning } = place
+function rowFieldWriter(read: (row: unknown) => unknown, place: PlannedField, rows: RowReader): FieldWriter {
+  const { field, selectionSets: sets, planning } = place
   if (isLeaf(place)) {
-    const { write, isText } = leafOf(field.type)
+    const { write, isText } = leafWriterOf(field.type)
     return { kind: 'row', write: (row) => write(read(row)), isText }
   }
   const write = planning.writerOf(field.type, sets, rows)
@@ -82,12 +85,12 @@ function shownAs(read: (row: unknown) => unknown, place: Place, rows: Rows): Mem
 }
 
 /** What a source has for each row's key: each is loaded once and written once, however many rows show it. */
-function found({ source, key }: Of<'found'>, place: Place): Member {
-  const { field, sets, rows, planning } = place
+function sourceFieldWriter({ source, key }: FieldSourceOf<'found'>, place: PlannedField): FieldWriter {
+  const { field, selectionSets: sets, rows, planning } = place
   const keyOf = keyReader(key, rows)
-  const theirs = planning.found(source)
-  const writeLeaf = isLeaf(place) ? leafWriter(field.type) : null
-  const write: Write = writeLeaf
+  const theirs = planning.rowsOfSource(source)
+  const writeLeaf = isLeaf(place) ? leafSerializer(field.type) : null
+  const write: WriteLevel = writeLeaf
     ? (values) => values.map((value) => writeLeaf(value))
     : planning.writerOf(field.type, sets, theirs.rows)
   return {
@@ -103,42 +106,42 @@ function found({ source, key }: Of<'found'>, place: Place): Member {
       // What has no key is null, once for all rows of which that is so.
       const all = [...places.keys()]
       const keys = all.filter((key) => key !== null)
-      const written = (rowOf: ((key: string) => unknown) | null) =>
-        answerOf(
+      const writeAndSpread = (rowOf: ((key: string) => unknown) | null) =>
+        mapMaybe(
           write(
             all.map((key) => (key === null ? null : rowOf?.(key))),
             run,
           ),
           (texts) => placeOf.map((at) => texts[at] as string),
         )
-      return keys.length === 0 ? written(null) : answerOf(theirs.load(run, keys, places), written)
+      return keys.length === 0 ? writeAndSpread(null) : mapMaybe(theirs.load(run, keys, places), writeAndSpread)
     },
   }
 }
 
-function keyReader(key: Of<'found'>['key'], rows: Rows): (row: unknown) => string | null {
-  if (typeof key !== 'string') return rows.reading(key.from, key.make)
-  const cell = rows.cell(key)
+function keyReader(key: FieldSourceOf<'found'>['key'], rows: RowReader): (row: unknown) => string | null {
+  if (typeof key !== 'string') return rows.withColumns(key.from, key.make)
+  const cell = rows.requestColumn(key)
   return (row) => valueAt(row, cell) as string | null
 }
 
-function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
-  const { field, sets, rows, planning } = place
-  const given = argumentsAt(place)
-  const { rows: items, columns } = planning.choose(list, parent === null ? {} : { parent: parent.name })
+function sliceFieldWriter({ list, parent, inputOf }: FieldSourceOf<'sliced'>, place: PlannedField): FieldWriter {
+  const { field, selectionSets: sets, rows, planning } = place
+  const given = argumentsReader(place)
+  const { rows: items, columns } = planning.projectList(list, parent === null ? {} : { parent: parent.name })
   if (parent === null) {
-    return asked(place, slicesOf(items), (run) =>
+    return sharedFieldWriter(place, sliceReader(items), (run) =>
       list.slice(run.context, inputOf(given(run) as never) as never, columns()),
     )
   }
-  const cell = rows.cell('id')
-  const write = planning.writerOf(field.type, sets, slicesOf(items))
+  const cell = rows.requestColumn('id')
+  const write = planning.writerOf(field.type, sets, sliceReader(items))
   return {
     kind: 'level',
     write: (values, run) => {
       const ids = values.map((row) => valueAt(row, cell) as string)
       const input = inputOf(given(run) as never)
-      return answerOf(parent.slices(run.context, [...new Set(ids)], input, columns()), (slices) =>
+      return mapMaybe(parent.slices(run.context, [...new Set(ids)], input, columns()), (slices) =>
         write(
           ids.map((id) => slices.get(id)),
           run,
@@ -149,15 +152,15 @@ function sliced({ list, parent, inputOf }: Of<'sliced'>, place: Place): Member {
 }
 
 /** What is asked once: for the only row there is at the root, or for a merchant however often it is shown. */
-function asked(place: Place, rows: Rows, ask: (run: Run) => unknown): Member {
-  const { field, sets, planning } = place
-  if (isLeaf(place)) leaveToGraphqlJs()
+function sharedFieldWriter(place: PlannedField, rows: RowReader, ask: (run: PlanRun) => unknown): FieldWriter {
+  const { field, selectionSets: sets, planning } = place
+  if (isLeaf(place)) fallBackToGraphqlJs()
   const write = planning.writerOf(field.type, sets, rows)
   return {
     kind: 'level',
     write: (rows, run) =>
-      answerOf(
-        answerOf(ask(run), (value) => write([value], run)),
+      mapMaybe(
+        mapMaybe(ask(run), (value) => write([value], run)),
         ([text]) => rows.map(() => text as string),
       ),
   }

@@ -1,35 +1,38 @@
 import type { GraphQLObjectType } from 'graphql'
-import type { Shown } from '../schema/field-source.ts'
-import { namedBy, nodeSources } from '../schema/node.ts'
-import { argumentsAt } from './arguments.ts'
-import type { Member, Place } from './planning.ts'
-import type { Run, Write } from './runtime.ts'
-import { byType, wrapped } from './value.ts'
+import type { FieldSource } from '../schema/field-source.ts'
+import { nodeCandidatesOf, nodeSources } from '../schema/node.ts'
+import { argumentsReader } from './arguments.ts'
+import type { FieldWriter, PlannedField } from './planning.ts'
+import type { PlanRun, WriteLevel } from './runtime.ts'
+import { wrapWriter, writerByType } from './value.ts'
 
-type Node = { readonly type: string; readonly row: unknown }
+type LoadedNode = { readonly type: string; readonly row: unknown }
 
 /** Nodes of any type by their ids: those of each type are loaded together. */
-export function nodesAt({ idsOf }: Extract<Shown, { readonly kind: 'nodes' }>, place: Place): Member {
-  const { field, sets, planning } = place
-  const given = argumentsAt(place)
-  const sources = new Map([...nodeSources].map(([type, { source }]) => [type, planning.found(source)]))
-  const writers = new Map<string, Write>()
+export function nodesFieldWriter(
+  { idsOf }: Extract<FieldSource, { readonly kind: 'nodes' }>,
+  place: PlannedField,
+): FieldWriter {
+  const { field, selectionSets: sets, planning } = place
+  const given = argumentsReader(place)
+  const sources = new Map([...nodeSources].map(([type, { source }]) => [type, planning.rowsOfSource(source)]))
+  const writers = new Map<string, WriteLevel>()
   for (const [type, { rows }] of sources) {
     const write = planning.writerOf(planning.schema.getType(type) as GraphQLObjectType, sets, rows)
     writers.set(type, (nodes, run) =>
       write(
-        nodes.map((node) => (node as Node).row),
+        nodes.map((node) => (node as LoadedNode).row),
         run,
       ),
     )
   }
-  const write = wrapped(
+  const write = wrapWriter(
     field.type,
-    byType((node) => (node as Node).type, writers),
+    writerByType((node) => (node as LoadedNode).type, writers),
   )
 
-  const nodesFor = async (ids: readonly string[], run: Run): Promise<(Node | null)[]> => {
-    const names = ids.map(namedBy)
+  const loadNodes = async (ids: readonly string[], run: PlanRun): Promise<(LoadedNode | null)[]> => {
+    const names = ids.map(nodeCandidatesOf)
     const found = await Promise.all(
       [...Map.groupBy(names.flat(), ({ type }) => type)].map(async ([type, all]) => {
         const keys = new Set(all.map(({ key }) => key))
@@ -37,7 +40,7 @@ export function nodesAt({ idsOf }: Extract<Shown, { readonly kind: 'nodes' }>, p
       }),
     )
     const rowsOf = new Map(found)
-    const nodeOf = ({ type, key }: (typeof names)[number][number]): Node => ({
+    const nodeOf = ({ type, key }: (typeof names)[number][number]): LoadedNode => ({
       type,
       row: rowsOf.get(type)?.(key) ?? null,
     })
@@ -47,7 +50,7 @@ export function nodesAt({ idsOf }: Extract<Shown, { readonly kind: 'nodes' }>, p
     kind: 'level',
     write: async (roots, run) => {
       const ids = idsOf(given(run) as never)
-      const value = typeof ids === 'string' ? (await nodesFor([ids], run))[0] : await nodesFor(ids, run)
+      const value = typeof ids === 'string' ? (await loadNodes([ids], run))[0] : await loadNodes(ids, run)
       return write(
         roots.map(() => value),
         run,

@@ -1,66 +1,73 @@
 import type { GraphQLObjectType, GraphQLOutputType, OperationDefinitionNode, SelectionSetNode } from 'graphql'
 import { GraphQLError, getNamedType, isAbstractType, isObjectType } from 'graphql'
-import type { Answer } from '../../database/query.ts'
-import { answerOf } from '../../database/query.ts'
-import type { Told } from '../schema/field-source.ts'
-import type { Asked } from './collect-fields.ts'
-import { selectedOf } from './collect-fields.ts'
+import type { MaybePromise } from '../../database/query.ts'
+import { mapMaybe } from '../../database/query.ts'
+import type { RowTypeResolver } from '../schema/field-source.ts'
+import type { SelectionContext } from './collect-fields.ts'
+import { collectFields } from './collect-fields.ts'
 import { objectWriter } from './object.ts'
-import type { Planning } from './planning.ts'
-import { choosing } from './planning.ts'
-import type { Rows } from './rows.ts'
-import { wholeRows } from './rows.ts'
-import type { Run, Write } from './runtime.ts'
-import { leaveToGraphqlJs, leftToGraphqlJs } from './runtime.ts'
-import { byType, wrapped } from './value.ts'
+import type { PlanningContext } from './planning.ts'
+import { createProjections } from './planning.ts'
+import type { RowReader } from './rows.ts'
+import { wholeRowReader } from './rows.ts'
+import type { PlanRun, WriteLevel } from './runtime.ts'
+import { fallBackToGraphqlJs, graphqlJsFallback } from './runtime.ts'
+import { wrapWriter, writerByType } from './value.ts'
 
 /** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
-export type Plan = (run: Run) => Answer<string>
+export type Plan = (run: PlanRun) => MaybePromise<string>
 
 /** A plan, or `null` for what is left to graphql-js, and how many members its objects have. */
-export type Made = { readonly plan: Plan | null; readonly members: number }
+export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 
-const notPlanned: Made = { plan: null, members: 1 }
+const noPlan: SizedPlan = { plan: null, members: 1 }
 
 /**
  * What a checked operation asks for as a plan: level by level, which rows to load with which columns, and how they are
  * written. None where something in it is left to graphql-js: a plan is made of what its fields say they show
  * (`shown.ts`), and of nothing else.
  */
-export function planOf({ operation, selectionSet }: OperationDefinitionNode, asked: Asked): Made {
+export function createPlan({ operation, selectionSet }: OperationDefinitionNode, asked: SelectionContext): SizedPlan {
   const type = asked.schema.getRootType(operation)
-  if (!type) return notPlanned
+  if (!type) return noPlan
   const isMutation = operation === 'mutation'
   // Several are done one after another, each answered before the next.
-  if (isMutation && selectedOf(type, [selectionSet], asked).size > 1) return notPlanned
-  const { choose, found } = choosing()
+  if (isMutation && collectFields(type, [selectionSet], asked).size > 1) return noPlan
+  const { projectList: choose, rowsOfSource: found } = createProjections()
   const made = { members: 1 }
-  const planning: Planning = { ...asked, made, isMutation, choose, found, writerOf }
-  function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: Rows): Write {
-    return wrapped(type, namedWriter(type, sets, rows, planning))
+  const planning: PlanningContext = {
+    ...asked,
+    size: made,
+    isMutation,
+    projectList: choose,
+    rowsOfSource: found,
+    writerOf,
+  }
+  function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader): WriteLevel {
+    return wrapWriter(type, namedTypeWriter(type, sets, rows, planning))
   }
   try {
-    const write = objectWriter(type, [selectionSet], wholeRows, planning)
-    return { plan: (run) => answerOf(write([undefined], run), ([text]) => text as string), ...made }
+    const write = objectWriter(type, [selectionSet], wholeRowReader, planning)
+    return { plan: (run) => mapMaybe(write([undefined], run), ([text]) => text as string), ...made }
   } catch (error) {
     // An argument that is written out may be one that only graphql-js can refuse.
-    if (error === leftToGraphqlJs || error instanceof GraphQLError) return notPlanned
+    if (error === graphqlJsFallback || error instanceof GraphQLError) return noPlan
     throw error
   }
 }
 
-function namedWriter(
+function namedTypeWriter(
   type: GraphQLOutputType,
   sets: readonly SelectionSetNode[],
-  rows: Rows,
-  planning: Planning,
-): Write {
+  rows: RowReader,
+  planning: PlanningContext,
+): WriteLevel {
   const named = getNamedType(type)
   if (isObjectType(named)) return objectWriter(named, sets, rows, planning)
-  const told = isAbstractType(named) ? (named.extensions.told as Told | undefined) : undefined
-  if (!told || !isAbstractType(named)) leaveToGraphqlJs()
+  const told = isAbstractType(named) ? (named.extensions.told as RowTypeResolver | undefined) : undefined
+  if (!told || !isAbstractType(named)) fallBackToGraphqlJs()
   const writers = planning.schema
     .getPossibleTypes(named)
     .map((each: GraphQLObjectType) => [each.name, objectWriter(each, sets, rows, planning)] as const)
-  return byType(rows.reading(told.from, told.typeOf), new Map(writers))
+  return writerByType(rows.withColumns(told.from, told.typeOf), new Map(writers))
 }

@@ -1,36 +1,36 @@
 import type { GraphQLOutputType } from 'graphql'
 import { isListType, isNonNullType } from 'graphql'
-import { answerOf } from '../../database/query.ts'
-import type { Run, Texts, Write } from './runtime.ts'
-import { leaveToGraphqlJs } from './runtime.ts'
+import { mapMaybe } from '../../database/query.ts'
+import type { JsonTexts, PlanRun, WriteLevel } from './runtime.ts'
+import { fallBackToGraphqlJs } from './runtime.ts'
 
 /** Writes values of a type that lists others or takes null, with what writes those of its named type. */
-export function wrapped(type: GraphQLOutputType, named: Write): Write {
-  if (isNonNullType(type)) return required(ofPresent(type.ofType, named))
-  return orNull(ofPresent(type, named))
+export function wrapWriter(type: GraphQLOutputType, named: WriteLevel): WriteLevel {
+  if (isNonNullType(type)) return requireNonNull(nonNullWriter(type.ofType, named))
+  return nullableWriter(nonNullWriter(type, named))
 }
 
-function ofPresent(type: GraphQLOutputType, named: Write): Write {
-  return isListType(type) ? listed(wrapped(type.ofType, named)) : named
+function nonNullWriter(type: GraphQLOutputType, named: WriteLevel): WriteLevel {
+  return isListType(type) ? listWriter(wrapWriter(type.ofType, named)) : named
 }
 
 function isAbsent(value: unknown): boolean {
   return value === null || value === undefined
 }
 
-function required(write: Write): Write {
+function requireNonNull(write: WriteLevel): WriteLevel {
   return (values, run) => {
-    if (values.some(isAbsent)) leaveToGraphqlJs()
+    if (values.some(isAbsent)) fallBackToGraphqlJs()
     return write(values, run)
   }
 }
 
-function orNull(write: Write): Write {
+function nullableWriter(write: WriteLevel): WriteLevel {
   return (values, run) => {
     if (!values.some(isAbsent)) return write(values, run)
     const present = values.filter((value) => !isAbsent(value))
     if (present.length === 0) return values.map(() => 'null')
-    return answerOf(write(present, run), (texts) => {
+    return mapMaybe(write(present, run), (texts) => {
       let next = 0
       return values.map((value) => (isAbsent(value) ? 'null' : (texts[next++] as string)))
     })
@@ -38,11 +38,11 @@ function orNull(write: Write): Write {
 }
 
 /** Lists are written together, so that whatever their items need is loaded at once. */
-function listed(write: Write): Write {
+function listWriter(write: WriteLevel): WriteLevel {
   return (lists, run) => {
-    if (!lists.every(Array.isArray)) leaveToGraphqlJs()
+    if (!lists.every(Array.isArray)) fallBackToGraphqlJs()
     const items = lists.length === 1 ? (lists[0] as readonly unknown[]) : lists.flat(1)
-    return answerOf(items.length === 0 ? [] : write(items, run), (texts) => {
+    return mapMaybe(items.length === 0 ? [] : write(items, run), (texts) => {
       let next = 0
       return lists.map((list) => {
         const end = next + (list as readonly unknown[]).length
@@ -55,21 +55,21 @@ function listed(write: Write): Write {
 }
 
 /** Writes rows of several types, those of each together. */
-export function byType(typeOf: (row: unknown) => string, writers: ReadonlyMap<string, Write>): Write {
+export function writerByType(typeOf: (row: unknown) => string, writers: ReadonlyMap<string, WriteLevel>): WriteLevel {
   return (rows, run) => {
     const types = rows.map(typeOf)
     const [first] = types
-    if (first !== undefined && types.every((type) => type === first)) return writerOf(writers, first)(rows, run)
-    return mixed(rows, types, writers, run)
+    if (first !== undefined && types.every((type) => type === first)) return requireWriterOf(writers, first)(rows, run)
+    return writeMixedTypes(rows, types, writers, run)
   }
 }
 
-async function mixed(
+async function writeMixedTypes(
   rows: readonly unknown[],
   types: readonly string[],
-  writers: ReadonlyMap<string, Write>,
-  run: Run,
-): Promise<Texts> {
+  writers: ReadonlyMap<string, WriteLevel>,
+  run: PlanRun,
+): Promise<JsonTexts> {
   const groups = new Map<string, number[]>()
   for (const [place, type] of types.entries()) {
     const places = groups.get(type)
@@ -79,7 +79,7 @@ async function mixed(
   const texts: string[] = new Array(rows.length).fill('')
   await Promise.all(
     [...groups].map(async ([type, places]) => {
-      const written = await writerOf(writers, type)(
+      const written = await requireWriterOf(writers, type)(
         places.map((place) => rows[place]),
         run,
       )
@@ -89,8 +89,8 @@ async function mixed(
   return texts
 }
 
-function writerOf(writers: ReadonlyMap<string, Write>, type: string): Write {
+function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string): WriteLevel {
   const write = writers.get(type)
-  if (!write) leaveToGraphqlJs()
+  if (!write) fallBackToGraphqlJs()
   return write
 }

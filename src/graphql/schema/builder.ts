@@ -48,7 +48,7 @@ export const builder = new SchemaBuilder<{
 })
 
 /** The types of the schema as the builder knows them. */
-export type Types = (typeof builder)['$inferSchemaTypes']
+export type SchemaTypes = (typeof builder)['$inferSchemaTypes']
 
 builder.queryType({ description: 'What the merchant of the API key can read.' })
 builder.subscriptionType({

@@ -1,21 +1,21 @@
 import type { ObjectRef, OutputRef } from '@pothos/core'
 import { invalidInput } from '../../core/errors.ts'
-import type { Answer } from '../../database/query.ts'
-import type { Filter, Filters } from '../../lists/filters.ts'
+import type { MaybePromise } from '../../database/query.ts'
+import type { FilterField, FilterFields } from '../../lists/filters.ts'
 import type { OwnerFilter } from '../../lists/owner.ts'
 import type { Slice, SliceRequest } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
-import type { Types } from './builder.ts'
-import { connectionType, refuseByListArgument, sliceArguments } from './connection.ts'
-import { enumOf } from './enums.ts'
-import type { Sliced } from './field-source.ts'
-import type { Field } from './fields.ts'
+import type { SchemaTypes } from './builder.ts'
+import { connectionType, rethrowWithArgumentNames, sliceArguments } from './connection.ts'
+import { enumTypeOf } from './enums.ts'
+import type { SliceFieldSource } from './field-source.ts'
+import type { ObjectField } from './fields.ts'
 import { addField, addQuery } from './fields.ts'
 import type { GraphqlContext } from './graphql-context.ts'
-import type { DeclaredInput, InputField, InputFields } from './inputs.ts'
+import type { DeclaredInput, GraphqlInputField, GraphqlInputFields } from './inputs.ts'
 import { inputType, optional, optionalId, withLocalIds } from './inputs.ts'
-import type { Listed } from './loader.ts'
-import { loaderFor } from './loader.ts'
+import type { NodeList } from './loader.ts'
+import { getOrCreateLoader } from './loader.ts'
 
 /** Whose things a list shows. */
 const OwnerInput = inputType(
@@ -29,7 +29,7 @@ const OwnerInput = inputType(
 )
 
 /** The owner that an operation looks for. */
-function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
+function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
   if (!filter) return 'any'
   if (filter.merchant === false) {
     throw invalidInput([
@@ -41,18 +41,18 @@ function ownerOf(filter: typeof OwnerInput.$inferInput | null | undefined): Owne
 }
 
 /** A list of rows, as far as its fields need it. */
-type ListOf<Row, Parent extends string> = Listed & {
-  readonly slice: (context: Context, input: never) => Answer<Slice<Row>>
-  readonly slicesOf: (parent: Parent) => ReturnType<Listed['slicesOf']>
+type ConnectionSource<Row, Parent extends string> = NodeList & {
+  readonly slice: (context: Context, input: never) => MaybePromise<Slice<Row>>
+  readonly slicesOf: (parent: Parent) => ReturnType<NodeList['slicesOf']>
   readonly sliceParser: (parent: Parent | null) => (input: object) => SliceRequest
 }
 
-type FilterInput = DeclaredInput<InputFields>
+type FilterInput = DeclaredInput<GraphqlInputFields>
 
 /** The input type of a list's filters: `which` of its rows it lets through, but for the `known` ones, which say whose it is. */
 export function filterType(
   name: string,
-  { filters }: { readonly filters: Filters },
+  { filters }: { readonly filters: FilterFields },
   { which, known = [] }: { which: string; known?: readonly string[] },
 ): FilterInput {
   const own = Object.entries(filters).filter(([field]) => !known.includes(field))
@@ -63,39 +63,42 @@ export function filterType(
   })
 }
 
-function filterField({ kind, description }: Filter): InputField {
+function filterField({ kind, description }: FilterField): GraphqlInputField {
   if (kind === 'owner') return optional(description, OwnerInput)
   if (kind === 'text') return optional(description)
-  return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumOf(kind))
+  return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumTypeOf(kind))
 }
 
 /**
  * Where a list is shown, what of it, and by what that is narrowed, where it is by anything: among the queries or as a field `on` a type; everyone's, of one
  * `owner`, or of each `parent`.
  */
-type Place<Parent extends string> = { readonly shows: string; readonly filter: FilterInput | null } & Whose<Parent>
+type ConnectionPlacement<Parent extends string> = {
+  readonly summary: string
+  readonly filter: FilterInput | null
+} & ConnectionOwnership<Parent>
 
-type Whose<Parent extends string> =
-  | { readonly on?: ObjectRef<Types, unknown>; readonly owner?: OwnerFilter }
-  | { readonly on: ObjectRef<Types, { readonly id: string }>; readonly parent: NoInfer<Parent> }
+type ConnectionOwnership<Parent extends string> =
+  | { readonly on?: ObjectRef<SchemaTypes, unknown>; readonly owner?: OwnerFilter }
+  | { readonly on: ObjectRef<SchemaTypes, { readonly id: string }>; readonly parent: NoInfer<Parent> }
 
 /**
  * Shows a list of nodes as a connection, by one name in several places.
  *
  * @param items what people call the nodes, and `called` what they do for short
  */
-export function addList<Shown, Row extends Shown, Parent extends string>(
+export function addConnection<Shown, Row extends Shown, Parent extends string>(
   name: string,
-  list: ListOf<Row, Parent>,
+  list: ConnectionSource<Row, Parent>,
   {
     of,
     items,
     called = items,
     places,
-  }: { of: OutputRef<Shown>; items: string; called?: string; places: readonly Place<Parent>[] },
+  }: { of: OutputRef<Shown>; items: string; called?: string; places: readonly ConnectionPlacement<Parent>[] },
 ): void {
   const type = connectionType(of, items)
-  for (const { shows, filter, ...whose } of places) {
+  for (const { summary: shows, filter, ...whose } of places) {
     const description = `${shows}, newest first.`
     const args = {
       ...sliceArguments,
@@ -104,22 +107,22 @@ export function addList<Shown, Row extends Shown, Parent extends string>(
     const own = 'owner' in whose && whose.owner !== undefined ? { owner: whose.owner } : {}
     const parent = 'parent' in whose ? whose.parent : null
     const parse = list.sliceParser(parent)
-    const inputOfAsked = (asked: Asked) => ({ ...inputOf(filter?.declared ?? {}, asked), ...own })
-    const sliced: Sliced = {
+    const toInput = (asked: ConnectionArgs) => ({ ...toListInput(filter?.declared ?? {}, asked), ...own })
+    const sliced: SliceFieldSource = {
       kind: 'sliced',
       list,
       parent: parent === null ? null : { name: parent, slices: list.slicesOf(parent) },
-      inputOf: inputOfAsked,
-      parse: (asked: Asked) => underArguments(() => parse(inputOfAsked(asked))),
+      inputOf: toInput,
+      parse: (asked: ConnectionArgs) => parseWithArgumentNames(() => parse(toInput(asked))),
     }
-    const field: Field<unknown> = {
+    const field: ObjectField<unknown> = {
       type,
       // Where its rows can't be read, the row that it is a field of is still shown.
       isNullable: parent !== null,
       description,
       args,
-      shown: sliced,
-      resolve: sliceOf(sliced),
+      fieldSource: sliced,
+      resolve: sliceResolver(sliced),
     }
     if (whose.on) addField(whose.on, name, field)
     else addQuery(name, field)
@@ -127,16 +130,16 @@ export function addList<Shown, Row extends Shown, Parent extends string>(
 }
 
 /** What a caller asks of a list. */
-type Asked = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument] } & {
+type ConnectionArgs = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument] } & {
   readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
 /** Resolves the slice of a list for graphql-js, with one query for those of many parents that are asked for alike. */
-function sliceOf(sliced: Sliced): Field<unknown>['resolve'] {
+function sliceResolver(sliced: SliceFieldSource): ObjectField<unknown>['resolve'] {
   const { list, parent, inputOf } = sliced
   if (parent === null) {
     const slice = async (context: GraphqlContext, input: object) => list.slice(context, input as never)
-    return async (_, asked, context) => slice(context, inputOf(asked)).catch(refuseByListArgument)
+    return async (_, asked, context) => slice(context, inputOf(asked)).catch(rethrowWithArgumentNames)
   }
   return async (row, asked, context) => {
     const input = inputOf(asked)
@@ -149,23 +152,23 @@ function sliceOf(sliced: Sliced): Field<unknown>['resolve'] {
       const slices = await parent.slices(context, ids, input)
       return (id: string) => slices.get(id)
     }
-    return loaderFor(context, whose, find)
+    return getOrCreateLoader(context, whose, find)
       .load((row as { id: string }).id)
-      .catch(refuseByListArgument)
+      .catch(rethrowWithArgumentNames)
   }
 }
 
-function underArguments<Parsed>(parse: () => Parsed): Parsed {
+function parseWithArgumentNames<Parsed>(parse: () => Parsed): Parsed {
   try {
     return parse()
   } catch (error) {
-    return refuseByListArgument(error)
+    return rethrowWithArgumentNames(error)
   }
 }
 
 /** What the operation on a list is asked for: whatever narrows it, beside which part of it. */
-function inputOf(fields: InputFields, { filter, ...slice }: Asked): object {
+function toListInput(fields: GraphqlInputFields, { filter, ...slice }: ConnectionArgs): object {
   if (!filter) return slice
   const { owner, ...others } = withLocalIds(fields, filter)
-  return { ...others, ...(owner !== undefined && { owner: ownerOf(owner as never) }), ...slice }
+  return { ...others, ...(owner !== undefined && { owner: toOwnerFilter(owner as never) }), ...slice }
 }

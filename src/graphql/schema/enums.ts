@@ -1,22 +1,22 @@
 import type { EnumRef } from '@pothos/core'
-import { meaningOf } from '../../core/api/enum-descriptions.ts'
-import type { Types } from './builder.ts'
+import { enumDescription } from '../../core/api/enum-descriptions.ts'
+import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 
-type AnyEnum = EnumRef<Types, string>
+type AnyEnum = EnumRef<SchemaTypes, string>
 
-const enums = new Map<readonly string[], AnyEnum>()
+const enumTypes = new Map<readonly string[], AnyEnum>()
 
 /** The enum type of described values, in capital letters; wherever a declaration names these values it is this type. */
-export function valuesEnum<Value extends string>(name: string, values: readonly Value[], description: string) {
-  const meanings = Object.fromEntries(values.map((value) => [value, meaningOf(values, value)]))
-  const type = describedEnum(name, description, meanings as Record<Value, string>)
-  enums.set(values, type as unknown as AnyEnum)
+export function enumType<Value extends string>(name: string, values: readonly Value[], description: string) {
+  const meanings = Object.fromEntries(values.map((value) => [value, enumDescription(values, value)]))
+  const type = describedEnumType(name, description, meanings as Record<Value, string>)
+  enumTypes.set(values, type as unknown as AnyEnum)
   return type
 }
 
 /** The enum type of values with their meanings. */
-export function describedEnum<Value extends string>(
+export function describedEnumType<Value extends string>(
   name: string,
   description: string,
   meanings: Readonly<Record<Value, string>>,
@@ -30,8 +30,8 @@ export function describedEnum<Value extends string>(
 }
 
 /** The enum type of these values. */
-export function enumOf(values: readonly string[]): AnyEnum {
-  const found = enums.get(values)
+export function enumTypeOf(values: readonly string[]): AnyEnum {
+  const found = enumTypes.get(values)
   if (!found) throw new Error(`no enum type stands for ${values.join(', ')}`)
   return found
 }

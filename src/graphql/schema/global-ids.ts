@@ -1,21 +1,21 @@
 import { parseUuid } from '../../core/ids.ts'
 
 /** The global id of a node: opaque to callers, and the same for ever. */
-export function globalId(type: string, id: string): string {
+export function toGlobalId(type: string, id: string): string {
   return btoa(`${type}:${id}`)
 }
 
 /** What a global id says; `null` for anything else. */
 export function parseGlobalId(text: string): { type: string; id: string } | null {
-  const [, type, id] = /^([A-Z]\w*):(.+)$/.exec(decoded(text)) ?? []
+  const [, type, id] = /^([A-Z]\w*):(.+)$/.exec(decodeBase64(text)) ?? []
   return type !== undefined && id !== undefined ? { type, id } : null
 }
 
-const unions = new Map<string, readonly string[]>()
+const unionMembers = new Map<string, readonly string[]>()
 
 /** Has the ids of these types pass for those of their union. */
-export function addUnion(union: string, types: readonly string[]): void {
-  unions.set(union, types)
+export function registerUnion(union: string, types: readonly string[]): void {
+  unionMembers.set(union, types)
 }
 
 /**
@@ -28,11 +28,11 @@ export function localId(type: string, given: string): string {
   const uuid = parseUuid(given)
   if (uuid !== null) return uuid
   const parsed = parseGlobalId(given)
-  const isOfType = parsed !== null && (unions.get(type) ?? [type]).includes(parsed.type)
+  const isOfType = parsed !== null && (unionMembers.get(type) ?? [type]).includes(parsed.type)
   return isOfType ? (parseUuid(parsed.id) ?? parsed.id) : given
 }
 
-function decoded(text: string): string {
+function decodeBase64(text: string): string {
   try {
     return atob(text)
   } catch {

@@ -1,11 +1,11 @@
 import type { ArgBuilder, InputObjectRef, InputShapeFromTypeParam, InputTypeParam } from '@pothos/core'
-import type { Types } from './builder.ts'
+import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { localId } from './global-ids.ts'
 
 /** A field of an input, or an argument: what it takes, what it is for, and of which type's nodes it is an id. */
-export type InputField<
-  Type extends InputTypeParam<Types> = InputTypeParam<Types>,
+export type GraphqlInputField<
+  Type extends InputTypeParam<SchemaTypes> = InputTypeParam<SchemaTypes>,
   IsRequired extends boolean = boolean,
 > = {
   readonly type: Type
@@ -15,46 +15,52 @@ export type InputField<
   readonly deprecationReason?: string
 }
 
-export type InputFields = Readonly<Record<string, InputField>>
+export type GraphqlInputFields = Readonly<Record<string, GraphqlInputField>>
 
 /** What is given for such fields. */
-export type InputOf<Fields extends InputFields> = {
-  readonly [Name in keyof Fields]: Fields[Name] extends InputField<infer Type, infer IsRequired>
-    ? InputShapeFromTypeParam<Types, Type, IsRequired>
+export type InputOf<Fields extends GraphqlInputFields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends GraphqlInputField<infer Type, infer IsRequired>
+    ? InputShapeFromTypeParam<SchemaTypes, Type, IsRequired>
     : never
 }
 
 /** A field that may be absent or null; of text unless it says otherwise. */
-export function optional(description: string): InputField<'String', false>
-export function optional<Type extends InputTypeParam<Types>>(description: string, type: Type): InputField<Type, false>
-export function optional(description: string, type: InputTypeParam<Types> = 'String'): InputField {
+export function optional(description: string): GraphqlInputField<'String', false>
+export function optional<Type extends InputTypeParam<SchemaTypes>>(
+  description: string,
+  type: Type,
+): GraphqlInputField<Type, false>
+export function optional(description: string, type: InputTypeParam<SchemaTypes> = 'String'): GraphqlInputField {
   return { type, isRequired: false, description }
 }
 
 /** A field that must be there. */
-export function required(description: string): InputField<'String', true>
-export function required<Type extends InputTypeParam<Types>>(description: string, type: Type): InputField<Type, true>
-export function required(description: string, type: InputTypeParam<Types> = 'String'): InputField {
+export function required(description: string): GraphqlInputField<'String', true>
+export function required<Type extends InputTypeParam<SchemaTypes>>(
+  description: string,
+  type: Type,
+): GraphqlInputField<Type, true>
+export function required(description: string, type: InputTypeParam<SchemaTypes> = 'String'): GraphqlInputField {
   return { type, isRequired: true, description }
 }
 
 /** Text fields that may be absent, each with its description. */
 export function optionalTexts<Name extends string>(descriptions: { readonly [Each in Name]: string }) {
-  return eachOf(descriptions, (description) => optional(description))
+  return mapValues(descriptions, (description) => optional(description))
 }
 
 /** The same where each must be there. */
 export function requiredTexts<Name extends string>(descriptions: { readonly [Each in Name]: string }) {
-  return eachOf(descriptions, (description) => required(description))
+  return mapValues(descriptions, (description) => required(description))
 }
 
 /** An id of a node of this type, global or a UUID, which is the local one for whoever takes the input. */
-export function requiredId(idOf: string, noun = wordsOf(idOf)) {
-  return { ...required(theId(noun), 'ID'), idOf } as const
+export function requiredId(idOf: string, noun = humanizeTypeName(idOf)) {
+  return { ...required(describeIdOf(noun), 'ID'), idOf } as const
 }
 
 /** The same where it may be absent. */
-export function optionalId(idOf: string, description = theId(wordsOf(idOf))) {
+export function optionalId(idOf: string, description = describeIdOf(humanizeTypeName(idOf))) {
   return { ...optional(description, 'ID'), idOf } as const
 }
 
@@ -64,16 +70,16 @@ export function optionalIds(idOf: string, description: string) {
 }
 
 /** What people call the nodes of a type: `payout method`. */
-export function wordsOf(type: string): string {
+export function humanizeTypeName(type: string): string {
   return type.replace(/\B[A-Z]/g, ' $&').toLowerCase()
 }
 
-function theId(noun: string): string {
+function describeIdOf(noun: string): string {
   return `The ${noun}: its global id, or its UUID.`
 }
 
 /** Something of each of several members. */
-export function eachOf<Name extends string, From, To>(
+export function mapValues<Name extends string, From, To>(
   members: { readonly [Each in Name]: From },
   make: (member: From, name: Name) => To,
 ): { readonly [Each in Name]: To } {
@@ -82,12 +88,12 @@ export function eachOf<Name extends string, From, To>(
 }
 
 /** An input type that knows its fields. */
-export type DeclaredInput<Fields extends InputFields> = InputObjectRef<Types, InputOf<Fields>> & {
+export type DeclaredInput<Fields extends GraphqlInputFields> = InputObjectRef<SchemaTypes, InputOf<Fields>> & {
   readonly declared: Fields
 }
 
 /** Declares an input type; of one that `isOneOf` exactly one field is given. */
-export function inputType<Fields extends InputFields>(
+export function inputType<Fields extends GraphqlInputFields>(
   name: string,
   description: string,
   fields: Fields,
@@ -96,45 +102,45 @@ export function inputType<Fields extends InputFields>(
   const type = builder.inputType(name, {
     description,
     ...(isOneOf && { isOneOf }),
-    fields: (t) => eachOf(fields, (field) => t.field(optionsOf(field))),
+    fields: (t) => mapValues(fields, (field) => t.field(toPothosOptions(field))),
   })
   return Object.assign(type, { declared: fields }) as never
 }
 
 /** Declared fields as the arguments of one that `t` builds. */
-export function argumentsOf({ arg }: { readonly arg: ArgBuilder<Types> }, fields: InputFields) {
-  return eachOf(fields, (field) => arg(optionsOf(field)))
+export function argumentsOf({ arg }: { readonly arg: ArgBuilder<SchemaTypes> }, fields: GraphqlInputFields) {
+  return mapValues(fields, (field) => arg(toPothosOptions(field)))
 }
 
-function optionsOf({ type, isRequired, description, deprecationReason }: InputField) {
+function toPothosOptions({ type, isRequired, description, deprecationReason }: GraphqlInputField) {
   return { type, required: isRequired, description, ...(deprecationReason !== undefined && { deprecationReason }) }
 }
 
 /** An input as operations take it: with local ids wherever its fields, or those of inputs in it, are global ones. */
-export function withLocalIds<Input extends object>(fields: InputFields, input: Input): Input {
+export function withLocalIds<Input extends object>(fields: GraphqlInputFields, input: Input): Input {
   const holders = idHoldersOf(fields)
   if (holders.length === 0) return input
   const local = { ...input } as Record<string, unknown>
-  for (const [name, field] of holders) if (local[name]) local[name] = localValue(field, local[name])
+  for (const [name, field] of holders) if (local[name]) local[name] = toLocalValue(field, local[name])
   return local as Input
 }
 
-function localValue(field: InputField, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((each) => each && localValue(field, each))
+function toLocalValue(field: GraphqlInputField, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => each && toLocalValue(field, each))
   if (field.idOf !== undefined) return localId(field.idOf, value as string)
-  return withLocalIds(fieldsWithin(field) ?? {}, value as object)
+  return withLocalIds(nestedFieldsOf(field) ?? {}, value as object)
 }
 
-type Holder = readonly [name: string, field: InputField]
+type IdHolder = readonly [name: string, field: GraphqlInputField]
 
-const idHolders = new WeakMap<InputFields, readonly Holder[]>()
+const idHolders = new WeakMap<GraphqlInputFields, readonly IdHolder[]>()
 
 /** The fields that hold ids, or inputs in which some do. */
-function idHoldersOf(fields: InputFields): readonly Holder[] {
+function idHoldersOf(fields: GraphqlInputFields): readonly IdHolder[] {
   const known = idHolders.get(fields)
   if (known) return known
   const holders = Object.entries(fields).filter(([, field]) => {
-    const within = fieldsWithin(field)
+    const within = nestedFieldsOf(field)
     return field.idOf !== undefined || (within !== null && idHoldersOf(within).length > 0)
   })
   idHolders.set(fields, holders)
@@ -142,7 +148,7 @@ function idHoldersOf(fields: InputFields): readonly Holder[] {
 }
 
 /** The fields of an input's own type; `null` where it is no input object. */
-function fieldsWithin({ type }: InputField): InputFields | null {
-  const { declared = null } = (Array.isArray(type) ? type[0] : type) as Partial<DeclaredInput<InputFields>>
+function nestedFieldsOf({ type }: GraphqlInputField): GraphqlInputFields | null {
+  const { declared = null } = (Array.isArray(type) ? type[0] : type) as Partial<DeclaredInput<GraphqlInputFields>>
   return declared
 }

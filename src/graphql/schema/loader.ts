@@ -1,30 +1,30 @@
 import DataLoader from 'dataloader'
-import type { Columns, Values } from '../../database/projection.ts'
-import type { Answer } from '../../database/query.ts'
-import type { Needs } from '../../lists/list.ts'
+import type { ProjectedRow, Projection } from '../../database/projection.ts'
+import type { MaybePromise } from '../../database/query.ts'
+import type { ColumnNeeds } from '../../lists/list.ts'
 import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
 /** A list of nodes (`lists/list.ts`), as far as fields need it: rows are whole, or the values of chosen columns. */
-export type Listed = {
-  readonly columns: (wanted: readonly string[], needs: Needs<never>) => Columns
+export type NodeList = {
+  readonly columns: (wanted: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {
-    (context: Context, ids: readonly string[], columns: Columns): Answer<readonly Values[]>
-    (context: Context, ids: readonly string[]): Answer<readonly object[]>
+    (context: Context, ids: readonly string[], columns: Projection): MaybePromise<readonly ProjectedRow[]>
+    (context: Context, ids: readonly string[]): MaybePromise<readonly object[]>
   }
   readonly slice: {
-    (context: Context, input: never, columns: Columns): Answer<Slice<Values>>
-    (context: Context, input: never): Answer<AnySlice>
+    (context: Context, input: never, columns: Projection): MaybePromise<Slice<ProjectedRow>>
+    (context: Context, input: never): MaybePromise<AnySlice>
   }
   readonly slicesOf: (parent: never) => {
     (
       context: Context,
       ids: readonly string[],
       input: object,
-      columns: Columns,
-    ): Answer<ReadonlyMap<string, Slice<Values>>>
-    (context: Context, ids: readonly string[], input: object): Answer<ReadonlyMap<string, AnySlice>>
+      columns: Projection,
+    ): MaybePromise<ReadonlyMap<string, Slice<ProjectedRow>>>
+    (context: Context, ids: readonly string[], input: object): MaybePromise<ReadonlyMap<string, AnySlice>>
   }
 }
 
@@ -32,20 +32,23 @@ export type Listed = {
 type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: never) => string }
 
 /** Where the rows behind a key come from. */
-export type Source<Value> = {
+export type KeyedSource<Value> = {
   /** Finds whole rows: what each of the keys stands for. */
   readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
   /** The list that the rows are in, of which fewer columns can be read. */
-  readonly list?: Listed
+  readonly list?: NodeList
   /** The type that rows of the list must have. */
   readonly only?: string
 }
 
 /** A type with the source of its objects by their id. */
-export type Loaded<Row> = { readonly source: Source<Row | null> }
+export type WithSource<Row> = { readonly source: KeyedSource<Row | null> }
 
 /** Rows of a list by their id: `null` for what is not there or not the merchant's, or of another type than `only`. */
-export function sourceOfList<Row extends { readonly id: string }>(list: Listed, only?: string): Source<Row | null> {
+export function sourceOfList<Row extends { readonly id: string }>(
+  list: NodeList,
+  only?: string,
+): KeyedSource<Row | null> {
   const { find } = sourceById(async (context, ids) => (await list.find(context, ids)) as readonly Row[])
   return {
     find: async (context, ids) => {
@@ -63,7 +66,7 @@ export function sourceOfList<Row extends { readonly id: string }>(list: Listed, 
 /** Rows by their own id: `null` for what is not there or not the merchant's. */
 export function sourceById<Row extends { readonly id: string }>(
   find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
-): Source<Row | null> {
+): KeyedSource<Row | null> {
   return {
     find: async (context, ids) => {
       const rows = new Map((await find(context, ids)).map((row) => [row.id, row]))
@@ -73,10 +76,10 @@ export function sourceById<Row extends { readonly id: string }>(
 }
 
 /** The rows that belong to another, in the order in which they are found. */
-export function sourceOfMany<Row>(
+export function sourceByForeignKey<Row>(
   find: (context: Context, keys: readonly string[]) => Promise<readonly Row[]>,
   keyOf: (row: Row) => string,
-): Source<readonly Row[]> {
+): KeyedSource<readonly Row[]> {
   return {
     find: async (context, keys) => {
       const rows = Map.groupBy(await find(context, keys), keyOf)
@@ -93,27 +96,27 @@ export type Loader<Value> = {
 }
 
 /** The request's loader of whole rows of a source. */
-export function loaderOf<Value>(context: GraphqlContext, source: Source<Value>): Loader<Value> {
-  return loaderFor(context, source, (keys) => source.find(context, keys))
+export function loaderOfSource<Value>(context: GraphqlContext, source: KeyedSource<Value>): Loader<Value> {
+  return getOrCreateLoader(context, source, (keys) => source.find(context, keys))
 }
 
 /** The request's loader for whatever `whose` stands for. */
-export function loaderFor<Value>(
+export function getOrCreateLoader<Value>(
   { loaders }: GraphqlContext,
   whose: object,
   find: (keys: readonly string[]) => Promise<(key: string) => Value>,
 ): Loader<Value> {
   const known = loaders.get(whose) as Loader<Value> | undefined
   if (known) return known
-  const made = newLoader(find)
+  const made = createLoader(find)
   loaders.set(whose, made)
   return made
 }
 
-function newLoader<Value>(find: (keys: readonly string[]) => Promise<(key: string) => Value>): Loader<Value> {
+function createLoader<Value>(find: (keys: readonly string[]) => Promise<(key: string) => Value>): Loader<Value> {
   const loaded = new Map<string, Value>()
   const loading = new Map<string, Promise<void>>()
-  const begin = (keys: ReadonlySet<string>): Promise<void> => {
+  const startLoading = (keys: ReadonlySet<string>): Promise<void> => {
     const begun = find([...keys])
       .then((read) => {
         for (const key of keys) loaded.set(key, read(key))
@@ -135,18 +138,18 @@ function newLoader<Value>(find: (keys: readonly string[]) => Promise<(key: strin
         if (begun) awaited.add(begun)
         else if (!loaded.has(key)) missing.add(key)
       }
-      if (missing.size > 0) awaited.add(begin(missing))
+      if (missing.size > 0) awaited.add(startLoading(missing))
       await Promise.all(awaited)
       return sets.map(() => undefined)
     },
     { cache: false, maxBatchSize: Number.POSITIVE_INFINITY },
   )
-  const value = (key: string) => loaded.get(key) as Value
+  const loadedValue = (key: string) => loaded.get(key) as Value
   return {
-    load: (key) => batches.load([key]).then(() => value(key)),
+    load: (key) => batches.load([key]).then(() => loadedValue(key)),
     loadAll: async (keys) => {
       if (!keys.every((key) => loaded.has(key))) await batches.load(keys)
-      return value
+      return loadedValue
     },
   }
 }

@@ -1,56 +1,56 @@
 import type { ObjectRef, UnionRef } from '@pothos/core'
-import type { Names } from '../../core/api/error-message.ts'
+import type { FieldNames } from '../../core/api/error-message.ts'
 import type { ErrorCode } from '../../core/errors.ts'
-import { invalidInput, Refusal } from '../../core/errors.ts'
-import { readIdempotencyKey } from '../../core/input.ts'
+import { DomainError, invalidInput } from '../../core/errors.ts'
+import { parseIdempotencyKey } from '../../core/input.ts'
 import { hasScope } from '../../operations/access/api-caller.ts'
-import type { Done, Operation } from '../../operations/context.ts'
-import type { Types } from './builder.ts'
+import type { IdempotentResult, Operation } from '../../operations/context.ts'
+import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
-import type { Told } from './field-source.ts'
-import type { Fields } from './fields.ts'
+import type { RowTypeResolver } from './field-source.ts'
+import type { ObjectFields } from './fields.ts'
 import { objectType } from './fields.ts'
-import type { GraphqlContext, Watching } from './graphql-context.ts'
-import type { InputFields, InputOf } from './inputs.ts'
+import type { ExecutionObserver, GraphqlContext } from './graphql-context.ts'
+import type { GraphqlInputFields, InputOf } from './inputs.ts'
 import { inputType, optional, required, withLocalIds } from './inputs.ts'
-import type { Loaded } from './loader.ts'
-import { loaderOf } from './loader.ts'
+import type { WithSource } from './loader.ts'
+import { loaderOfSource } from './loader.ts'
 import type { UserErrorSource } from './user-errors.ts'
-import { errorTypeName, errorTypes, isUserError, userError } from './user-errors.ts'
+import { errorTypeName, isUserError, toUserError, userErrorTypes } from './user-errors.ts'
 
 /** What a request's only mutation has come to, as the root value for whoever answers the rest of it. */
-export type AlreadyDone = { readonly outcome: Promise<unknown> }
+export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 
 /** How an input describes its idempotency key. */
-const keyDescription =
+const idempotencyKeyDescription =
   'A key of your own for this request, 1 to 255 printable ASCII characters: sent again with the same input it answers the same result and does nothing twice. The REST endpoint of the same operation knows it too.'
 
 /** What any mutation may be refused with, before all else. */
-const refusalsOfAny = ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'] as const
+const commonMutationErrors = ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'] as const
 
 /** What an operation takes, as it was given: where its own type is narrower it refuses what does not fit. */
-type AsGiven<Input> = { readonly [Name in keyof Input]: Input[Name] | null | undefined }
+type UnvalidatedInput<Input> = { readonly [Name in keyof Input]: Input[Name] | null | undefined }
 
 /** A mutation: its input, the operation behind it, the payload that holds what that made or changed, and its refusals. */
-export type Mutation<Given extends InputFields, Input, Answer> = {
+export type MutationDeclaration<Given extends GraphqlInputFields, Input, Answer> = {
   readonly description: string
   /** What the input is, in a sentence, and its fields; an idempotency key is among those of all. */
   readonly inputDescription: string
   readonly input: Given
-  readonly isKeyRequired?: boolean
-  readonly operation: Operation<Input, Done<Answer>>
-  readonly payload: Fields<Answer>
+  readonly isIdempotencyKeyRequired?: boolean
+  readonly operation: Operation<Input, IdempotentResult<Answer>>
+  readonly payload: ObjectFields<Answer>
   /** Beside those that any may be refused with, in order of precedence, as the operation documents them. */
   readonly errors: readonly ErrorCode[]
   /** The paths below `input` of those fields that the operation calls otherwise. */
-  readonly names?: Names | ((input: InputOf<Given>) => Names)
+  readonly names?: FieldNames | ((input: InputOf<Given>) => FieldNames)
   /** A request may do at most one of these. */
   readonly movesMoney?: boolean
   readonly isSandboxOnly?: boolean
-} & Mapped<InputOf<Given>, AsGiven<Input>>
+} & InputMapping<InputOf<Given>, UnvalidatedInput<Input>>
 
 /** What makes the operation's input of the caller's, with local ids in it, unless the operation takes all of it as it is. */
-type Mapped<Given, Input> = [keyof Given, Given] extends [keyof Input, Input]
+type InputMapping<Given, Input> = [keyof Given, Given] extends [keyof Input, Input]
   ? { readonly inputOf?: (given: Given) => Input }
   : { readonly inputOf: (given: Given) => Input }
 
@@ -59,27 +59,27 @@ type Mapped<Given, Input> = [keyof Given, Given] extends [keyof Input, Input]
  *
  * A refusal that is not among `errors` and every fault are errors of the request instead, beside the data.
  */
-export function addMutation<Given extends InputFields, Input extends object, Answer extends object>(
+export function addMutation<Given extends GraphqlInputFields, Input extends object, Answer extends object>(
   name: string,
-  mutation: Mutation<Given, Input, Answer>,
+  mutation: MutationDeclaration<Given, Input, Answer>,
 ): void {
   const {
     description,
     inputDescription,
-    isKeyRequired = false,
+    isIdempotencyKeyRequired: isKeyRequired = false,
     payload,
     movesMoney = false,
     isSandboxOnly = false,
   } = mutation
   const typeName = name.charAt(0).toUpperCase() + name.slice(1)
-  const errors = [...refusalsOfAny, ...mutation.errors]
-  const idempotencyKey = isKeyRequired ? required(keyDescription) : optional(keyDescription)
+  const errors = [...commonMutationErrors, ...mutation.errors]
+  const idempotencyKey = isKeyRequired ? required(idempotencyKeyDescription) : optional(idempotencyKeyDescription)
   const type = inputType(`${typeName}Input`, inputDescription, { ...mutation.input, idempotencyKey })
   const Payload = objectType<Answer>(`${typeName}Payload`, {
     description: `What \`${name}\` answers when it is done.`,
     fields: payload,
   })
-  const perform = performerOf(mutation, errors)
+  const perform = createPerformer(mutation, errors)
   const ask = (context: GraphqlContext, { input }: { readonly input: unknown }) => perform(context, input as never)
   builder.mutationField(name, (t) =>
     t.field({
@@ -88,24 +88,25 @@ export function addMutation<Given extends InputFields, Input extends object, Ans
       args: { input: t.arg({ type, required: true, description: `What \`${name}\` needs to know.` }) },
       extensions: { movesMoney, isSandboxOnly, performs: mutation.operation, shown: { kind: 'asked', ask } },
       resolve: (done, args, context) =>
-        ((done as AlreadyDone | undefined)?.outcome ?? ask(context, args as never)) as never,
+        ((done as ExecutedMutation | undefined)?.outcome ?? ask(context, args as never)) as never,
     }),
   )
 }
 
-type Keyed = { readonly idempotencyKey?: string | null }
+type IdempotencyKeyInput = { readonly idempotencyKey?: string | null }
 
-function performerOf<Given extends InputFields, Input extends object, Answer extends object>(
-  { input: fields, operation, inputOf, payload, names = {} }: Mutation<Given, Input, Answer>,
+function createPerformer<Given extends GraphqlInputFields, Input extends object, Answer extends object>(
+  { input: fields, operation, inputOf, payload, names = {} }: MutationDeclaration<Given, Input, Answer>,
   errors: readonly ErrorCode[],
 ) {
-  const current = currentNode(payload)
-  return async (context: GraphqlContext, { idempotencyKey = null, ...given }: InputOf<Given> & Keyed) => {
+  const current = currentNodeLoader(payload)
+  return async (context: GraphqlContext, { idempotencyKey = null, ...given }: InputOf<Given> & IdempotencyKeyInput) => {
     try {
       const input = withLocalIds(fields, given) as InputOf<Given>
-      const namesNow = () => (typeof names === 'function' ? names(input) : names)
-      return await orUserError({ errors, names: namesNow, context }, async () => {
-        const { key, faults } = idempotencyKey === null ? noKey : readIdempotencyKey('idempotencyKey', idempotencyKey)
+      const resolveNames = () => (typeof names === 'function' ? names(input) : names)
+      return await catchUserError({ errors, names: resolveNames, context }, async () => {
+        const { key, faults } =
+          idempotencyKey === null ? noIdempotencyKey : parseIdempotencyKey('idempotencyKey', idempotencyKey)
         if (faults.length > 0) throw invalidInput(faults)
         const asked = mutationContext(context, key)
         const taken = (inputOf ? inputOf(input) : input) as Input
@@ -123,46 +124,48 @@ function performerOf<Given extends InputFields, Input extends object, Answer ext
  * Loads what a replay answers where the payload shows a node: as it is now, because a client's cache would take an older one
  * for news (ruling 48). One that is gone by now is answered as it was.
  */
-function currentNode<Answer extends object>(payload: Fields<Answer>) {
-  const node = Object.values(payload).find(({ itself }) => itself)?.itself as Partial<Loaded<Answer>> | undefined
+function currentNodeLoader<Answer extends object>(payload: ObjectFields<Answer>) {
+  const node = Object.values(payload).find(({ exposedRowType: itself }) => itself)?.exposedRowType as
+    | Partial<WithSource<Answer>>
+    | undefined
   const source = node?.source
   if (!source) return null
   return async (context: GraphqlContext, answer: Answer): Promise<Answer> => {
-    const now = await loaderOf(context, source).load((answer as unknown as { id: string }).id)
+    const now = await loaderOfSource(context, source).load((answer as unknown as { id: string }).id)
     // What was answered beside the node, such as a secret that is shown once, is no part of it.
     return now === null ? answer : { ...answer, ...now }
   }
 }
 
-const noKey = { key: null, faults: [] }
+const noIdempotencyKey = { key: null, faults: [] }
 
 /** The union of what an operation answers and of the errors that it may be refused with: `<Name>Result`. */
 export function resultType<Answer extends object>(
   name: string,
-  payload: ObjectRef<Types, Answer>,
+  payload: ObjectRef<SchemaTypes, Answer>,
   errors: readonly ErrorCode[],
-): UnionRef<Types, Answer | UserErrorSource> {
+): UnionRef<SchemaTypes, Answer | UserErrorSource> {
   const resolveType = (value: object) => (isUserError(value) ? errorTypeName(value.refusal.code) : payload.name)
-  const told: Told = { from: [], typeOf: resolveType }
+  const told: RowTypeResolver = { from: [], typeOf: resolveType }
   return builder.unionType(`${name}Result`, {
     description: `\`${payload.name}\`, or the error that says why there is none.`,
-    types: [payload, ...errors.map(errorType)] as never,
+    types: [payload, ...errors.map(requireErrorType)] as never,
     resolveType: resolveType as never,
     extensions: { told },
   }) as never
 }
 
 /** What an operation answers, or the refusal that it threw if that is one of `errors`. */
-export async function orUserError<Source>(
-  { errors, names, context }: { errors: readonly ErrorCode[]; names: () => Names; context: Watching },
+export async function catchUserError<Source>(
+  { errors, names, context }: { errors: readonly ErrorCode[]; names: () => FieldNames; context: ExecutionObserver },
   operation: () => Promise<Source>,
 ): Promise<Source | UserErrorSource> {
   try {
     return await operation()
   } catch (error) {
-    if (!(error instanceof Refusal) || !errors.includes(error.code)) throw error
+    if (!(error instanceof DomainError) || !errors.includes(error.code)) throw error
     context.onRefusal?.(error.code)
-    return userError(error, names())
+    return toUserError(error, names())
   }
 }
 
@@ -171,8 +174,8 @@ function mutationContext(context: GraphqlContext, idempotencyKey: string | null)
   return { ...context, idempotencyKey }
 }
 
-function errorType(code: ErrorCode) {
-  const type = errorTypes[code]
+function requireErrorType(code: ErrorCode) {
+  const type = userErrorTypes[code]
   if (!type) throw new Error(`${code} is a fault of the request, and no type of a mutation's result`)
   return type
 }

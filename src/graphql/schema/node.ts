@@ -2,44 +2,47 @@ import type { ObjectRef, OutputType, UnionRef } from '@pothos/core'
 import { brandWithType } from '@pothos/core'
 import { invalidInput } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids.ts'
-import type { Types } from './builder.ts'
+import type { SchemaTypes } from './builder.ts'
 import { builder, idDescription } from './builder.ts'
-import type { Shown, Told } from './field-source.ts'
-import type { Field, ObjectDeclaration } from './fields.ts'
-import { addQuery, askedById, builtFields } from './fields.ts'
-import { addUnion, globalId, parseGlobalId } from './global-ids.ts'
+import type { FieldSource, RowTypeResolver } from './field-source.ts'
+import type { ObjectDeclaration, ObjectField } from './fields.ts'
+import { addQuery, buildFields, nodeQueryField } from './fields.ts'
+import { parseGlobalId, registerUnion, toGlobalId } from './global-ids.ts'
 import type { GraphqlContext } from './graphql-context.ts'
-import { requiredId, wordsOf } from './inputs.ts'
-import type { Loaded, Source } from './loader.ts'
-import { loaderOf } from './loader.ts'
+import { humanizeTypeName, requiredId } from './inputs.ts'
+import type { KeyedSource, WithSource } from './loader.ts'
+import { loaderOfSource } from './loader.ts'
 
 /** Where the nodes of each type come from, and what the local part of their global ids stands for. */
 export const nodeSources = new Map<string, NodeSource>()
 
 /** `read` is the key that a text says; `null` for what can't be one. */
-export type NodeSource = { readonly source: Source<object | null>; readonly read: (text: string) => string | null }
+export type NodeSource = {
+  readonly source: KeyedSource<object | null>
+  readonly parseKey: (text: string) => string | null
+}
 
 const Node = builder.nodeInterfaceRef()
 
 /** The most nodes that one field fetches. */
-const mostNodes = 100
+const maxNodes = 100
 
 /** The type of nodes, with what loads them. */
-export type NodeType<Row> = ObjectRef<Types, Row> & Loaded<Row>
+export type NodeType<Row> = ObjectRef<SchemaTypes, Row> & WithSource<Row>
 
 /** By what a row is told from others: the columns that it is made of, and how it is read; `null` for what can't be one. */
-type Key<Row> = {
+type NodeKey<Row> = {
   readonly from: readonly (keyof Row & string)[]
-  readonly of: (row: Row) => string
-  readonly read: (text: string) => string | null
+  readonly keyOf: (row: Row) => string
+  readonly parse: (text: string) => string | null
 }
 
 type NodeDeclaration<Row> = ObjectDeclaration<Row> &
-  Loaded<Row> &
+  WithSource<Row> &
   // A row has a UUID, or says what it has instead.
-  (Row extends { readonly id: string } ? { readonly key?: Key<Row> } : { readonly key: Key<Row> })
+  (Row extends { readonly id: string } ? { readonly key?: NodeKey<Row> } : { readonly key: NodeKey<Row> })
 
-const uuidKey: Key<{ readonly id: string }> = { from: ['id'], of: ({ id }) => id, read: parseUuid }
+const uuidKey: NodeKey<{ readonly id: string }> = { from: ['id'], keyOf: ({ id }) => id, parse: parseUuid }
 
 /** Declares a type of rows that `node` and `nodes` find by their id. */
 export function nodeType<Row extends object>(
@@ -49,26 +52,26 @@ export function nodeType<Row extends object>(
   const type = builder.objectRef<Row>(name).implement({
     description,
     interfaces: [Node],
-    fields: builtFields({ id: idField(name, key), ...fields }),
+    fields: buildFields({ id: idField(name, key), ...fields }),
   })
-  nodeSources.set(name, { source, read: key.read })
+  nodeSources.set(name, { source, parseKey: key.parse })
   return Object.assign(type, { source })
 }
 
-function idField<Row>(type: string, { from, of }: Key<Row>): Field<Row> {
-  const make = (row: Row) => globalId(type, of(row))
+function idField<Row>(type: string, { from, keyOf: of }: NodeKey<Row>): ObjectField<Row> {
+  const make = (row: Row) => toGlobalId(type, of(row))
   // There is one of nearly every row of an answer.
-  const ofUuid: Shown = { kind: 'column', column: 'id', as: (id: string) => globalId(type, id) }
+  const ofUuid: FieldSource = { kind: 'column', column: 'id', transform: (id: string) => toGlobalId(type, id) }
   return {
     type: 'ID',
     isNullable: false,
     description: idDescription,
-    shown: (of as unknown) === uuidKey.of ? ofUuid : { kind: 'made', from, make },
+    fieldSource: (of as unknown) === uuidKey.keyOf ? ofUuid : { kind: 'made', from, make },
     resolve: make,
   }
 }
 
-type UnionDeclaration<Row> = Loaded<Row> & {
+type NodeUnionDeclaration<Row> = WithSource<Row> & {
   readonly description: string
   readonly types: readonly { readonly name: string }[]
   /** The columns that say of which of them a row is, and which that is. */
@@ -79,14 +82,14 @@ type UnionDeclaration<Row> = Loaded<Row> & {
 /** Declares a union of node types, whose ids are those of any of them. */
 export function nodeUnion<Row>(
   name: string,
-  { description, types, from, typeOf, source }: UnionDeclaration<Row>,
-): UnionRef<Types, Row> & Loaded<Row> {
-  addUnion(
+  { description, types, from, typeOf, source }: NodeUnionDeclaration<Row>,
+): UnionRef<SchemaTypes, Row> & WithSource<Row> {
+  registerUnion(
     name,
     types.map(({ name }) => name),
   )
   const resolveType = (row: Row) => typeOf(row).name
-  const told: Told = { from, typeOf: resolveType }
+  const told: RowTypeResolver = { from, typeOf: resolveType }
   const type = builder.unionType(name, { description, types, resolveType, extensions: { told } } as never)
   return Object.assign(type, { source }) as never
 }
@@ -94,18 +97,21 @@ export function nodeUnion<Row>(
 /** Adds the query of one node by its id. */
 export function addNodeQuery<Row>(
   name: string,
-  type: Loaded<Row> & OutputType<Types> & { readonly name: string },
+  type: WithSource<Row> & OutputType<SchemaTypes> & { readonly name: string },
 ): void {
-  const noun = wordsOf(type.name)
+  const noun = humanizeTypeName(type.name)
   const description = `One ${noun}; null when it does not exist or is not visible.`
   addQuery(
     name,
-    askedById(type, description, { id: requiredId(type.name) }, ({ id }) => parseUuid(id)),
+    nodeQueryField(type, description, { id: requiredId(type.name) }, ({ id }) => parseUuid(id)),
   )
 }
 
-const shownNode: Shown = { kind: 'nodes', idsOf: ({ id }: { readonly id: string }) => id }
-const shownNodes: Shown = { kind: 'nodes', idsOf: ({ ids }: { readonly ids: readonly string[] }) => notTooMany(ids) }
+const nodeFieldSource: FieldSource = { kind: 'nodes', idsOf: ({ id }: { readonly id: string }) => id }
+const nodesFieldSource: FieldSource = {
+  kind: 'nodes',
+  idsOf: ({ ids }: { readonly ids: readonly string[] }) => requireNodeLimit(ids),
+}
 
 builder.queryFields((t) => ({
   node: t.field({
@@ -113,43 +119,43 @@ builder.queryFields((t) => ({
     nullable: true,
     description: 'Anything by its global id, or by its UUID; null for what does not exist or is not visible.',
     args: { id: t.arg.id({ required: true, description: 'A global id, or a UUID.' }) },
-    extensions: { shown: shownNode },
+    extensions: { shown: nodeFieldSource },
     resolve: (_, { id }, context) => findNode(context, id),
   }),
   nodes: t.field({
     type: [Node],
     nullable: { list: false, items: true },
-    description: `Several things by their ids, at most ${mostNodes}, in the order of the ids; null for each that does not exist or is not visible.`,
-    args: { ids: t.arg.idList({ required: true, description: `At most ${mostNodes} global ids or UUIDs.` }) },
-    extensions: { shown: shownNodes },
-    resolve: (_, { ids }, context) => Promise.all(notTooMany(ids).map((id) => findNode(context, id))),
+    description: `Several things by their ids, at most ${maxNodes}, in the order of the ids; null for each that does not exist or is not visible.`,
+    args: { ids: t.arg.idList({ required: true, description: `At most ${maxNodes} global ids or UUIDs.` }) },
+    extensions: { shown: nodesFieldSource },
+    resolve: (_, { ids }, context) => Promise.all(requireNodeLimit(ids).map((id) => findNode(context, id))),
   }),
 }))
 
-function notTooMany(ids: readonly string[]): readonly string[] {
-  if (ids.length <= mostNodes) return ids
-  throw invalidInput([{ field: 'ids', code: 'INVALID_PARAMETER', message: `must have at most ${mostNodes} items` }])
+function requireNodeLimit(ids: readonly string[]): readonly string[] {
+  if (ids.length <= maxNodes) return ids
+  throw invalidInput([{ field: 'ids', code: 'INVALID_PARAMETER', message: `must have at most ${maxNodes} items` }])
 }
 
 /** What an id may stand for: a type of nodes, and the key there. */
-export type NodeName = { readonly type: string; readonly key: string }
+export type NodeReference = { readonly type: string; readonly key: string }
 
 /** What a global id stands for. A bare UUID does not say what it is of: it may be of any type. */
-export function namedBy(given: string): NodeName[] {
+export function nodeCandidatesOf(given: string): NodeReference[] {
   const parsed = parseGlobalId(given)
   const uuid = parseUuid(given)
   const candidates = parsed ? [parsed] : uuid ? [...nodeSources.keys()].map((type) => ({ type, id: uuid })) : []
   return candidates.flatMap(({ type, id }) => {
-    const key = nodeSources.get(type)?.read(id) ?? null
+    const key = nodeSources.get(type)?.parseKey(id) ?? null
     return key === null ? [] : [{ type, key }]
   })
 }
 
 async function findNode(context: GraphqlContext, given: string): Promise<object | null> {
   const found = await Promise.all(
-    namedBy(given).map(async ({ type, key }) => {
+    nodeCandidatesOf(given).map(async ({ type, key }) => {
       const { source } = nodeSources.get(type) as NodeSource
-      const node = await loaderOf(context, source).load(key)
+      const node = await loaderOfSource(context, source).load(key)
       if (node) brandWithType(node, type as never)
       return node
     }),

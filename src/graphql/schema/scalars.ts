@@ -6,32 +6,32 @@ import { builder } from './builder.ts'
 builder.scalarType('UUID', {
   description: 'A UUID in lower case, such as `019a2b4c-5d6e-7f80-9a1b-2c3d4e5f6071`: the id that the REST paths use.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc9562',
-  parseValue: textOf('UUID'),
+  parseValue: stringParser('UUID'),
 })
 
 builder.scalarType('Amount', {
   description:
     'An exact amount as a string of at most ten digits before and eight after the point, such as `"25.50"`. Answers always have eight places: `"25.50000000"`. Never a number, which would be rounded.',
   serialize: formatAmount,
-  parseValue: textOf('Amount'),
+  parseValue: stringParser('Amount'),
 })
 
 builder.scalarType('Decimal', {
   description: 'An exact decimal as a string, such as a rate or a fiat amount: `"1545.5"`.',
-  parseValue: textOf('Decimal'),
+  parseValue: stringParser('Decimal'),
 })
 
 builder.scalarType('DateTime', {
   description: 'A moment in ISO 8601, such as `2026-01-31T08:30:00.000Z`. Answers are in UTC with milliseconds.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
-  parseValue: textOf('DateTime'),
+  parseValue: stringParser('DateTime'),
 })
 
 builder.scalarType('Date', {
   description: 'A day in ISO 8601, such as `1991-04-17`.',
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: (value) => String(value).slice(0, 10),
-  parseValue: textOf('Date'),
+  parseValue: stringParser('Date'),
 })
 
 builder.scalarType('JSON', {
@@ -40,7 +40,7 @@ builder.scalarType('JSON', {
 })
 
 /** Takes a string as it is: the operation reads it and refuses what has the wrong form, naming the field. */
-function textOf(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
+function stringParser(scalar: string): NonNullable<GraphQLScalarTypeConfig<string, unknown>['parseValue']> {
   return (value) => {
     if (typeof value === 'string') return value
     throw new GraphQLError(`${scalar} must be a string, such as ${examples[scalar]}.`)

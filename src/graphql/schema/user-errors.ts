@@ -1,19 +1,27 @@
 import type { ObjectRef } from '@pothos/core'
-import type { Names } from '../../core/api/error-message.ts'
-import { refusalText } from '../../core/api/error-message.ts'
-import type { ErrorCode, FieldFaultCode } from '../../core/errors.ts'
-import { errorCodes, invalidInput, Refusal } from '../../core/errors.ts'
-import type { Types } from './builder.ts'
+import type { FieldNames } from '../../core/api/error-message.ts'
+import { formatDomainError } from '../../core/api/error-message.ts'
+import type { ErrorCode, FieldErrorCode } from '../../core/errors.ts'
+import { DomainError, errorCodes, invalidInput } from '../../core/errors.ts'
+import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
-import { describedEnum } from './enums.ts'
-import type { Fields } from './fields.ts'
-import { builtFields, column, columnHolding, columnOrNull, columns, made, objectType } from './fields.ts'
+import { describedEnumType } from './enums.ts'
+import type { ObjectFields } from './fields.ts'
+import {
+  buildFields,
+  computedField,
+  exposeColumn,
+  exposeColumnAs,
+  exposeNullableColumn,
+  exposeStrings,
+  objectType,
+} from './fields.ts'
 
 /**
  * The refusals that a mutation answers as a type of its own, with what each means; `null` for those that are faults of the
  * request as a whole, which GraphQL answers beside the data.
  */
-const meanings: Record<ErrorCode, string | null> = {
+const userErrorDescriptions: Record<ErrorCode, string | null> = {
   INVALID_INPUT: 'The input is wrong in itself: `fields` names every faulty field, and what is allowed.',
   RESOURCE_NOT_FOUND: 'Something that the input names does not exist, or is not visible to this merchant.',
   CUSTOMER_CLOSED: 'The customer is closed: nothing can be made or changed for it any more.',
@@ -49,53 +57,58 @@ const meanings: Record<ErrorCode, string | null> = {
   UNAVAILABLE: null,
 }
 
-const userErrorCodes = errorCodes.filter((code) => meanings[code] !== null)
+const userErrorCodes = errorCodes.filter((code) => userErrorDescriptions[code] !== null)
 
 /** A refusal as a mutation answers it, with fields under the caller's names. */
 export type UserErrorSource = {
-  readonly refusal: Refusal
+  readonly refusal: DomainError
   readonly message: string
   readonly field: string | null
   readonly fields: readonly { readonly field: string; readonly code: string; readonly message: string }[]
 }
 
-const ErrorCodeEnum = describedEnum(
+const ErrorCodeEnum = describedEnumType(
   'ErrorCode',
   'Why something was refused; the REST endpoints use the same codes.',
-  Object.fromEntries(userErrorCodes.map((code) => [code, meanings[code] ?? ''])),
+  Object.fromEntries(userErrorCodes.map((code) => [code, userErrorDescriptions[code] ?? ''])),
 )
 
-const faultMeanings: Record<FieldFaultCode, string> = {
+const fieldErrorDescriptions: Record<FieldErrorCode, string> = {
   MISSING_REQUIRED_FIELD: 'It is missing or empty, and must not be.',
   INVALID_FORMAT: 'It has the wrong type or form.',
   INVALID_PARAMETER: 'Its value is not one that is allowed.',
 }
 
-const FieldFaultCodeEnum = describedEnum('FieldFaultCode', 'What is wrong with a field.', faultMeanings)
+const FieldErrorCodeEnum = describedEnumType('FieldFaultCode', 'What is wrong with a field.', fieldErrorDescriptions)
 
-const FieldFaultType = objectType<UserErrorSource['fields'][number]>('FieldFault', {
+const FieldErrorType = objectType<UserErrorSource['fields'][number]>('FieldFault', {
   description: 'What is wrong with one field of an input.',
   fields: {
-    ...columns({
+    ...exposeStrings({
       field: 'The path of the field below `input`, such as `recipient.bankAccount.accountNumber`.',
       message: 'A sentence that says what is allowed.',
     }),
-    code: columnHolding('code', 'The kind of fault.', FieldFaultCodeEnum),
+    code: exposeColumnAs('code', 'The kind of fault.', FieldErrorCodeEnum),
   },
 })
 
-const commonFields: Fields<UserErrorSource> = {
-  code: made(ErrorCodeEnum, ['refusal'], 'The code, for programs.', ({ refusal }) => refusal.code),
-  message: column('message', 'A sentence for people.'),
-  field: columnOrNull('field', 'The path of the field at fault below `input`; null when none alone is.'),
+const commonFields: ObjectFields<UserErrorSource> = {
+  code: computedField(ErrorCodeEnum, ['refusal'], 'The code, for programs.', ({ refusal }) => refusal.code),
+  message: exposeColumn('message', 'A sentence for people.'),
+  field: exposeNullableColumn('field', 'The path of the field at fault below `input`; null when none alone is.'),
 }
 
 /** What errors of a code say beyond what every error does. */
-const ownFields: Partial<Record<ErrorCode, Fields<UserErrorSource>>> = {
-  INVALID_INPUT: { fields: column('fields', 'Every faulty field.', [FieldFaultType]) },
+const extraFields: Partial<Record<ErrorCode, ObjectFields<UserErrorSource>>> = {
+  INVALID_INPUT: { fields: exposeColumn('fields', 'Every faulty field.', [FieldErrorType]) },
   INSUFFICIENT_FUNDS: {
-    available: made('Amount', ['refusal'], 'What the wallet holds.', ({ refusal }) => refusal.details.available ?? 0n),
-    required: made(
+    available: computedField(
+      'Amount',
+      ['refusal'],
+      'What the wallet holds.',
+      ({ refusal }) => refusal.details.available ?? 0n,
+    ),
+    required: computedField(
       'Amount',
       ['refusal'],
       'What the payout with its fee takes.',
@@ -108,20 +121,20 @@ const ownFields: Partial<Record<ErrorCode, Fields<UserErrorSource>>> = {
 const UserError = builder.interfaceRef<UserErrorSource>('UserError').implement({
   description: 'Why a mutation changed nothing. Selecting this interface reads every error alike.',
   resolveType: ({ refusal }) => errorTypeName(refusal.code),
-  fields: builtFields(commonFields),
+  fields: buildFields(commonFields),
 })
 
 /** The error type of each code that a mutation can be refused with. */
-export const errorTypes = Object.fromEntries(
+export const userErrorTypes = Object.fromEntries(
   userErrorCodes.map((code) => [
     code,
     builder.objectRef<UserErrorSource>(errorTypeName(code)).implement({
-      description: meanings[code] ?? '',
+      description: userErrorDescriptions[code] ?? '',
       interfaces: [UserError],
-      fields: builtFields(ownFields[code] ?? {}),
+      fields: buildFields(extraFields[code] ?? {}),
     }),
   ]),
-) as Readonly<Partial<Record<ErrorCode, ObjectRef<Types, UserErrorSource>>>>
+) as Readonly<Partial<Record<ErrorCode, ObjectRef<SchemaTypes, UserErrorSource>>>>
 
 /** The type of a code: `InsufficientFundsError`. */
 export function errorTypeName(code: ErrorCode): string {
@@ -130,20 +143,20 @@ export function errorTypeName(code: ErrorCode): string {
 }
 
 /** A refusal as the source of its error type. */
-export function userError(refusal: Refusal, names: Names): UserErrorSource {
-  const { message, fields } = refusalText(refusal, names)
+export function toUserError(refusal: DomainError, names: FieldNames): UserErrorSource {
+  const { message, fields } = formatDomainError(refusal, names)
   return { refusal, message, field: fields?.[0]?.field ?? null, fields: fields ?? [] }
 }
 
 /** Whether a resolved value is a refusal rather than a payload. */
 export function isUserError(value: object): value is UserErrorSource {
-  return 'refusal' in value && value.refusal instanceof Refusal
+  return 'refusal' in value && value.refusal instanceof DomainError
 }
 
 /** Refuses with the names that the caller wrote, where they are not the operation's. */
-export function refuseUnder(nameOf: (field: string) => string) {
+export function rethrowWithFieldNames(nameOf: (field: string) => string) {
   return (error: unknown): never => {
-    if (!(error instanceof Refusal) || !error.details.fields) throw error
+    if (!(error instanceof DomainError) || !error.details.fields) throw error
     throw invalidInput(error.details.fields.map((fault) => ({ ...fault, field: nameOf(fault.field) })))
   }
 }

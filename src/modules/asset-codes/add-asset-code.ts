@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
-import { oneOf, parse, text } from '../../core/input.ts'
+import { oneOf, parseInput, text } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
 import { networks } from '../networks/network.ts'
 import type { AssetCode } from './asset-code.ts'
@@ -22,7 +22,7 @@ export const AddAssetCodeInput = z.object({
  * @throws Refusal INVALID_INPUT, also when the code exists or networks do not fit the type
  */
 export async function addAssetCode(service: Service, input: z.input<typeof AddAssetCodeInput>): Promise<AssetCode> {
-  const { assetType, code, minorUnitPlaces, networks: names } = parse(AddAssetCodeInput, input, faultsOf(input))
+  const { assetType, code, minorUnitPlaces, networks: names } = parseInput(AddAssetCodeInput, input, inputErrors(input))
   return service.db.write(async (tx) => {
     if (await assetCodeByCode(tx, { code })) {
       throw invalidInput([{ field: 'code', code: 'INVALID_PARAMETER', message: 'is supported already' }])
@@ -36,8 +36,8 @@ export async function addAssetCode(service: Service, input: z.input<typeof AddAs
   })
 }
 
-function faultsOf({ assetType, code, networks: names }: z.input<typeof AddAssetCodeInput>): FieldFault[] {
-  const faults: FieldFault[] = []
+function inputErrors({ assetType, code, networks: names }: z.input<typeof AddAssetCodeInput>): FieldError[] {
+  const faults: FieldError[] = []
   if (!/^[A-Z][A-Z0-9]{2,11}$/.test(code)) {
     faults.push({ field: 'code', code: 'INVALID_FORMAT', message: 'must be 3 to 12 capital letters and digits' })
   }

@@ -1,7 +1,7 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-export const assetTypes = describedValues({
+export const assetTypes = defineEnum({
   FIAT: 'A currency of a state, such as the naira.',
   STABLECOIN: 'A token on a blockchain that is worth as much as a currency, such as USDC.',
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { oneOf, optional, parse } from '../../core/input.ts'
+import { oneOf, optional, parseInput } from '../../core/input.ts'
 import type { Slice } from '../../lists/slice.ts'
-import { listInMemory, sliceFields, sliceOf } from '../../lists/slice.ts'
+import { createInMemoryList, readSlice, sliceFields } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { AssetCode } from './asset-code.ts'
 import { assetTypes } from './asset-code.ts'
@@ -18,7 +18,7 @@ export async function browseAssetCodes(
   context: Context,
   input: z.input<typeof BrowseAssetCodesInput>,
 ): Promise<Slice<AssetCode>> {
-  const { first, after, last, before, ...filters } = parse(BrowseAssetCodesInput, input)
+  const { first, after, last, before, ...filters } = parseInput(BrowseAssetCodesInput, input)
   const assets = await listAssetCodes(context, filters)
-  return sliceOf(listInMemory(['asset_codes', filters], assets), { first, after, last, before })
+  return readSlice(createInMemoryList(['asset_codes', filters], assets), { first, after, last, before })
 }

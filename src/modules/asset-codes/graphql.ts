@@ -1,6 +1,6 @@
-import { connectionType, refuseByListArgument, sliceArguments } from '../../graphql/schema/connection.ts'
-import { valuesEnum } from '../../graphql/schema/enums.ts'
-import { addQuery, asked, column, made } from '../../graphql/schema/fields.ts'
+import { connectionType, rethrowWithArgumentNames, sliceArguments } from '../../graphql/schema/connection.ts'
+import { enumType } from '../../graphql/schema/enums.ts'
+import { addQuery, computedField, exposeColumn, queryField } from '../../graphql/schema/fields.ts'
 import { optional } from '../../graphql/schema/inputs.ts'
 import { sourceById } from '../../graphql/schema/loader.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
@@ -10,15 +10,15 @@ import { assetTypes } from './asset-code.ts'
 import { browseAssetCodes } from './browse-asset-codes.ts'
 import { findAssetCodes, findAssetNetworks } from './find-asset-codes.ts'
 
-export const AssetTypeEnum = valuesEnum('AssetType', assetTypes, 'What kind of money an asset is.')
+export const AssetTypeEnum = enumType('AssetType', assetTypes, 'What kind of money an asset is.')
 
 const AssetNetwork = nodeType<AssetNetworkRow>('AssetNetwork', {
   description: 'A network on which a stablecoin is supported.',
   source: sourceById(findAssetNetworks),
   fields: {
-    uuid: column('id', 'The id that the REST answers show.', 'UUID'),
-    network: column('network', 'Which network it is.', NetworkEnum),
-    createdAt: column('createdAt', 'When its support began.', 'DateTime'),
+    uuid: exposeColumn('id', 'The id that the REST answers show.', 'UUID'),
+    network: exposeColumn('network', 'Which network it is.', NetworkEnum),
+    createdAt: exposeColumn('createdAt', 'When its support began.', 'DateTime'),
   },
 })
 
@@ -26,26 +26,26 @@ const AssetCode = nodeType<AssetCodeRow>('AssetCode', {
   description: 'A currency or stablecoin that the service supports.',
   source: sourceById(findAssetCodes),
   fields: {
-    uuid: column('id', 'The id that the REST answers show.', 'UUID'),
-    assetType: column('assetType', 'What kind of money it is.', AssetTypeEnum),
-    code: column('code', 'Its code, such as `USDC` or `NGN`: what `currency` fields hold.'),
-    networks: made(
+    uuid: exposeColumn('id', 'The id that the REST answers show.', 'UUID'),
+    assetType: exposeColumn('assetType', 'What kind of money it is.', AssetTypeEnum),
+    code: exposeColumn('code', 'Its code, such as `USDC` or `NGN`: what `currency` fields hold.'),
+    networks: computedField(
       [AssetNetwork],
       ['networks'],
       'The networks on which it is supported, a handful at most; none for fiat.',
       ({ networks }) => networks ?? [],
     ),
-    createdAt: column('createdAt', 'When its support began.', 'DateTime'),
-    updatedAt: column('updatedAt', 'When it last changed.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', 'When its support began.', 'DateTime'),
+    updatedAt: exposeColumn('updatedAt', 'When it last changed.', 'DateTime'),
   },
 })
 
 addQuery(
   'assetCodes',
-  asked(
+  queryField(
     connectionType(AssetCode, 'supported assets'),
     'The currencies and stablecoins that the service supports, newest first.',
     { ...sliceArguments, assetType: optional('Only assets of this kind.', AssetTypeEnum) },
-    (context, input) => browseAssetCodes(context, input).catch(refuseByListArgument),
+    (context, input) => browseAssetCodes(context, input).catch(rethrowWithArgumentNames),
   ),
 )

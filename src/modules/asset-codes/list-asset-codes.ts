@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalOneOf, parse } from '../../core/input.ts'
+import { optionalOneOf, parseInput } from '../../core/input.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from './asset-code.ts'
@@ -17,7 +17,7 @@ export async function listAssetCodes(
   service: Service,
   input: z.input<typeof ListAssetCodesInput>,
 ): Promise<AssetCode[]> {
-  const { assetType } = parse(ListAssetCodesInput, input)
+  const { assetType } = parseInput(ListAssetCodesInput, input)
   const assets = await assetCodesWithNetworks(service.db)
   return assets.filter((asset) => assetType === null || asset.assetType === assetType)
 }

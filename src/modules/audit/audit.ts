@@ -1,90 +1,90 @@
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import { formatAmount, oneUnit } from '../../core/money/amount.ts'
-import type { Answer, Reader } from '../../database/query.ts'
+import type { MaybePromise, Reader } from '../../database/query.ts'
 import type { SchemaCheck } from '../../database/schema-check.ts'
-import { wrongListCounts } from '../../lists/audit-counts.ts'
-import { blockSizes, wholeList } from '../../lists/counted-list.ts'
+import { findWrongListCounts } from '../../lists/audit-counts.ts'
+import { blockSizes, wholeListBlockSize } from '../../lists/counted-list.ts'
 import type { Service } from '../../operations/context.ts'
 // These declare lists that are counted.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
-import { isAsWritten } from '../payouts/payout-checksum.ts'
+import { isPayoutIntact } from '../payouts/payout-checksum.ts'
 import {
-  bookSizes,
   brokenSequences,
   depositsWithoutCredit,
-  duplicates,
-  misshapenTransfers,
+  duplicateQueries,
+  ledgerSizes,
+  malformedTransfers,
   orphanedTransfers,
   payoutsAfter,
-  payoutsNotSettled,
   payoutsWithoutDebit,
-  payoutsWithoutEvents,
   payoutsWithoutRefund,
+  payoutsWithWrongStatus,
   reversalsWithoutDebit,
-  transfersOfAnotherAsset,
-  transfersOfAnotherCause,
+  transfersWithWrongAsset,
+  transfersWithWrongCause,
+  unsettledPayouts,
   walletTotals,
   wrongBalances,
   wrongChainDeposits,
   wrongClearingAccounts,
   wrongEvents,
-  wrongRails,
+  wrongEventVersions,
+  wrongRailOrders,
   wrongReachableBalances,
   wrongRunningBalances,
-  wrongVersions,
 } from './repository.ts'
 
 /** One thing that was recomputed: how many contradictions there are, and the first few by id. */
-type Finding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
+type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
 /**
  * The result of an audit: `wallets` is what wallets hold of each asset, as a decimal string of eight places; `unchecked` what
  * the engine could not look at, and why, else `null`.
  */
-export type Audit = {
+export type AuditResult = {
   readonly balanced: boolean
   readonly unchecked: string | null
-  readonly findings: readonly Finding[]
+  readonly findings: readonly AuditFinding[]
   readonly wallets: Readonly<Record<string, string>>
   readonly transfers: number
   readonly entries: number
   readonly payouts: number
 }
 
-type Check = (db: Reader) => Answer<readonly { readonly id: string }[]>
+type AuditCheck = (db: Reader) => MaybePromise<readonly { readonly id: string }[]>
 
-const checks: Readonly<Record<string, Check>> = {
-  'every transfer has the form of its kind': (db) => misshapenTransfers(db, {}),
-  'every transfer is of its wallet’s asset': (db) => transfersOfAnotherAsset(db, {}),
+const auditChecks: Readonly<Record<string, AuditCheck>> = {
+  'every transfer has the form of its kind': (db) => malformedTransfers(db, {}),
+  'every transfer is of its wallet’s asset': (db) => transfersWithWrongAsset(db, {}),
   'every balance is the sum of its entries': (db) => wrongBalances(db, {}),
   'every statement adds up line by line': (db) => wrongRunningBalances(db, {}),
   'every payout was paid for': (db) => payoutsWithoutDebit(db, {}),
-  'every payout that was completed was settled': (db) => payoutsNotSettled(db, {}),
+  'every payout that was completed was settled': (db) => unsettledPayouts(db, {}),
   'every payout that failed or came back was paid back': (db) => payoutsWithoutRefund(db, {}),
   'every deposit came in': (db) => depositsWithoutCredit(db, {}),
   'every reversal of a deposit took it back': (db) => reversalsWithoutDebit(db, {}),
   'every transfer on a chain has its deposit': (db) => wrongChainDeposits(db, {}),
   'every wallet knows what was deposited in it': (db) => wrongReachableBalances(db, {}),
   'every transfer has its payout or deposit': (db) => orphanedTransfers(db, {}),
-  'every transfer names its payout or deposit': (db) => transfersOfAnotherCause(db, {}),
-  'every status has its events': (db) => payoutsWithoutEvents(db, {}),
+  'every transfer names its payout or deposit': (db) => transfersWithWrongCause(db, {}),
+  'every status has its events': (db) => payoutsWithWrongStatus(db, {}),
   'clearing accounts are what payouts and deposits say': (db) => wrongClearingAccounts(db, {}),
   'everything that happened has its event': (db) => wrongEvents(db, {}),
-  'the events of each object are numbered without a gap': (db) => wrongVersions(db, {}),
-  'every payout on a rail is what the bank made of it': (db) => wrongRails(db, {}),
+  'the events of each object are numbered without a gap': (db) => wrongEventVersions(db, {}),
+  'every payout on a rail is what the bank made of it': (db) => wrongRailOrders(db, {}),
   'sequences are dense': (db) => brokenSequences(db, {}),
   'nothing is there twice': async (db) => {
     const found = []
-    for (const find of duplicates) found.push(...(await find(db, {})))
+    for (const find of duplicateQueries) found.push(...(await find(db, {})))
     return found
   },
   'every payout says what was written': async (db) => {
     const changed = []
     let after = { merchant: '00000000-0000-0000-0000-000000000000', sequence: 0 }
     for (;;) {
-      const payouts = await payoutsAfter(db, { ...after, limit: payoutsAtOnce })
-      changed.push(...payouts.filter((payout) => !isAsWritten(payout)))
+      const payouts = await payoutsAfter(db, { ...after, limit: payoutBatchSize })
+      changed.push(...payouts.filter((payout) => !isPayoutIntact(payout)))
       const last = payouts.at(-1)
       if (last === undefined) return changed
       after = { merchant: last.merchantId, sequence: last.sequence }
@@ -92,22 +92,22 @@ const checks: Readonly<Record<string, Check>> = {
   },
   'maintained counts are right': async (db) => {
     const wrong = []
-    for (const blockSize of [wholeList, ...blockSizes]) {
+    for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
       // A block of everything: no number reaches the divisor.
-      wrong.push(...(await wrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
+      wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
   },
 }
 
 /** Rows held in memory at once; a server looks through the table for each. */
-const payoutsAtOnce = 20_000
+const payoutBatchSize = 20_000
 
 /** Pages, indexes and foreign keys: what the engine can tell of them itself. */
-const ownCheck = 'the database finds nothing wrong with its files'
+const engineCheckName = 'the database finds nothing wrong with its files'
 
 /** Triggers, unique indexes, constraints and policies: without them what is found now may not be so tomorrow. */
-const schemaCheck = 'the schema is that of the migrations'
+const schemaCheckName = 'the schema is that of the migrations'
 
 /**
  * Recomputes everything that the books say of themselves, over all merchants.
@@ -116,18 +116,18 @@ const schemaCheck = 'the schema is that of the migrations'
  *
  * @param onProgress called before each check with its name, how many are done and how many there are, and when all are done
  */
-export async function audit(
+export async function auditBooks(
   service: Service,
   onProgress: (check: string, done: number, count: number) => void = () => {},
-): Promise<Audit> {
-  const count = Object.keys(checks).length + 2
-  onProgress(ownCheck, 0, count)
-  const { faults, unchecked } = await service.db.selfCheck()
-  onProgress(schemaCheck, 1, count)
-  const { differences, unchecked: uncheckedSchema } = await schemaOf(service.db)
-  const found = [findingOfEngine(ownCheck, faults), findingOfEngine(schemaCheck, differences)]
+): Promise<AuditResult> {
+  const count = Object.keys(auditChecks).length + 2
+  onProgress(engineCheckName, 0, count)
+  const { errors: faults, unchecked } = await service.db.selfCheck()
+  onProgress(schemaCheckName, 1, count)
+  const { differences, unchecked: uncheckedSchema } = await checkSchema(service.db)
+  const found = [createEngineFinding(engineCheckName, faults), createEngineFinding(schemaCheckName, differences)]
   const audited = await service.db.snapshot(
-    (db) => auditOf(db, found, (check, place) => onProgress(check, place + 2, count)),
+    (db) => runChecks(db, found, (check, place) => onProgress(check, place + 2, count)),
     { mayTakeLong: true },
   )
   onProgress('all checks', count, count)
@@ -135,34 +135,34 @@ export async function audit(
   return { ...audited, unchecked: reasons.length === 0 ? null : reasons.join('; ') }
 }
 
-function findingOfEngine(check: string, faults: readonly string[]): Finding {
+function createEngineFinding(check: string, faults: readonly string[]): AuditFinding {
   return { check, contradictions: faults.length, examples: faults.slice(0, 5) }
 }
 
 /** A schema that can't be read is a finding too. */
-async function schemaOf(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
+async function checkSchema(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
   try {
     return await db.checkSchema()
   } catch (error) {
-    if (error instanceof Refusal) throw error
+    if (error instanceof DomainError) throw error
     return { differences: [(error as Error).message], unchecked: null }
   }
 }
 
-async function auditOf(
+async function runChecks(
   db: Reader,
-  ofEngine: readonly Finding[],
+  ofEngine: readonly AuditFinding[],
   onProgress: (check: string, place: number) => void,
-): Promise<Omit<Audit, 'unchecked'>> {
-  const findings: (Finding & { isReadable?: boolean })[] = [...ofEngine]
-  for (const [place, [check, run]] of Object.entries(checks).entries()) {
+): Promise<Omit<AuditResult, 'unchecked'>> {
+  const findings: (AuditFinding & { isReadable?: boolean })[] = [...ofEngine]
+  for (const [place, [check, run]] of Object.entries(auditChecks).entries()) {
     onProgress(check, place)
-    findings.push(await findingOf(check, run(db)))
+    findings.push(await runCheck(check, run(db)))
   }
   // What is damaged may not be readable at all, and the findings are what counts then.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
-  const [sizes] = isReadable ? await bookSizes(db, {}) : []
+  const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
   return {
     balanced: findings.every(({ contradictions }) => contradictions === 0),
     findings: findings.map(({ check, contradictions, examples }) => ({ check, contradictions, examples })),
@@ -176,12 +176,15 @@ async function auditOf(
 }
 
 /** What a check found; rows that can't be read are a finding too. */
-async function findingOf(check: string, found: ReturnType<Check>): Promise<Finding & { isReadable?: boolean }> {
+async function runCheck(
+  check: string,
+  found: ReturnType<AuditCheck>,
+): Promise<AuditFinding & { isReadable?: boolean }> {
   try {
     const ids = (await found).map(({ id }) => id)
     return { check, contradictions: ids.length, examples: ids.slice(0, 5) }
   } catch (error) {
-    if (error instanceof Refusal) throw error
+    if (error instanceof DomainError) throw error
     return { check, contradictions: 1, examples: [(error as Error).message], isReadable: false }
   }
 }

@@ -1,7 +1,7 @@
 import type { Compilable, RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, from, query, rowsOf } from '../../database/query.ts'
+import { acrossMerchants, query, scanTable, selectFrom } from '../../database/query.ts'
 import type { RowOf, TableName } from '../../database/tables.ts'
 
 /**
@@ -10,21 +10,21 @@ import type { RowOf, TableName } from '../../database/tables.ts'
  */
 
 /** What a transfer adds to its wallet's balance. */
-const gained = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
+const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
 
 /** A query over all merchants. */
-const queryOverAll = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
+const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
 
 /** The same in SQL of its own, which selects the `id` of what it finds. */
-const idsOverAll = (select: RawBuilder<unknown>) =>
-  queryOverAll(() => from(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
+const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
+  queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
 /** What a payout sends to the recipient: its amount, without the fee where that is deducted from the amount. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
 /** Transfers that are not of a form: with nothing moved, a fee that their kind has not, or half a place in a statement. */
-export const misshapenTransfers = queryOverAll(() =>
-  from('transfers')
+export const malformedTransfers = queryAllMerchants(() =>
+  selectFrom('transfers')
     .select('id')
     .where(
       sql<boolean>`amount <= 0 or fee < 0 or fee > 0 and kind in ('deposit', 'deposit_reversal', 'payout_completed')
@@ -34,8 +34,8 @@ export const misshapenTransfers = queryOverAll(() =>
 )
 
 /** Transfers of another asset than their wallet's account, or whose wallet has none. */
-export const transfersOfAnotherAsset = queryOverAll(() =>
-  from('transfers')
+export const transfersWithWrongAsset = queryAllMerchants(() =>
+  selectFrom('transfers')
     .leftJoin('accounts', (join) =>
       join.onRef('accounts.merchantId', '=', 'transfers.merchantId').onRef('accounts.id', '=', 'transfers.walletId'),
     )
@@ -45,14 +45,14 @@ export const transfersOfAnotherAsset = queryOverAll(() =>
 )
 
 /** Wallet accounts whose balance or number of entries is not what their transfers say. */
-export const wrongBalances = queryOverAll(() =>
-  from('accounts')
+export const wrongBalances = queryAllMerchants(() =>
+  selectFrom('accounts')
     .leftJoin(
-      from('transfers')
+      selectFrom('transfers')
         .select('merchantId')
         .select([
           sql<string>`cast(wallet_id as text)`.as('accountId'),
-          sql<bigint>`sum(${gained})`.as('total'),
+          sql<bigint>`sum(${balanceChange})`.as('total'),
           sql<bigint>`count(*)`.as('entries'),
           sql<bigint>`max(sequence)`.as('latest'),
         ])
@@ -69,11 +69,13 @@ export const wrongBalances = queryOverAll(() =>
 )
 
 /** Transfers whose wallet's balance after them is not the sum up to there. */
-export const wrongRunningBalances = queryOverAll(() =>
-  from(
-    from('transfers')
+export const wrongRunningBalances = queryAllMerchants(() =>
+  selectFrom(
+    selectFrom('transfers')
       .select(['id', 'balanceAfter'])
-      .select(sql<bigint>`sum(${gained}) over (partition by merchant_id, wallet_id order by sequence)`.as('running'))
+      .select(
+        sql<bigint>`sum(${balanceChange}) over (partition by merchant_id, wallet_id order by sequence)`.as('running'),
+      )
       .where('walletId', 'is not', null)
       .as('statement'),
   )
@@ -82,8 +84,8 @@ export const wrongRunningBalances = queryOverAll(() =>
 )
 
 /** Payouts whose wallet was not debited by exactly amount and fee, leaving the balance that the payout says. */
-export const payoutsWithoutDebit = queryOverAll(() =>
-  from('payouts')
+export const payoutsWithoutDebit = queryAllMerchants(() =>
+  selectFrom('payouts')
     .leftJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'payouts.merchantId')
@@ -100,8 +102,8 @@ export const payoutsWithoutDebit = queryOverAll(() =>
 )
 
 /** Deposits whose wallet was not credited by exactly their amount, leaving the balance that the deposit says. */
-export const depositsWithoutCredit = queryOverAll(() =>
-  from('deposits')
+export const depositsWithoutCredit = queryAllMerchants(() =>
+  selectFrom('deposits')
     .leftJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'deposits.merchantId')
@@ -116,8 +118,8 @@ export const depositsWithoutCredit = queryOverAll(() =>
 )
 
 /** Reversals whose wallet was not debited by exactly the amount of their deposit, leaving the balance that they say. */
-export const reversalsWithoutDebit = queryOverAll(() =>
-  from('depositReversals')
+export const reversalsWithoutDebit = queryAllMerchants(() =>
+  selectFrom('depositReversals')
     .leftJoin('deposits', (join) =>
       join
         .onRef('deposits.merchantId', '=', 'depositReversals.merchantId')
@@ -139,8 +141,8 @@ export const reversalsWithoutDebit = queryOverAll(() =>
 )
 
 /** Transfers on chains that are another merchant's than they are said to be, or whose deposit is another than it should be. */
-export const wrongChainDeposits = queryOverAll(() =>
-  from('chainDeposits')
+export const wrongChainDeposits = queryAllMerchants(() =>
+  selectFrom('chainDeposits')
     .leftJoin('chainEvents', (join) =>
       join
         .onRef('chainEvents.reference', '=', 'chainDeposits.reference')
@@ -164,12 +166,12 @@ export const wrongChainDeposits = queryOverAll(() =>
 )
 
 /** Payouts that were completed and whose amount, without a fee, did not arrive from what is in transit. */
-export const payoutsNotSettled = queryOverAll(() =>
+export const unsettledPayouts = queryAllMerchants(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
 
 /** Payouts that failed or were returned and whose wallet was not credited by exactly amount and fee. */
-export const payoutsWithoutRefund = queryOverAll(() =>
+export const payoutsWithoutRefund = queryAllMerchants(() =>
   eventsWithoutTransfer(
     ['FAILED', 'RETURNED'],
     sql<boolean>`transfers.kind = case payout_events.status when 'FAILED' then 'payout_failed' else 'payout_returned' end
@@ -179,7 +181,7 @@ export const payoutsWithoutRefund = queryOverAll(() =>
 
 /** Payouts with an event of a status whose transfer is not of the payout's asset and amount, or not as `told`. */
 function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], told: RawBuilder<boolean>) {
-  return from('payoutEvents')
+  return selectFrom('payoutEvents')
     .innerJoin('payouts', (join) =>
       join
         .onRef('payouts.merchantId', '=', 'payoutEvents.merchantId')
@@ -199,8 +201,8 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
 }
 
 /** Transfers that no payout, payout event, deposit or reversal names. */
-export const orphanedTransfers = queryOverAll(() =>
-  from('transfers')
+export const orphanedTransfers = queryAllMerchants(() =>
+  selectFrom('transfers')
     .select('id')
     .where(
       sql<boolean>`(merchant_id, id) not in (select merchant_id, transfer_id from payouts union all
@@ -210,7 +212,7 @@ export const orphanedTransfers = queryOverAll(() =>
 )
 
 /** Transfers that do not say which payout or deposit they were made for, or say another than the one that names them. */
-export const transfersOfAnotherCause = idsOverAll(
+export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
         union all
@@ -225,10 +227,10 @@ export const transfersOfAnotherCause = idsOverAll(
 )
 
 /** Payouts whose status is not what their events lead to. */
-export const payoutsWithoutEvents = queryOverAll(() =>
-  from('payouts')
+export const payoutsWithWrongStatus = queryAllMerchants(() =>
+  selectFrom('payouts')
     .leftJoin(
-      from('payoutEvents')
+      selectFrom('payoutEvents')
         .select(['merchantId', 'payoutId'])
         .select(sql<string>`min(status) || ' ' || max(status) || ' ' || count(*)`.as('path'))
         .groupBy(['merchantId', 'payoutId'])
@@ -248,7 +250,7 @@ export const payoutsWithoutEvents = queryOverAll(() =>
  * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and the rest are summed apart, so that
  * no sum of all that ever came in leaves 64 bits.
  */
-export const wrongClearingAccounts = idsOverAll(
+export const wrongClearingAccounts = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || account_id as id from (
       select merchant_id, 'payouts_in_transit:' || asset_code as account_id, ${netAmount} as amount from payouts
         where status = 'PROCESSING'
@@ -275,7 +277,7 @@ export const wrongClearingAccounts = idsOverAll(
  * What happened and has no event, or has another than it should, or an event of what did not happen: of payouts, deposits,
  * wallets and customers all is known by their own rows.
  */
-export const wrongEvents = idsOverAll(
+export const wrongEvents = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
       select merchant_id, 'payout.initiated' as type, id as object_id, 1 as version, 1 as one from payouts
       union all
@@ -296,7 +298,7 @@ export const wrongEvents = idsOverAll(
 )
 
 /** Objects whose events keep what they were and are not numbered without a gap, and methods that were never registered. */
-export const wrongVersions = idsOverAll(
+export const wrongEventVersions = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || object_id as id from events where data is not null
       group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
     union all
@@ -305,7 +307,7 @@ export const wrongVersions = idsOverAll(
 )
 
 /** Orders of banks whose state is not that of their payout, or that have none. */
-export const wrongRails = idsOverAll(
+export const wrongRailOrders = queryIdsOfAllMerchants(
   sql`select t.merchant_id || ' ' || t.order_id as id from payout_transfers t
       left join payouts p on p.merchant_id = t.merchant_id and p.id = t.payout_id and p.reference_id = t.order_id
       where p.id is null or t.state <> 'ATTENTION' and p.status <> case t.state
@@ -314,7 +316,7 @@ export const wrongRails = idsOverAll(
 )
 
 /** Sequences that are not dense, that are not as long as their table has rows, or that are not there at all. */
-export const brokenSequences = idsOverAll(
+export const brokenSequences = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
         where name in ('payouts', 'customers', 'wallets', 'events')
@@ -331,7 +333,7 @@ export const brokenSequences = idsOverAll(
 )
 
 /** What there may be once only for each merchant, whatever the unique indexes say of it. */
-const unique: readonly (readonly [table: TableName, column: string])[] = [
+const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
   ['payouts', 'transaction_id'],
@@ -348,10 +350,10 @@ const unique: readonly (readonly [table: TableName, column: string])[] = [
 ]
 
 /** For each of these a query for what is there twice, found by reading all rows. */
-export const duplicates = unique.map(([table, column]) => {
+export const duplicateQueries = uniqueColumns.map(([table, column]) => {
   const name = sql.ref(column)
-  return idsOverAll(
-    sql`select merchant_id || ${sql.lit(` ${table}.${column} `)} || ${name} as id from ${rowsOf(table)}
+  return queryIdsOfAllMerchants(
+    sql`select merchant_id || ${sql.lit(` ${table}.${column} `)} || ${name} as id from ${scanTable(table)}
       where ${name} is not null group by merchant_id, ${name} having count(*) > 1`,
   )
 })
@@ -359,7 +361,7 @@ export const duplicates = unique.map(([table, column]) => {
 /** The payouts after one, in the order of their merchants and numbers. */
 export const payoutsAfter = query((p: Params<{ merchant: string; sequence: number; limit: number }>) =>
   acrossMerchants(
-    from('payouts')
+    selectFrom('payouts')
       .selectAll()
       .where(sql<boolean>`(merchant_id, sequence) > (${p.merchant}, ${p.sequence})`)
       .orderBy('merchantId')
@@ -373,7 +375,7 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
  * in all than there can be of an amount: then it is nearly the most that there can be (migration 0023), and where it is the most it
  * stays that whatever is reversed.
  */
-export const wrongReachableBalances = idsOverAll(
+export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
         select merchant_id, cast(wallet_id as text) as account_id, sum(amount / 100000000) as units,
           sum(amount % 100000000) as rest
@@ -388,8 +390,8 @@ export const wrongReachableBalances = idsOverAll(
 )
 
 /** What wallets hold of each asset; whole units and the rest apart, so that no sum leaves 64 bits. */
-export const walletTotals = queryOverAll(() =>
-  from('accounts')
+export const walletTotals = queryAllMerchants(() =>
+  selectFrom('accounts')
     .select('assetCode')
     .select([sql<bigint>`sum(balance / 100000000)`.as('units'), sql<bigint>`sum(balance % 100000000)`.as('rest')])
     .groupBy('assetCode')
@@ -397,8 +399,8 @@ export const walletTotals = queryOverAll(() =>
 )
 
 /** How many transfers, entries and payouts there are. */
-export const bookSizes = queryOverAll(() =>
-  from(
+export const ledgerSizes = queryAllMerchants(() =>
+  selectFrom(
     sql<{ transfers: bigint; entries: bigint; payouts: bigint }>`(select
     (select count(*) from transfers) as transfers, (select count(*) from entries) as entries,
     (select count(*) from payouts) as payouts)`.as('sizes'),

@@ -1,24 +1,24 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
-import { Refusal } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
-import { optional, parse, someOf, whoseId } from '../../core/input.ts'
-import { lacking } from '../../operations/access/api-caller.ts'
+import { optional, optionalUuid, parseInput, someOf } from '../../core/input.ts'
+import { insufficientScope } from '../../operations/access/api-caller.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
 import { customerScopes, scopes } from '../../operations/access/scopes.ts'
-import type { Context, Done } from '../../operations/context.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { findCustomer } from '../customers/get-customer.ts'
-import { longestTokenSeconds, signClientToken } from '../merchants/client-token.ts'
+import { maxTokenSeconds, signClientToken } from '../merchants/client-token.ts'
 import { apiKeyById } from '../merchants/repository.ts'
 
 /** Seconds for which a token is valid by default. */
-export const standardTokenSeconds = 15 * 60
+export const defaultTokenSeconds = 15 * 60
 const minTokenSeconds = 60
 
 export const CreateClientTokenInput = z.object({
-  customerId: whoseId(),
+  customerId: optionalUuid(),
   scopes: someOf(scopes),
-  expiresIn: optional(z.number().int().min(minTokenSeconds).max(longestTokenSeconds)),
+  expiresIn: optional(z.number().int().min(minTokenSeconds).max(maxTokenSeconds)),
 })
 
 /** What a page is handed: what it sends, and what that is good for. */
@@ -39,32 +39,32 @@ export type ClientToken = {
 export async function createClientToken(
   context: Context,
   input: z.input<typeof CreateClientTokenInput>,
-): Promise<Done<ClientToken>> {
-  const { customerId, scopes, expiresIn } = parse(CreateClientTokenInput, input, scopeFaults(input))
-  const key = await signingKey(context)
+): Promise<IdempotentResult<ClientToken>> {
+  const { customerId, scopes, expiresIn } = parseInput(CreateClientTokenInput, input, scopeErrors(input))
+  const key = await requireSigningKey(context)
   for (const scope of scopes) {
     if (key.scopes !== null && !key.scopes.includes(scope))
-      throw lacking({ ...context.caller, scopes: key.scopes }, scope)
+      throw insufficientScope({ ...context.caller, scopes: key.scopes }, scope)
   }
   if (customerId !== null) await findCustomer(context.db, context, customerId)
   const issuedAt = Math.floor(context.wallClock() / 1_000)
-  const expiresAt = issuedAt + (expiresIn ?? standardTokenSeconds)
+  const expiresAt = issuedAt + (expiresIn ?? defaultTokenSeconds)
   const claims = { id: context.newId(), customerId, scopes, issuedAt, expiresAt }
   const token = await signClientToken(context.secrets, key, claims)
   return { result: { token, expiresAt: timestamp(expiresAt * 1_000), scopes, customerId }, isReplayed: false }
 }
 
 /** What touches more than one customer's things is for no token that acts as one. */
-function scopeFaults({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldFault[] {
+function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
   const given = Array.isArray(scopes) ? scopes : []
   const wrong = customerId != null && given.some((scope) => !(customerScopes as readonly string[]).includes(scope))
   const message = `must be among ${customerScopes.join(', ')} for a token that acts as one customer`
   return wrong ? [{ field: 'scopes', code: 'INVALID_PARAMETER', message }] : []
 }
 
-async function signingKey({ db, caller }: Context) {
+async function requireSigningKey({ db, caller }: Context) {
   const { keyId } = caller
   const key = keyId === null ? null : await apiKeyById(db, { id: keyId })
-  if (!key) throw new Refusal('INVALID_TOKEN', 'A token is made with an API key.')
+  if (!key) throw new DomainError('INVALID_TOKEN', 'A token is made with an API key.')
   return key
 }

@@ -1,4 +1,4 @@
-import { column, leadsTo } from '../../graphql/schema/fields.ts'
+import { exposeColumn, relationField } from '../../graphql/schema/fields.ts'
 import { optional, optionalId, required } from '../../graphql/schema/inputs.ts'
 import { addMutation } from '../../graphql/schema/mutation.ts'
 import { Customer } from '../customers/graphql.ts'
@@ -19,10 +19,14 @@ addMutation('createClientToken', {
   },
   operation: createClientToken,
   payload: {
-    token: column('token', 'The token, a JWT: it goes into the header `Authorization`, after `Bearer`.'),
-    expiresAt: column('expiresAt', 'When it ends, unless its API key is revoked before.', 'DateTime'),
-    scopes: column('scopes', 'What it may do.', [ScopeEnum]),
-    customer: leadsTo(Customer, 'customerId', 'The one customer that it acts as; null where it acts as the merchant.'),
+    token: exposeColumn('token', 'The token, a JWT: it goes into the header `Authorization`, after `Bearer`.'),
+    expiresAt: exposeColumn('expiresAt', 'When it ends, unless its API key is revoked before.', 'DateTime'),
+    scopes: exposeColumn('scopes', 'What it may do.', [ScopeEnum]),
+    customer: relationField(
+      Customer,
+      'customerId',
+      'The one customer that it acts as; null where it acts as the merchant.',
+    ),
   },
   errors: ['RESOURCE_NOT_FOUND'],
 })

@@ -1,36 +1,36 @@
 import { scopes } from '../../operations/access/scopes.ts'
-import { plain, someOf, timestamp, uuid } from '../../rest/forms.ts'
-import { addition } from '../../rest/reference.ts'
-import type { Group } from '../../rest/route.ts'
+import { plainText, someOf, timestamp, uuid } from '../../rest/forms.ts'
+import { notInContract } from '../../rest/reference.ts'
+import type { RouteGroup } from '../../rest/route.ts'
 import { post } from '../../rest/route.ts'
-import { from, orNull, resource } from '../../rest/shape.ts'
+import { member, nullable, resource } from '../../rest/shape.ts'
 import type { ClientToken } from './create-client-token.ts'
-import { CreateClientTokenInput, createClientToken, standardTokenSeconds } from './create-client-token.ts'
+import { CreateClientTokenInput, createClientToken, defaultTokenSeconds } from './create-client-token.ts'
 
 const clientToken = resource<ClientToken>('ClientToken', 'What a page sends in the place of an API key, for a while.', {
-  token: from(
+  token: member(
     ({ token }) => token,
-    plain(
+    plainText(
       'The token, a JWT: it goes into the header `Authorization`, after `Bearer`.',
       'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6IjAxMjM0NTY3ODlhYmNkZWYifQ.e30.c2lnbmF0dXJl',
     ),
   ),
-  expires_at: from(({ expiresAt }) => expiresAt, timestamp('When it ends, unless its API key is revoked before.')),
-  scopes: from(({ scopes }) => scopes, someOf('What it may do.', scopes, ['read', 'payouts'])),
-  customer_id: orNull(
+  expires_at: member(({ expiresAt }) => expiresAt, timestamp('When it ends, unless its API key is revoked before.')),
+  scopes: member(({ scopes }) => scopes, someOf('What it may do.', scopes, ['read', 'payouts'])),
+  customer_id: nullable(
     ({ customerId }) => customerId,
     uuid('The one customer that it acts as; null where it acts as the merchant.'),
   ),
 })
 
-export const clientTokenEndpoints: Group = {
+export const clientTokenEndpoints: RouteGroup = {
   name: 'Client tokens',
   description: 'What a page in a browser bears in the place of an API key.',
   routes: [
     post('/api/client-tokens', {
       name: 'createClientToken',
       title: 'Make a client token',
-      description: `Makes a token with which a page acts as the merchant or as one of its customers, for ${standardTokenSeconds / 60} minutes unless it is said. Nothing is stored, so an idempotency key changes nothing. ${addition}`,
+      description: `Makes a token with which a page acts as the merchant or as one of its customers, for ${defaultTokenSeconds / 60} minutes unless it is said. Nothing is stored, so an idempotency key changes nothing. ${notInContract}`,
       input: CreateClientTokenInput,
       operation: createClientToken,
       fields: {
@@ -49,8 +49,8 @@ export const clientTokenEndpoints: Group = {
         },
       },
       example: { scopes: ['read', 'payouts'], expiresIn: 3_600 },
-      refusals: ['RESOURCE_NOT_FOUND'],
-      answer: { data: clientToken },
+      errors: ['RESOURCE_NOT_FOUND'],
+      response: { data: clientToken },
     }),
   ],
 }

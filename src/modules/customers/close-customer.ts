@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { lookupId, parse } from '../../core/input.ts'
-import { Conflict } from '../../database/database.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import { timeOfChange } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
+import { lookupId, parseInput } from '../../core/input.ts'
+import { ConflictError } from '../../database/database.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { newUpdatedAt } from '../../operations/context.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import type { Customer } from './customer.ts'
 import { findCustomer, requireActive } from './get-customer.ts'
@@ -19,13 +19,13 @@ export const CloseCustomerInput = z.object({ customerId: lookupId() })
 export async function closeCustomer(
   context: Context,
   input: z.input<typeof CloseCustomerInput>,
-): Promise<Done<Customer>> {
-  const request = parse(CloseCustomerInput, input)
-  return once(context, 'closeCustomer', request, async (tx) => {
+): Promise<IdempotentResult<Customer>> {
+  const request = parseInput(CloseCustomerInput, input)
+  return runOnce(context, 'closeCustomer', request, async (tx) => {
     const customer = requireActive(await findCustomer(tx, context, request.customerId))
     const { merchantId, id } = customer
-    const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: timeOfChange(context, customer) })
-    if (!closed) throw new Conflict('another request closed the customer')
+    const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: newUpdatedAt(context, customer) })
+    if (!closed) throw new ConflictError('another request closed the customer')
     await recordEvent(tx, context, { type: 'customer.closed', objectId: id, at: closed.updatedAt, data: closed })
     return closed
   })

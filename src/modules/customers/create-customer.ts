@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
-import { oneOf, optional, optionalText, parse, refuse, text } from '../../core/input.ts'
-import { newRow } from '../../lists/sequence.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
+import { oneOf, optional, optionalText, parseInput, rejectField, text } from '../../core/input.ts'
+import { newRowFields } from '../../lists/sequence.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import type { Customer, CustomerType } from './customer.ts'
 import { customerTypes } from './customer.ts'
 import { insertCustomer } from './repository.ts'
 
-const pattern = (form: RegExp, message: string) =>
-  text().transform((value, context) => (form.test(value) ? value : refuse(context, 'INVALID_FORMAT', message)))
+const textMatching = (form: RegExp, message: string) =>
+  text().transform((value, context) => (form.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
 
 /** An amount of money as it is stored, with two places (contract 2.1), from one with no more; it is never rounded. */
 const optionalMoney = () =>
@@ -19,13 +19,13 @@ const optionalMoney = () =>
     if (value === null) return null
     const [, whole, places = ''] = /^(0|[1-9]\d{0,12})(?:\.(\d{1,2}))?$/.exec(value) ?? []
     if (whole !== undefined) return `${whole}.${places.padEnd(2, '0')}`
-    return refuse(context, 'INVALID_FORMAT', 'must be a decimal string with at most two places, such as "2400.00"')
+    return rejectField(context, 'INVALID_FORMAT', 'must be a decimal string with at most two places, such as "2400.00"')
   })
 
 export const CreateCustomerInput = z.object({
   customerType: oneOf(customerTypes),
-  email: pattern(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an e-mail address'),
-  phone: pattern(/^\+[1-9]\d{6,14}$/, 'must be a phone number in international form, such as +2348012345678'),
+  email: textMatching(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'must be an e-mail address'),
+  phone: textMatching(/^\+[1-9]\d{6,14}$/, 'must be a phone number in international form, such as +2348012345678'),
   addressLine1: text(),
   addressLine2: optionalText(),
   city: text(),
@@ -56,10 +56,13 @@ export const CreateCustomerInput = z.object({
 export async function createCustomer(
   context: Context,
   input: z.input<typeof CreateCustomerInput>,
-): Promise<Done<Customer>> {
-  const request = parse(CreateCustomerInput, input, [...missingNames(input), ...unbornFault(context, input)])
-  return once(context, 'createCustomer', request, async (tx) => {
-    const row = await newRow(tx, context, 'customers')
+): Promise<IdempotentResult<Customer>> {
+  const request = parseInput(CreateCustomerInput, input, [
+    ...missingNameErrors(input),
+    ...futureBirthDateErrors(context, input),
+  ])
+  return runOnce(context, 'createCustomer', request, async (tx) => {
+    const row = await newRowFields(tx, context, 'customers')
     const customer: Customer = { ...row, ...request, status: 'active' }
     await insertCustomer(tx, customer)
     await recordEvent(tx, context, {
@@ -73,23 +76,29 @@ export async function createCustomer(
 }
 
 /** The fault of a customer that is not born yet; which day it is decides UTC, as everywhere. */
-export function unbornFault({ now }: Pick<Context, 'now'>, { birthDate }: { birthDate?: unknown }): FieldFault[] {
+export function futureBirthDateErrors(
+  { now }: Pick<Context, 'now'>,
+  { birthDate }: { birthDate?: unknown },
+): FieldError[] {
   const moment = CreateCustomerInput.shape.birthDate.safeParse(birthDate)
   if (!moment.success || moment.data === null || moment.data <= timestamp(now())) return []
   return [{ field: 'birthDate', code: 'INVALID_PARAMETER', message: 'must not be in the future' }]
 }
 
-type Names = Pick<z.input<typeof CreateCustomerInput>, 'customerType' | 'firstName' | 'lastName' | 'businessName'>
+type CustomerNames = Pick<
+  z.input<typeof CreateCustomerInput>,
+  'customerType' | 'firstName' | 'lastName' | 'businessName'
+>
 
-const namesOfType: Record<CustomerType, readonly ('firstName' | 'lastName' | 'businessName')[]> = {
+const requiredNamesOfType: Record<CustomerType, readonly ('firstName' | 'lastName' | 'businessName')[]> = {
   individual: ['firstName', 'lastName'],
   business: ['businessName'],
 }
 
 /** The faults of a customer without the names that its type needs. */
-export function missingNames(input: Names): FieldFault[] {
+export function missingNameErrors(input: CustomerNames): FieldError[] {
   // Another type is a fault of its own.
-  const names = Object.hasOwn(namesOfType, input.customerType) ? namesOfType[input.customerType] : []
+  const names = Object.hasOwn(requiredNamesOfType, input.customerType) ? requiredNamesOfType[input.customerType] : []
   return names
     .filter((field) => !input[field]?.toString().trim())
     .map((field) => ({ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for a customer of this type` }))

@@ -1,13 +1,13 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-export const customerTypes = describedValues({
+export const customerTypes = defineEnum({
   individual: 'A person, with a first and a last name.',
   business: 'A company, with a business name.',
 })
 export type CustomerType = (typeof customerTypes)[number]
 
-export const customerStatuses = describedValues({
+export const customerStatuses = defineEnum({
   active: 'Wallets, payout methods and payouts can be made for it.',
   closed: 'What it owns stays readable, and nothing can be made or changed.',
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { invalidInput, notFound, Refusal } from '../../core/errors.ts'
+import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids.ts'
-import type { Answer, Reader, Tx } from '../../database/query.ts'
+import type { MaybePromise, Reader, Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Customer } from './customer.ts'
 import { customers } from './list.ts'
@@ -24,9 +24,9 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
  *
  * @throws Refusal RESOURCE_NOT_FOUND; CUSTOMER_CLOSED, because nothing may be made or changed for a closed one (ruling 35)
  */
-export function lockActiveCustomer(tx: Tx, context: Context, customerId: string | null): Answer<Customer | null> {
-  if (customerId === null) return theMerchant(context)
-  return lockBy(shareLockCustomerById, tx, context, customerId).then(requireActive)
+export function lockActiveCustomer(tx: Tx, context: Context, customerId: string | null): MaybePromise<Customer | null> {
+  if (customerId === null) return requireMerchantCaller(context)
+  return lockCustomerWith(shareLockCustomerById, tx, context, customerId).then(requireActive)
 }
 
 /**
@@ -39,12 +39,12 @@ export async function requireActiveCustomer(
   context: Context,
   customerId: string | null,
 ): Promise<Customer | null> {
-  if (customerId === null) return theMerchant(context)
+  if (customerId === null) return requireMerchantCaller(context)
   return requireActive(await findCustomer(db, context, customerId))
 }
 
 /** No customer; INVALID_INPUT for who acts as one, for whom there is nothing that is the merchant's own. */
-function theMerchant({ caller }: Context): Answer<null> {
+function requireMerchantCaller({ caller }: Context): MaybePromise<null> {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'
   return Promise.reject(invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }]))
@@ -53,7 +53,7 @@ function theMerchant({ caller }: Context): Answer<null> {
 /** @throws Refusal CUSTOMER_CLOSED */
 export function requireActive(customer: Customer): Customer {
   if (customer.status === 'active') return customer
-  throw new Refusal('CUSTOMER_CLOSED', 'The customer is closed.')
+  throw new DomainError('CUSTOMER_CLOSED', 'The customer is closed.')
 }
 
 /**
@@ -62,7 +62,7 @@ export function requireActive(customer: Customer): Customer {
  * @throws Refusal RESOURCE_NOT_FOUND
  */
 export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
-  return lockBy(lockCustomerById, tx, context, customerId)
+  return lockCustomerWith(lockCustomerById, tx, context, customerId)
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */
@@ -70,7 +70,7 @@ export function findCustomer(db: Reader, { merchantId }: Context, customerId: st
   return customers.get({ db, merchantId }, customerId)
 }
 
-async function lockBy(
+async function lockCustomerWith(
   customer: typeof lockCustomerById,
   tx: Tx,
   { merchantId }: Context,

@@ -1,12 +1,12 @@
-import { addList, filterType } from '../../graphql/schema/connection-fields.ts'
-import { valuesEnum } from '../../graphql/schema/enums.ts'
+import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
+import { enumType } from '../../graphql/schema/enums.ts'
 import {
-  column,
-  columnOrNull,
-  columns,
-  columnsOrNull,
-  itself,
-  itselfWhere,
+  exposeColumn,
+  exposeNullableColumn,
+  exposeNullableRowAs,
+  exposeNullableStrings,
+  exposeRowAs,
+  exposeStrings,
   objectType,
 } from '../../graphql/schema/fields.ts'
 import { optional, optionalTexts, required, requiredId, requiredTexts } from '../../graphql/schema/inputs.ts'
@@ -21,9 +21,9 @@ import { customerStatuses, customerTypes } from './customer.ts'
 import { customers } from './list.ts'
 import { updateCustomer } from './update-customer.ts'
 
-const CustomerTypeEnum = valuesEnum('CustomerType', customerTypes, 'Whether a customer is a person or a company.')
+const CustomerTypeEnum = enumType('CustomerType', customerTypes, 'Whether a customer is a person or a company.')
 
-const CustomerStatusEnum = valuesEnum(
+const CustomerStatusEnum = enumType(
   'CustomerStatus',
   customerStatuses,
   'Whether anything can be made or changed for a customer.',
@@ -35,43 +35,47 @@ const businessName = 'The registered name.'
 const personalNames = { firstName: 'The first name.', lastName: 'The last name.' }
 const middleName = { middleName: 'The middle names.' }
 
-const place = { city: 'The city or town.', state: 'The state or province.', country: 'The country, by its name.' }
+const localityFields = {
+  city: 'The city or town.',
+  state: 'The state or province.',
+  country: 'The country, by its name.',
+}
 const addressLine1 = 'Street and number.'
 const addressLine2 = 'Flat, floor or building.'
 const postalCode = { postalCode: 'The postal code.' }
 
-const money = {
+const financialFields = {
   employmentStatus: 'How it earns its living.',
   mostRecentOccupation: 'Its latest occupation.',
   sourceOfFunds: 'Where its money comes from.',
   accountPurpose: 'What the account is for.',
 }
 
-const business = { businessType: 'The legal form.', businessWebsite: 'The address of its website.' }
+const businessFields = { businessType: 'The legal form.', businessWebsite: 'The address of its website.' }
 
 const Address = objectType<CustomerRow>('Address', {
   description: 'A postal address.',
   fields: {
-    line1: column('addressLine1', addressLine1),
-    line2: columnOrNull('addressLine2', addressLine2),
-    ...columns(place),
-    ...columnsOrNull(postalCode),
+    line1: exposeColumn('addressLine1', addressLine1),
+    line2: exposeNullableColumn('addressLine2', addressLine2),
+    ...exposeStrings(localityFields),
+    ...exposeNullableStrings(postalCode),
   },
 })
 
 const PersonalInfo = objectType<CustomerRow>('PersonalInfo', {
   description: 'Who a customer is, as a person.',
   fields: {
-    ...columnsOrNull({ ...personalNames, ...middleName }),
-    birthDate: columnOrNull('birthDate', 'The day of birth.', 'Date'),
+    ...exposeNullableStrings({ ...personalNames, ...middleName }),
+    birthDate: exposeNullableColumn('birthDate', 'The day of birth.', 'Date'),
   },
 })
 
 const FinancialInfo = objectType<CustomerRow>('FinancialInfo', {
   description: 'What a customer said about its money.',
   fields: {
-    ...columnsOrNull(money),
-    expectedMonthlyIncome: columnOrNull(
+    ...exposeNullableStrings(financialFields),
+    expectedMonthlyIncome: exposeNullableColumn(
       'expectedMonthlyIncome',
       'What it expects to receive in a month, with two places.',
       'Decimal',
@@ -81,51 +85,51 @@ const FinancialInfo = objectType<CustomerRow>('FinancialInfo', {
 
 const BusinessInfo = objectType<CustomerRow>('BusinessInfo', {
   description: 'What a customer is, as a company.',
-  fields: columnsOrNull({ businessName, ...business }),
+  fields: exposeNullableStrings({ businessName, ...businessFields }),
 })
 
 export const Customer = nodeType<CustomerRow>('Customer', {
   description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
   source: sourceOfList(customers),
   fields: {
-    uuid: column('id', 'The id that the REST paths use.', 'UUID'),
-    type: column('customerType', 'A person, or a company.', CustomerTypeEnum),
-    ...columns({ email, phone: 'The phone number in international form.' }),
-    status: column('status', 'Whether anything can be made for it.', CustomerStatusEnum),
-    address: itself(Address, 'Where it lives or has its seat.'),
-    personalInfo: itself(PersonalInfo, 'Its names and day of birth.'),
-    financialInfo: itself(FinancialInfo, 'What it said about its money.'),
-    businessInfo: itselfWhere(
+    uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
+    type: exposeColumn('customerType', 'A person, or a company.', CustomerTypeEnum),
+    ...exposeStrings({ email, phone: 'The phone number in international form.' }),
+    status: exposeColumn('status', 'Whether anything can be made for it.', CustomerStatusEnum),
+    address: exposeRowAs(Address, 'Where it lives or has its seat.'),
+    personalInfo: exposeRowAs(PersonalInfo, 'Its names and day of birth.'),
+    financialInfo: exposeRowAs(FinancialInfo, 'What it said about its money.'),
+    businessInfo: exposeNullableRowAs(
       BusinessInfo,
       ['customerType'],
       'What it is as a company; null for a person.',
       ({ customerType }) => customerType === 'business',
     ),
-    createdAt: column('createdAt', 'When it was registered.', 'DateTime'),
-    updatedAt: column('updatedAt', 'When it last changed.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', 'When it was registered.', 'DateTime'),
+    updatedAt: exposeColumn('updatedAt', 'When it last changed.', 'DateTime'),
   },
 })
 
 addNodeQuery('customer', Customer)
 
 const CustomerFilter = filterType('CustomerFilter', customers, { which: 'Which customers' })
-const shows = 'The customers of the merchant'
+const customersDescription = 'The customers of the merchant'
 
-addList('customers', customers, {
+addConnection('customers', customers, {
   of: Customer,
   items: 'customers',
   places: [
-    { shows, filter: CustomerFilter },
-    { on: Merchant, shows, filter: CustomerFilter },
+    { summary: customersDescription, filter: CustomerFilter },
+    { on: Merchant, summary: customersDescription, filter: CustomerFilter },
   ],
 })
 
 const phone = 'The phone number in international form, such as `+2348012345678`.'
-const contact = { email, phone, addressLine1, ...place }
+const contact = { email, phone, addressLine1, ...localityFields }
 
 /** What a customer may say of itself, when it is registered or later. */
 const optionalDetails = {
-  ...optionalTexts({ addressLine2, ...postalCode, ...middleName, ...money, ...business }),
+  ...optionalTexts({ addressLine2, ...postalCode, ...middleName, ...financialFields, ...businessFields }),
   birthDate: optional('The day of birth, today at the latest.', 'Date'),
   expectedMonthlyIncome: optional('What it expects to receive in a month, with at most two places.', 'Decimal'),
 }
@@ -144,7 +148,7 @@ addMutation('createCustomer', {
     ...optionalDetails,
   },
   operation: createCustomer,
-  payload: { customer: itself(Customer, 'The new customer.') },
+  payload: { customer: exposeRowAs(Customer, 'The new customer.') },
   errors: [],
 })
 
@@ -158,7 +162,7 @@ addMutation('updateCustomer', {
     ...optionalDetails,
   },
   operation: updateCustomer,
-  payload: { customer: itself(Customer, 'The customer as it is now.') },
+  payload: { customer: exposeRowAs(Customer, 'The customer as it is now.') },
   errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
@@ -167,6 +171,6 @@ addMutation('closeCustomer', {
   inputDescription: 'The customer to close.',
   input: { customerId: requiredId('Customer') },
   operation: closeCustomer,
-  payload: { customer: itself(Customer, 'The customer, closed.') },
+  payload: { customer: exposeRowAs(Customer, 'The customer, closed.') },
   errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })

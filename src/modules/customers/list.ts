@@ -1,4 +1,4 @@
-import { byOneOf } from '../../lists/filters.ts'
+import { filterByEnum } from '../../lists/filters.ts'
 import { defineList } from '../../lists/list.ts'
 import { customerStatuses, customerTypes } from './customer.ts'
 
@@ -12,8 +12,8 @@ export const customers = defineList({
   createdAt: 'customers.createdAt',
   conditions: { status: { column: 'customers.status' }, customerType: { column: 'customers.customerType' } },
   filters: {
-    status: byOneOf(customerStatuses, 'Only customers in this status.', null),
-    customerType: byOneOf(customerTypes, 'Only persons, or only companies.', null),
+    status: filterByEnum(customerStatuses, 'Only customers in this status.', null),
+    customerType: filterByEnum(customerTypes, 'Only persons, or only companies.', null),
   },
   numberedBy: 'customers',
   // The contract's samples show pages of ten.

@@ -1,13 +1,13 @@
 import { listRoute } from '../../rest/list-route.ts'
 import { idField } from '../../rest/reference.ts'
-import type { Group } from '../../rest/route.ts'
+import type { RouteGroup } from '../../rest/route.ts'
 import { get } from '../../rest/route.ts'
 import { listOf } from '../../rest/shape.ts'
 import { customer } from './customer-shape.ts'
 import { GetCustomerInput, getCustomer } from './get-customer.ts'
 import { customers } from './list.ts'
 
-export const customerEndpoints: Group = {
+export const customerEndpoints: RouteGroup = {
   name: 'Customers',
   description: 'Whom the merchant serves.',
   routes: [
@@ -26,8 +26,8 @@ export const customerEndpoints: Group = {
       operation: getCustomer,
       fields: { customerId: { ...idField('The id of the customer.'), name: 'customerId' } },
       example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293' },
-      refusals: ['RESOURCE_NOT_FOUND'],
-      answer: { data: customer },
+      errors: ['RESOURCE_NOT_FOUND'],
+      response: { data: customer },
     }),
   ],
 }

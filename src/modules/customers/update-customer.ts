@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
-import { lookupId, parse, sentFields } from '../../core/input.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import { timeOfChange } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
+import { lookupId, parseInput, sentFields } from '../../core/input.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { newUpdatedAt } from '../../operations/context.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
-import { CreateCustomerInput, missingNames, unbornFault } from './create-customer.ts'
+import { CreateCustomerInput, futureBirthDateErrors, missingNameErrors } from './create-customer.ts'
 import type { Customer } from './customer.ts'
 import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
@@ -25,17 +25,17 @@ export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true
 export async function updateCustomer(
   context: Context,
   input: z.input<typeof UpdateCustomerInput>,
-): Promise<Done<Customer>> {
-  const { customerId, ...parsed } = parse(UpdateCustomerInput, input, unbornFault(context, input))
+): Promise<IdempotentResult<Customer>> {
+  const { customerId, ...parsed } = parseInput(UpdateCustomerInput, input, futureBirthDateErrors(context, input))
   const changes = sentFields(input, parsed)
-  return once(context, 'updateCustomer', { customerId, changes }, async (tx) => {
+  return runOnce(context, 'updateCustomer', { customerId, changes }, async (tx) => {
     const customer = requireActive(await lockCustomer(tx, context, customerId))
     const merged = { ...customer, ...changes } as Customer
-    const faults = missingNames(merged)
+    const faults = missingNameErrors(merged)
     if (faults.length > 0) throw invalidInput(faults)
     if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
-    const updated = { ...merged, updatedAt: timeOfChange(context, customer) }
+    const updated = { ...merged, updatedAt: newUpdatedAt(context, customer) }
     await updateCustomerDetails(tx, updated)
     await recordEvent(tx, context, {
       type: 'customer.updated',

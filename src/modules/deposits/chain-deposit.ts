@@ -1,4 +1,4 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { NewRowOf, RowOf } from '../../database/tables.ts'
 
 /**
@@ -10,7 +10,7 @@ export type ChainDeposit = RowOf<'chainDeposits'>
 export type NewChainDeposit = NewRowOf<'chainDeposits'>
 
 /** What whoever has a node can say of a transfer. */
-export const reportedStates = describedValues({
+export const reportedStates = defineEnum({
   DETECTED: 'It is on the chain.',
   CONFIRMED: 'It is on the chain, and the node takes it for final.',
   REORGED: 'It was on the chain and is not any more.',
@@ -18,22 +18,24 @@ export const reportedStates = describedValues({
 type ReportedState = (typeof reportedStates)[number]
 
 /** What a person can decide. */
-export const resolutions = describedValues({
+export const resolutions = defineEnum({
   credit: 'The money is in the wallet afterwards; what was credited before stays.',
   dismiss: 'It is not credited, whatever is reported of it from now on.',
 })
 
 /** What is said of a transfer: how it is, and how much has been built on it. */
-export type Sighting = { readonly state: ReportedState; readonly confirmations: number }
+export type ReportedStatus = { readonly state: ReportedState; readonly confirmations: number }
 
 /** What a report makes of a deposit; `isDue` where it is to be credited. */
-export type Consequence = Pick<ChainDeposit, 'state' | 'confirmations' | 'cause'> & { readonly isDue: boolean }
+export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | 'cause'> & {
+  readonly isCreditDue: boolean
+}
 
 /** Why a deposit that was credited and then reorganised needs a person. */
-export const reorganised = 'the chain has let go of it after it was credited'
+export const reorganisedCause = 'the chain has let go of it after it was credited'
 
 /** Why a person had to look, with the reason of what was decided; by its beginning it is known what was decided about. */
-export function decidedCause(cause: string | null, reason: string): string {
+export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }
 
@@ -44,25 +46,29 @@ export function decidedCause(cause: string | null, reason: string): string {
  *
  * @returns `null` where nothing changes
  */
-export function consequenceOf(
+export function transitionOf(
   { state, confirmations, cause }: Pick<ChainDeposit, 'state' | 'confirmations' | 'cause'>,
-  said: Sighting,
+  said: ReportedStatus,
   needed: number,
-): Consequence | null {
+): DepositTransition | null {
   switch (state) {
     case 'ATTENTION':
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
       // A report from before the credit that comes late looks the same, so it is for a person to tell.
-      return said.state === 'REORGED' ? { state: 'ATTENTION', confirmations, cause: reorganised, isDue: false } : null
+      return said.state === 'REORGED'
+        ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
+        : null
     case 'DETECTED':
     case 'REORGED': {
       const isThere = said.state !== 'REORGED'
       const most = isThere ? Math.max(confirmations, said.confirmations) : 0
       const isDue = isThere && most >= needed
       const becomes = isDue ? 'CONFIRMED' : isThere ? 'DETECTED' : 'REORGED'
-      return becomes === state && most === confirmations ? null : { state: becomes, confirmations: most, cause, isDue }
+      return becomes === state && most === confirmations
+        ? null
+        : { state: becomes, confirmations: most, cause, isCreditDue: isDue }
     }
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
-import { limit, parse, refuse } from '../../core/input.ts'
-import { latestKnown } from '../../database/high-water-mark.ts'
+import { limit, parseInput, rejectField } from '../../core/input.ts'
+import { readHighWaterMark } from '../../database/high-water-mark.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { lockInstallation } from '../installation/repository.ts'
@@ -9,7 +9,7 @@ import type { Network } from '../networks/network.ts'
 import { latestAddressNumber, numberAddressRows, unnumberedAddress, watchedAddressesAfter } from './repository.ts'
 
 /** Addresses that are given a number in one transaction. */
-const numberedAtOnce = 1_000
+const numberingBatchSize = 1_000
 
 export const ListWatchedAddressesInput = z.object({
   after: z
@@ -18,7 +18,7 @@ export const ListWatchedAddressesInput = z.object({
     .transform((value, context) => {
       if (value === undefined || value === '') return 0
       if (typeof value === 'string' && /^(0|[1-9]\d{0,8})$/.test(value)) return Number(value)
-      return refuse(context, 'INVALID_PARAMETER', 'must be the `next` of an earlier list')
+      return rejectField(context, 'INVALID_PARAMETER', 'must be the `next` of an earlier list')
     }),
   limit: limit(100),
 })
@@ -32,7 +32,7 @@ type WatchedAddress = {
 }
 
 /** Some addresses; `next` is where to go on, also when more have been given out since. */
-export type WatchedAddresses = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
+export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
  * The addresses of all merchants' wallets that whoever has a node watches: whoever remembers the `next` of each list and asks
@@ -46,12 +46,12 @@ export type WatchedAddresses = { readonly addresses: readonly WatchedAddress[]; 
 export async function listWatchedAddresses(
   service: Service,
   input: z.input<typeof ListWatchedAddressesInput>,
-): Promise<WatchedAddresses> {
-  const { after, limit } = parse(ListWatchedAddressesInput, input)
+): Promise<WatchedAddressSlice> {
+  const { after, limit } = parseInput(ListWatchedAddressesInput, input)
   const { db } = service
   if (await unnumberedAddress(db, {})) await service.perform(numberAddresses, createContext(service, ''), {})
   const rows = await watchedAddressesAfter(db, { after, limit })
-  if (rows.length === 0) await requireKnown(service, after)
+  if (rows.length === 0) await requireKnownNumber(service, after)
   const addresses = rows.map(({ addressId, network, address, currency }) => {
     return { ref: addressId, network, address, asset: currency }
   })
@@ -62,13 +62,13 @@ export async function listWatchedAddresses(
 export async function numberAddresses({ db }: Context, _input: object): Promise<number> {
   const numbered = await db.write(async (tx) => {
     await lockInstallation(tx, {})
-    return numberAddressRows(tx, { limit: numberedAtOnce })
+    return numberAddressRows(tx, { limit: numberingBatchSize })
   })
   return numbered.length
 }
 
-async function requireKnown({ db }: Service, after: number): Promise<void> {
-  const latest = await latestKnown(db, after, async () => (await latestAddressNumber(db, {}))?.number ?? 0)
+async function requireKnownNumber({ db }: Service, after: number): Promise<void> {
+  const latest = await readHighWaterMark(db, after, async () => (await latestAddressNumber(db, {}))?.number ?? 0)
   if (after <= latest) return
   const message = `must be at most ${latest}, the number of the latest address: list all again, from 0`
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])

@@ -2,27 +2,27 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import {
   acrossMerchants,
-  change,
-  from,
+  insertInto,
   insertRow,
-  into,
-  list,
+  listParam,
+  pickParams,
   query,
   queryOne,
-  sameNames,
+  selectFrom,
   statement,
   statementOne,
+  updateTable,
 } from '../../database/query.ts'
 import type { NewChainDeposit } from './chain-deposit.ts'
 
 /** Whose a watched address is; an operator's view. */
-export const ownerOfAddress = queryOne((p: Params<{ addressId: string }>) =>
-  acrossMerchants(from('watchedAddresses').select('merchantId').where('addressId', '=', p.addressId)),
+export const merchantOfWatchedAddress = queryOne((p: Params<{ addressId: string }>) =>
+  acrossMerchants(selectFrom('watchedAddresses').select('merchantId').where('addressId', '=', p.addressId)),
 )
 
 /** The wallet behind a watched address, with what tells whether a report can be about it. */
-export const addressById = queryOne((p: Params<{ merchantId: string; addressId: string }>) =>
-  from('watchedAddresses')
+export const watchedAddressById = queryOne((p: Params<{ merchantId: string; addressId: string }>) =>
+  selectFrom('watchedAddresses')
     .innerJoin('walletAddresses', (join) =>
       join
         .onRef('walletAddresses.merchantId', '=', 'watchedAddresses.merchantId')
@@ -42,7 +42,7 @@ export const addressById = queryOne((p: Params<{ merchantId: string; addressId: 
 /** What is to be watched after a number, of all merchants, in the order of the numbers; an operator's view. */
 export const watchedAddressesAfter = query((p: Params<{ after: number; limit: number }>) =>
   acrossMerchants(
-    from('watchedAddresses')
+    selectFrom('watchedAddresses')
       .innerJoin('walletAddresses', (join) =>
         join
           .onRef('walletAddresses.merchantId', '=', 'watchedAddresses.merchantId')
@@ -69,20 +69,20 @@ export const watchedAddressesAfter = query((p: Params<{ after: number; limit: nu
 
 /** An address that has no number yet, of whichever merchant; an operator's view. */
 export const unnumberedAddress = queryOne(() =>
-  acrossMerchants(from('watchedAddresses').select('addressId').where('number', 'is', null).limit(1)),
+  acrossMerchants(selectFrom('watchedAddresses').select('addressId').where('number', 'is', null).limit(1)),
 )
 
 /** The latest number that was given; `null` before the first. An operator's view. */
 export const latestAddressNumber = queryOne(() =>
-  acrossMerchants(from('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
+  acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
 /** Numbers some addresses that have no number, after all that have one; an operator's view. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
-    change('watchedAddresses')
+    updateTable('watchedAddresses')
       .from(
-        from('watchedAddresses')
+        selectFrom('watchedAddresses')
           .select([
             'addressId',
             sql<number>`row_number() over (order by address_id)
@@ -100,23 +100,23 @@ export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
 )
 
 /** Has an event be a merchant's, unless it is one's already: then `null`. */
-export const claimEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
-  into('chainEvents')
-    .values(sameNames(p, ['reference', 'merchantId']))
+export const claimChainEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
+  insertInto('chainEvents')
+    .values(pickParams(p, ['reference', 'merchantId']))
     .onConflict((conflict) => conflict.column('reference').doNothing())
     .returning('merchantId'),
 )
 
 /** Whose an event is; an operator's view. */
-export const ownerOfEvent = queryOne((p: Params<{ reference: string }>) =>
-  acrossMerchants(from('chainEvents').select('merchantId').where('reference', '=', p.reference)),
+export const merchantOfChainEvent = queryOne((p: Params<{ reference: string }>) =>
+  acrossMerchants(selectFrom('chainEvents').select('merchantId').where('reference', '=', p.reference)),
 )
 
-type DepositKey = { merchantId: string; reference: string }
+type ChainDepositKey = { merchantId: string; reference: string }
 
 /** What is known of an event, which nobody else changes until the transaction ends. */
-export const lockChainDeposit = statementOne((p: Params<DepositKey>) =>
-  from('chainDeposits')
+export const lockChainDeposit = statementOne((p: Params<ChainDepositKey>) =>
+  selectFrom('chainDeposits')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
     .where('reference', '=', p.reference)
@@ -125,20 +125,20 @@ export const lockChainDeposit = statementOne((p: Params<DepositKey>) =>
 
 export const insertChainDeposit = insertRow('chainDeposits')
 
-const changing = ['confirmations', 'state', 'cause', 'depositReference', 'creditedAt', 'updatedAt'] as const
+const updatableColumns = ['confirmations', 'state', 'cause', 'depositReference', 'creditedAt', 'updatedAt'] as const
 
 /** Writes what has become of an event. */
-export const storeChainDeposit = statement((p: Params<NewChainDeposit>) =>
-  change('chainDeposits')
-    .set(sameNames(p, changing))
+export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
+  updateTable('chainDeposits')
+    .set(pickParams(p, updatableColumns))
     .where('merchantId', '=', p.merchantId)
     .where('reference', '=', p.reference),
 )
 
 /** Other events of the transaction that are alike, and are credited though a person must look at them. */
-export const alikeInAttention = query(
+export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>
-    from('chainDeposits')
+    selectFrom('chainDeposits')
       .select('reference')
       .where('merchantId', '=', p.merchantId)
       .where('network', '=', p.network)
@@ -153,14 +153,14 @@ export const alikeInAttention = query(
 /** What each of some wallets waits for, with its place among the latest of them, in any order and so many for each at most. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; most: bigint }>) =>
-    from(
-      from('chainDeposits')
+    selectFrom(
+      selectFrom('chainDeposits')
         .selectAll()
         .select(
           sql<bigint>`row_number() over (partition by wallet_id order by detected_at desc, reference)`.as('place'),
         )
         .where('merchantId', '=', p.merchantId)
-        .where('walletId', 'in', list(p.walletIds))
+        .where('walletId', 'in', listParam(p.walletIds))
         .where('state', '=', sql.lit('DETECTED'))
         .as('pending'),
     )
@@ -169,9 +169,9 @@ export const pendingDepositsOfWallets = query(
 )
 
 /** Deposits that a person must look at, of all merchants, the oldest first; an operator's view. */
-export const attentionOfAllDeposits = query((p: Params<{ limit: number }>) =>
+export const depositsInAttention = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
-    from('chainDeposits')
+    selectFrom('chainDeposits')
       .selectAll()
       .where('state', '=', sql.lit('ATTENTION'))
       .orderBy('updatedAt')

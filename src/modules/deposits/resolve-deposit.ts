@@ -1,24 +1,24 @@
 import { z } from 'zod'
 import { invalidInput, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
-import { limit, oneOf, parse, text } from '../../core/input.ts'
+import { limit, oneOf, parseInput, text } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
-import { timeOfChange } from '../../operations/context.ts'
-import { contextByClock } from '../merchants/sandbox-clock.ts'
+import { newUpdatedAt } from '../../operations/context.ts'
+import { createMerchantContext } from '../merchants/sandbox-clock.ts'
 import { addDeposit } from '../wallets/deposit-to-wallet.ts'
 import { reversalByReference } from '../wallets/repository.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
-import { decidedCause, resolutions } from './chain-deposit.ts'
-import { attentionOfAllDeposits, lockChainDeposit, ownerOfEvent, storeChainDeposit } from './repository.ts'
+import { causeWithReason, resolutions } from './chain-deposit.ts'
+import { depositsInAttention, lockChainDeposit, merchantOfChainEvent, updateChainDeposit } from './repository.ts'
 
-const ListInput = z.object({ limit: limit(20) })
+const ListDepositAttentionInput = z.object({ limit: limit(20) })
 
 /** Deposits from chains that a person must look at, of all merchants, the oldest first. @throws Refusal INVALID_INPUT */
 export async function listDepositAttention(
   { db }: Service,
-  input: z.input<typeof ListInput>,
+  input: z.input<typeof ListDepositAttentionInput>,
 ): Promise<readonly ChainDeposit[]> {
-  return attentionOfAllDeposits(db, parse(ListInput, input))
+  return depositsInAttention(db, parseInput(ListDepositAttentionInput, input))
 }
 
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
@@ -33,26 +33,26 @@ export async function resolveDeposit(
   service: Service,
   input: z.input<typeof ResolveDepositInput>,
 ): Promise<ChainDeposit> {
-  const { reference, action, reason } = parse(ResolveDepositInput, input)
-  const owner = await ownerOfEvent(service.db, { reference })
+  const { reference, action, reason } = parseInput(ResolveDepositInput, input)
+  const owner = await merchantOfChainEvent(service.db, { reference })
   if (!owner) throw notFound('Deposit')
   const { merchantId } = owner
-  const context = await contextByClock(service, merchantId)
+  const context = await createMerchantContext(service, merchantId)
   return service.db.write(async (tx) => {
     const deposit = await lockChainDeposit(tx, { merchantId, reference })
     if (!deposit) throw notFound('Deposit')
     if (deposit.state !== 'ATTENTION')
-      throw notNow('reference', `must be of a deposit in attention: it is ${deposit.state}`)
+      throw resolutionError('reference', `must be of a deposit in attention: it is ${deposit.state}`)
     const isCredited = deposit.depositReference !== null
     const isReversed = isCredited && (await reversalByReference(tx, { merchantId, reference })) !== null
     if (action === 'dismiss' && isCredited && !isReversed) {
-      throw notNow('action', 'must be credit: the money is in the wallet')
+      throw resolutionError('action', 'must be credit: the money is in the wallet')
     }
-    if (action === 'credit' && isReversed) throw notNow('action', 'must be dismiss: the deposit was reversed')
-    const cause = decidedCause(deposit.cause, reason)
-    const decided = { ...deposit, cause, updatedAt: timeOfChange(context, deposit) }
+    if (action === 'credit' && isReversed) throw resolutionError('action', 'must be dismiss: the deposit was reversed')
+    const cause = causeWithReason(deposit.cause, reason)
+    const decided = { ...deposit, cause, updatedAt: newUpdatedAt(context, deposit) }
     const resolved: ChainDeposit = { ...decided, ...(await outcome()) }
-    await storeChainDeposit(tx, resolved)
+    await updateChainDeposit(tx, resolved)
     return resolved
 
     async function outcome(): Promise<Partial<ChainDeposit>> {
@@ -66,6 +66,6 @@ export async function resolveDeposit(
   })
 }
 
-function notNow(field: string, message: string) {
+function resolutionError(field: string, message: string) {
   return invalidInput([{ field, code: 'INVALID_PARAMETER', message }])
 }

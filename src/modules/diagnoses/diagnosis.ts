@@ -11,7 +11,7 @@ export type Diagnosis = {
 }
 
 /** What is looked at: a database, of a mode, at a time in milliseconds since 1970, and the rails that the service is told of. */
-export type Examined = {
+export type DiagnosisContext = {
   readonly db: Reader
   readonly mode: Mode
   readonly now: number
@@ -19,22 +19,22 @@ export type Examined = {
 }
 
 /** One small look, which only reads. */
-export type Check = (examined: Examined) => Promise<Diagnosis>
+export type DiagnosisCheck = (examined: DiagnosisContext) => Promise<Diagnosis>
 
-export function ok(check: string, message: string): Diagnosis {
+export function reportOk(check: string, message: string): Diagnosis {
   return { check, state: 'ok', message, advice: null }
 }
 
-export function warning(check: string, message: string, advice: string): Diagnosis {
+export function reportWarning(check: string, message: string, advice: string): Diagnosis {
   return { check, state: 'warning', message, advice }
 }
 
-export function fault(check: string, message: string, advice: string): Diagnosis {
+export function reportFault(check: string, message: string, advice: string): Diagnosis {
   return { check, state: 'fault', message, advice }
 }
 
 /** The first few of them, and how many more there are. */
-export function some(names: readonly string[]): string {
+export function formatNames(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(', ')
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
 }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, from, query, queryOne } from '../../database/query.ts'
+import { acrossMerchants, query, queryOne, selectFrom } from '../../database/query.ts'
 
 /** Every key that is not revoked; an operator's view. */
-export const keysInUse = query(() =>
+export const unrevokedKeys = query(() =>
   acrossMerchants(
-    from('apiKeys')
+    selectFrom('apiKeys')
       .select(['id', 'merchantId', 'mode', 'createdAt', 'lastUsedAt', 'expiresAt'])
       .where('revokedAt', 'is', null)
       .orderBy('id'),
@@ -15,7 +15,7 @@ export const keysInUse = query(() =>
 /** What payouts were ever made from and to; reads all of them. */
 export const usedCorridors = query(() =>
   acrossMerchants(
-    from('payouts')
+    selectFrom('payouts')
       .select(['assetCode', 'recipientCurrency'])
       .groupBy(['assetCode', 'recipientCurrency'])
       .orderBy('assetCode')
@@ -24,9 +24,9 @@ export const usedCorridors = query(() =>
 )
 
 /** A merchant that has paid out in a pair, or has a wallet and a bank account for it; `null` where none does. */
-export const merchantUsing = queryOne((p: Params<{ assetCode: string; recipientCurrency: string }>) =>
+export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; recipientCurrency: string }>) =>
   acrossMerchants(
-    from('merchants')
+    selectFrom('merchants')
       .select('merchants.id')
       .where(({ or, and, exists, selectFrom }) =>
         or([
@@ -63,7 +63,7 @@ export const merchantUsing = queryOne((p: Params<{ assetCode: string; recipientC
 /** When the latest row was made, by the machine's clock: that of a merchant may be ahead; `null` where none was. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
-    from('sequences')
+    selectFrom('sequences')
       .leftJoin('merchantClocks', 'merchantClocks.id', 'sequences.merchantId')
       .select(sql<bigint | null>`max(sequences.latest_time - coalesce(merchant_clocks.ahead_ms, 0))`.as('time')),
   ),
@@ -72,7 +72,7 @@ export const latestRowTime = queryOne(() =>
 /** How each webhook endpoint does; an operator's view. */
 export const endpointHealth = query(() =>
   acrossMerchants(
-    from('webhookEndpoints')
+    selectFrom('webhookEndpoints')
       .select(['id', 'status', 'disabledReason', 'failingSince', 'secrets', 'signingKeys'])
       .orderBy('id'),
   ),
@@ -81,7 +81,7 @@ export const endpointHealth = query(() =>
 /** How many payouts and deposits wait for a person. */
 export const attentionCounts = queryOne(() =>
   acrossMerchants(
-    from(
+    selectFrom(
       sql<{ payouts: bigint; deposits: bigint }>`(select
       (select count(*) from payout_transfers where state = 'ATTENTION') as payouts,
       (select count(*) from chain_deposits where state = 'ATTENTION') as deposits)`.as('counts'),

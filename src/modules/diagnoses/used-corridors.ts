@@ -2,7 +2,7 @@ import { timestamp } from '../../core/ids.ts'
 import type { Service } from '../../operations/context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { feeInForce } from '../pricing/fees/repository.ts'
-import { merchantUsing } from './repository.ts'
+import { merchantUsingCorridor } from './repository.ts'
 
 /**
  * The pairs, such as `USDC/NGN`, among some that somebody uses: a payout was made in it, a merchant has a wallet of the one and
@@ -19,7 +19,7 @@ export async function findUsedCorridors(
       if (!isAsked(pair)) continue
       const corridor = { assetCode, recipientCurrency }
       const isUsed =
-        (await merchantUsing(db, corridor)) !== null ||
+        (await merchantUsingCorridor(db, corridor)) !== null ||
         (await feeInForce(db, { ...corridor, at: timestamp(wallClock()) })) !== null
       if (isUsed) used.push(pair)
     }

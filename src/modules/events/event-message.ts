@@ -1,9 +1,9 @@
 import type { EventMessage } from '../webhooks/transport/message.ts'
-import type { Told } from './event-payload.ts'
-import { data } from './event-shape.ts'
+import type { HydratedEvent } from './event-payload.ts'
+import { eventData } from './event-shape.ts'
 
 /** An event as webhooks carry it. */
-export function eventMessage(told: Told): EventMessage {
+export function toEventMessage(told: HydratedEvent): EventMessage {
   const { id, type, timestamp, sequence, object, objectId, version, mode } = told
   return {
     id,
@@ -12,6 +12,6 @@ export function eventMessage(told: Told): EventMessage {
     sequence,
     object: { type: object.type, id: objectId, version },
     mode,
-    data: data.write(told),
+    data: eventData.write(told),
   }
 }

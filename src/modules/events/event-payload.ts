@@ -1,15 +1,15 @@
-import { allInOrder } from '../../core/errors.ts'
+import { allOrFirstError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Context, Mode } from '../../operations/context.ts'
 import type { Customer } from '../customers/customer.ts'
-import type { Event, ObjectType } from '../outbox/event.ts'
+import type { Event, EventObjectType } from '../outbox/event.ts'
 import { eventId, objectTypeOf } from '../outbox/event.ts'
 import type { PayoutMethod } from '../payout-methods/payout-method.ts'
 import { findPayoutEvents } from '../payouts/find-payout-events.ts'
 import { payouts } from '../payouts/list.ts'
 import type { Payout, PayoutEvent } from '../payouts/payout.ts'
-import { asCreated } from '../payouts/payout.ts'
+import { payoutAsCreated } from '../payouts/payout.ts'
 import { findWalletAddresses } from '../wallets/find-wallet-addresses.ts'
 import { wallets } from '../wallets/list.ts'
 import type { Wallet } from '../wallets/wallet.ts'
@@ -17,7 +17,7 @@ import type { WebhookEndpoint } from '../webhooks/endpoints/webhook-endpoint.ts'
 import { depositTransfers } from './repository.ts'
 
 /** A deposit as its event tells it. */
-export type ToldDeposit = {
+export type DepositPayload = {
   readonly id: string
   readonly walletId: string
   readonly customerId: string | null
@@ -29,45 +29,45 @@ export type ToldDeposit = {
 }
 
 /** The reversal of a deposit as its event tells it: `balanceAfter` is what the wallet held then. */
-export type ToldDepositReversal = ToldDeposit & { readonly reason: string }
+export type DepositReversalPayload = DepositPayload & { readonly reason: string }
 
 /** What an event is about, as it was then; `null` where a later version wrote what this one can't tell. */
-type ToldObject =
+type EventObject =
   | { readonly type: 'payout'; readonly row: Payout }
-  | { readonly type: 'deposit'; readonly row: ToldDeposit }
-  | { readonly type: 'deposit_reversal'; readonly row: ToldDepositReversal }
+  | { readonly type: 'deposit'; readonly row: DepositPayload }
+  | { readonly type: 'deposit_reversal'; readonly row: DepositReversalPayload }
   | { readonly type: 'wallet'; readonly row: Wallet }
   | { readonly type: 'customer'; readonly row: Customer }
   | { readonly type: 'payout_method'; readonly row: PayoutMethod }
   | { readonly type: 'webhook_endpoint'; readonly row: WebhookEndpoint }
 
 /** An event as it is told: with its id, and the object that it is about as of then. */
-export type Told = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'objectId' | 'version'> & {
+export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'objectId' | 'version'> & {
   readonly id: string
   readonly timestamp: string
   readonly mode: Mode
-  readonly object: ToldObject
+  readonly object: EventObject
 }
 
-type Asking = Pick<Context, 'db' | 'merchantId' | 'mode'>
+type HydrationContext = Pick<Context, 'db' | 'merchantId' | 'mode'>
 
 /** Tells events with what they are about, in their order, with a query for each kind of object and not for each event. */
-export async function toldEvents(context: Asking, events: readonly Event[]): Promise<Told[]> {
-  const idsOf = (type: ObjectType) => [
+export async function hydrateEvents(context: HydrationContext, events: readonly Event[]): Promise<HydratedEvent[]> {
+  const idsOf = (type: EventObjectType) => [
     ...new Set(events.filter((event) => objectTypeOf(event.type) === type).map(({ objectId }) => objectId)),
   ]
-  const [payoutOf, depositOf, walletOf] = await allInOrder([
-    payoutsAsOf(context, events, idsOf('payout')),
-    deposits(context, [...idsOf('deposit'), ...idsOf('deposit_reversal')]),
-    newWallets(context, idsOf('wallet')),
+  const [payoutOf, depositOf, walletOf] = await allOrFirstError([
+    loadPayoutsAtEvents(context, events, idsOf('payout')),
+    loadDeposits(context, [...idsOf('deposit'), ...idsOf('deposit_reversal')]),
+    loadNewWallets(context, idsOf('wallet')),
   ])
-  const objectOf = (event: Event): ToldObject => {
+  const objectOf = (event: Event): EventObject => {
     const type = objectTypeOf(event.type)
     if (type === 'payout') return { type, row: payoutOf(event) }
-    if (type === 'deposit') return { type, row: found(depositOf.get(event.objectId), event) }
-    if (type === 'deposit_reversal') return { type, row: found(depositOf.get(event.objectId), event) }
-    if (type === 'wallet') return { type, row: found(walletOf.get(event.objectId), event) }
-    return { type, row: found(event.data ?? undefined, event) as never }
+    if (type === 'deposit') return { type, row: requireRow(depositOf.get(event.objectId), event) }
+    if (type === 'deposit_reversal') return { type, row: requireRow(depositOf.get(event.objectId), event) }
+    if (type === 'wallet') return { type, row: requireRow(walletOf.get(event.objectId), event) }
+    return { type, row: requireRow(event.data ?? undefined, event) as never }
   }
   return events.map((event) => ({
     merchantId: event.merchantId,
@@ -82,15 +82,19 @@ export async function toldEvents(context: Asking, events: readonly Event[]): Pro
   }))
 }
 
-function found<Row>(row: Row | undefined, { sequence, type }: Event): Row {
+function requireRow<Row>(row: Row | undefined, { sequence, type }: Event): Row {
   if (row === undefined) throw new Error(`what event ${sequence} (${type}) is about is not there`)
   return row
 }
 
-const statusOf = { 'payout.completed': 'COMPLETED', 'payout.failed': 'FAILED', 'payout.returned': 'RETURNED' } as const
+const statusByEventType = {
+  'payout.completed': 'COMPLETED',
+  'payout.failed': 'FAILED',
+  'payout.returned': 'RETURNED',
+} as const
 
 /** Payouts as they were at each event: of what changes in a payout all is known by its status and when it came to that. */
-async function payoutsAsOf(context: Asking, events: readonly Event[], ids: readonly string[]) {
+async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
   // Only one that was returned was something else before.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
@@ -98,9 +102,9 @@ async function payoutsAsOf(context: Asking, events: readonly Event[], ids: reado
   const changes = hasEarlier ? await findPayoutEvents(context, returned) : []
   const completions = new Map(changes.flatMap((change) => (isCompletion(change) ? [[change.payoutId, change]] : [])))
   return (event: Event): Payout => {
-    const row = found(rows.get(event.objectId), event)
-    const status = statusOf[event.type as keyof typeof statusOf]
-    if (status === undefined) return asCreated(row)
+    const row = requireRow(rows.get(event.objectId), event)
+    const status = statusByEventType[event.type as keyof typeof statusByEventType]
+    if (status === undefined) return payoutAsCreated(row)
     if (status === row.status) return row
     return { ...row, status, updatedAt: completions.get(row.id)?.createdAt ?? timestamp(Number(event.time)) }
   }
@@ -110,7 +114,10 @@ function isCompletion({ status }: PayoutEvent): boolean {
   return status === 'COMPLETED'
 }
 
-async function deposits(context: Asking, ids: readonly string[]): Promise<Map<string, ToldDepositReversal>> {
+async function loadDeposits(
+  context: HydrationContext,
+  ids: readonly string[],
+): Promise<Map<string, DepositReversalPayload>> {
   if (ids.length === 0) return new Map()
   const { db, merchantId } = context
   const transfers = await depositTransfers(db, { merchantId, ids })
@@ -136,9 +143,9 @@ async function deposits(context: Asking, ids: readonly string[]): Promise<Map<st
 }
 
 /** Wallets as they were opened: nothing of one has changed since but its balance. */
-async function newWallets(context: Asking, ids: readonly string[]): Promise<Map<string, Wallet>> {
+async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
-  const [rows, addresses] = await allInOrder([wallets.find(context, ids), findWalletAddresses(context, ids)])
+  const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])
   const addressesOf = Map.groupBy(addresses, ({ walletId }) => walletId)
   return new Map(rows.map((row) => [row.id, { ...row, balance: 0n, addresses: addressesOf.get(row.id) ?? [] }]))
 }

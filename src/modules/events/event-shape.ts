@@ -1,94 +1,97 @@
-import { amount, integer, oneOf, plain, text, timestamp, unquoted, uuid } from '../../rest/forms.ts'
+import { amount, integer, oneOf, plainText, text, timestamp, unquotedType, uuid } from '../../rest/forms.ts'
 import type { Shape } from '../../rest/shape.ts'
-import { from, mostlyNull, resource, shape } from '../../rest/shape.ts'
+import { member, nullInExample, resource, shape } from '../../rest/shape.ts'
 import { customer } from '../customers/customer-shape.ts'
-import type { ObjectType } from '../outbox/event.ts'
+import type { EventObjectType } from '../outbox/event.ts'
 import { eventTypes, objectTypes } from '../outbox/event.ts'
 import { payoutMethod } from '../payout-methods/payout-method-shape.ts'
 import { payout } from '../payouts/payout-shape.ts'
 import { wallet } from '../wallets/wallet-shape.ts'
-import { webhookEndpoint } from '../webhooks/endpoints/webhook-endpoint-shape.ts'
-import type { Told, ToldDeposit, ToldDepositReversal } from './event-payload.ts'
+import { webhookEndpointResource } from '../webhooks/endpoints/webhook-endpoint-shape.ts'
+import type { DepositPayload, DepositReversalPayload, HydratedEvent } from './event-payload.ts'
 
-const deposit = resource<ToldDeposit>('Deposit', 'Money that came into a wallet from outside.', {
-  id: from(({ id }) => id, uuid('The id of the deposit, which is that of its ledger transfer.')),
-  wallet_id: from(({ walletId }) => walletId, uuid('The wallet that it was credited to.')),
-  customer_id: mostlyNull(
+const deposit = resource<DepositPayload>('Deposit', 'Money that came into a wallet from outside.', {
+  id: member(({ id }) => id, uuid('The id of the deposit, which is that of its ledger transfer.')),
+  wallet_id: member(({ walletId }) => walletId, uuid('The wallet that it was credited to.')),
+  customer_id: nullInExample(
     ({ customerId }) => customerId,
     uuid('The customer whose wallet that is; null when it is the merchant’s own.'),
   ),
-  currency: from(({ currency }) => currency, text('What came in.', 'USDC')),
-  amount: from(({ amount }) => amount, amount('How much came in.', '250.00000000')),
-  balance: from(({ balanceAfter }) => balanceAfter, amount('What the wallet held then.', '250.00000000')),
-  reference: from(({ reference }) => reference, text('Under what it was credited, once.', 'sandbox 7')),
-  created_at: from(({ createdAt }) => createdAt, timestamp('When it was credited.')),
+  currency: member(({ currency }) => currency, text('What came in.', 'USDC')),
+  amount: member(({ amount }) => amount, amount('How much came in.', '250.00000000')),
+  balance: member(({ balanceAfter }) => balanceAfter, amount('What the wallet held then.', '250.00000000')),
+  reference: member(({ reference }) => reference, text('Under what it was credited, once.', 'sandbox 7')),
+  created_at: member(({ createdAt }) => createdAt, timestamp('When it was credited.')),
 })
 
-const depositReversal = resource<ToldDepositReversal>(
+const depositReversal = resource<DepositReversalPayload>(
   'DepositReversal',
   'Money that was taken back out of a wallet, because its deposit was credited by mistake.',
   {
-    id: from(({ id }) => id, uuid('The id of the reversal, which is that of its ledger transfer.')),
-    wallet_id: from(({ walletId }) => walletId, uuid('The wallet that the deposit was credited to.')),
-    customer_id: mostlyNull(
+    id: member(({ id }) => id, uuid('The id of the reversal, which is that of its ledger transfer.')),
+    wallet_id: member(({ walletId }) => walletId, uuid('The wallet that the deposit was credited to.')),
+    customer_id: nullInExample(
       ({ customerId }) => customerId,
       uuid('The customer whose wallet that is; null when it is the merchant’s own.'),
     ),
-    currency: from(({ currency }) => currency, text('What was taken back.', 'USDC')),
-    amount: from(
+    currency: member(({ currency }) => currency, text('What was taken back.', 'USDC')),
+    amount: member(
       ({ amount }) => amount,
       amount('How much was taken back, which is what was credited.', '250.00000000'),
     ),
-    balance: from(({ balanceAfter }) => balanceAfter, amount('What the wallet held after it.', '0.00000000')),
-    reference: from(({ reference }) => reference, text('The reference of the deposit.', 'sandbox 7')),
-    reason: from(({ reason }) => reason, text('Why it was taken back.', 'The amount was mistyped.')),
-    created_at: from(({ createdAt }) => createdAt, timestamp('When it was taken back.')),
+    balance: member(({ balanceAfter }) => balanceAfter, amount('What the wallet held after it.', '0.00000000')),
+    reference: member(({ reference }) => reference, text('The reference of the deposit.', 'sandbox 7')),
+    reason: member(({ reason }) => reason, text('Why it was taken back.', 'The amount was mistyped.')),
+    created_at: member(({ createdAt }) => createdAt, timestamp('When it was taken back.')),
   },
 )
 
 /** How each kind of object is told. */
-export const shapes: { readonly [Type in ObjectType]: Shape<never> } = {
+export const objectShapes: { readonly [Type in EventObjectType]: Shape<never> } = {
   payout,
   deposit,
   deposit_reversal: depositReversal,
   wallet,
   customer,
   payout_method: payoutMethod,
-  webhook_endpoint: webhookEndpoint,
+  webhook_endpoint: webhookEndpointResource,
 }
 
 /** What an event is about, as its own endpoints show it. */
-export const data = unquoted<Pick<Told, 'object'>>(
+export const eventData = unquotedType<Pick<HydratedEvent, 'object'>>(
   {
     description: 'The object in the form of its own endpoints, as it was when this happened.',
-    oneOf: Object.values(shapes).map(({ schema }) => schema),
+    oneOf: Object.values(objectShapes).map(({ schema }) => schema),
   },
-  ({ object }) => shapes[object.type].write(object.row as never),
+  ({ object }) => objectShapes[object.type].write(object.row as never),
 )
 
-const object = shape<Told>('What it happened to.', {
-  type: from(({ object }) => object.type, oneOf('What kind of thing.', objectTypes)),
-  id: from(({ objectId }) => objectId, uuid('The id of the thing.')),
-  version: from(
+const eventObject = shape<HydratedEvent>('What it happened to.', {
+  type: member(({ object }) => object.type, oneOf('What kind of thing.', objectTypes)),
+  id: member(({ objectId }) => objectId, uuid('The id of the thing.')),
+  version: member(
     ({ version }) => version,
     integer('Which of the thing’s events it is, counted from 1: a gap tells that one is missing.', 1),
   ),
 })
 
-const members = {
-  id: from(({ id }: Told) => id, plain('The id of the event.', 'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2')),
-  type: from(({ type }: Told) => type, oneOf('What happened.', eventTypes)),
-  timestamp: from(({ timestamp }: Told) => timestamp, timestamp('When it happened.')),
-  sequence: from(
-    ({ sequence }: Told) => sequence,
+const eventMembers = {
+  id: member(
+    ({ id }: HydratedEvent) => id,
+    plainText('The id of the event.', 'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2'),
+  ),
+  type: member(({ type }: HydratedEvent) => type, oneOf('What happened.', eventTypes)),
+  timestamp: member(({ timestamp }: HydratedEvent) => timestamp, timestamp('When it happened.')),
+  sequence: member(
+    ({ sequence }: HydratedEvent) => sequence,
     integer('Its number among the merchant’s events, from 1 and without a gap.', 1234),
   ),
-  object,
-  mode: from(({ mode }: Told) => mode, oneOf('Whether it happened with real money.', ['sandbox', 'live'])),
+  object: eventObject,
+  mode: member(({ mode }: HydratedEvent) => mode, oneOf('Whether it happened with real money.', ['sandbox', 'live'])),
 }
 
 /** What is told of an event. */
-export const event = resource<Told>('Event', 'Something that happened to something of the merchant.', {
-  ...members,
-  data,
+export const event = resource<HydratedEvent>('Event', 'Something that happened to something of the merchant.', {
+  ...eventMembers,
+  data: eventData,
 })

@@ -1,16 +1,24 @@
-import { addQuery, asked, column, columnHolding, leadsTo, made, objectType } from '../../graphql/schema/fields.ts'
+import {
+  addQuery,
+  computedField,
+  exposeColumn,
+  exposeColumnAs,
+  objectType,
+  queryField,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import { inputType, optional } from '../../graphql/schema/inputs.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import { addSubscription } from '../../graphql/schema/subscription.ts'
-import { refuseUnder } from '../../graphql/schema/user-errors.ts'
+import { rethrowWithFieldNames } from '../../graphql/schema/user-errors.ts'
 import { Customer } from '../customers/graphql.ts'
 import { sequenceOfEventId } from '../outbox/event.ts'
 import { PayoutMethod } from '../payout-methods/graphql.ts'
 import { Payout } from '../payouts/graphql.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { EventTypeEnum, WebhookEndpoint } from '../webhooks/endpoints/graphql.ts'
-import type { Told } from './event-payload.ts'
-import { data } from './event-shape.ts'
+import type { HydratedEvent } from './event-payload.ts'
+import { eventData } from './event-shape.ts'
 import { findEvents } from './find-events.ts'
 import { listEvents } from './list-events.ts'
 import { watchEvents } from './watch-events.ts'
@@ -19,7 +27,7 @@ import { watchEvents } from './watch-events.ts'
 const maxPassed = 1_000
 
 /** An event with the ids of what it leads to. */
-type EventRow = Told & {
+type EventRow = HydratedEvent & {
   readonly payoutId: string | null
   readonly walletId: string | null
   readonly customerId: string | null
@@ -27,7 +35,7 @@ type EventRow = Told & {
   readonly webhookEndpointId: string | null
 }
 
-function rowOf(told: Told): EventRow {
+function toEventRow(told: HydratedEvent): EventRow {
   const { object, objectId } = told
   const isDeposit = object.type === 'deposit' || object.type === 'deposit_reversal'
   const where = (isOf: boolean) => (isOf ? objectId : null)
@@ -45,42 +53,45 @@ const Event = nodeType<EventRow>('Event', {
   description: 'Something that happened to something of the merchant.',
   key: {
     from: ['id'],
-    of: ({ id }) => id,
-    read: (text) => (sequenceOfEventId(text.toLowerCase()) === null ? null : text.toLowerCase()),
+    keyOf: ({ id }) => id,
+    parse: (text) => (sequenceOfEventId(text.toLowerCase()) === null ? null : text.toLowerCase()),
   },
   source: {
     find: async (context, ids) => {
-      const rows = new Map((await findEvents(context, ids)).map((told) => [told.id, rowOf(told)]))
+      const rows = new Map((await findEvents(context, ids)).map((told) => [told.id, toEventRow(told)]))
       return (id) => rows.get(id) ?? null
     },
   },
   fields: {
-    webhookId: column('id', 'The id that REST and webhooks show: `evt_` and a UUID.'),
-    type: column('type', 'What it is that happened.', EventTypeEnum),
-    timestamp: column('timestamp', 'When it happened.', 'DateTime'),
-    sequence: column('sequence', "Its number among the merchant's events, from 1 and without a gap.", 'Int'),
-    objectId: column('objectId', 'The id of what it happened to, as REST shows it.', 'UUID'),
-    version: column(
+    webhookId: exposeColumn('id', 'The id that REST and webhooks show: `evt_` and a UUID.'),
+    type: exposeColumn('type', 'What it is that happened.', EventTypeEnum),
+    timestamp: exposeColumn('timestamp', 'When it happened.', 'DateTime'),
+    sequence: exposeColumn('sequence', "Its number among the merchant's events, from 1 and without a gap.", 'Int'),
+    objectId: exposeColumn('objectId', 'The id of what it happened to, as REST shows it.', 'UUID'),
+    version: exposeColumn(
       'version',
       'Which of the events of the same object it is, counted from 1: a gap tells that one is missing.',
       'Int',
     ),
-    data: made('JSON', ['object'], 'What it happened to, in the form of its REST endpoints, as it was then.', (row) =>
-      JSON.parse(data.write(row)),
+    data: computedField(
+      'JSON',
+      ['object'],
+      'What it happened to, in the form of its REST endpoints, as it was then.',
+      (row) => JSON.parse(eventData.write(row)),
     ),
-    payout: leadsTo(Payout, 'payoutId', 'The payout that it happened to, as it is now.'),
-    wallet: leadsTo(
+    payout: relationField(Payout, 'payoutId', 'The payout that it happened to, as it is now.'),
+    wallet: relationField(
       Wallet,
       'walletId',
       'The wallet that it happened to, or that a deposit was credited to or taken back from, as it is now.',
     ),
-    customer: leadsTo(Customer, 'customerId', 'The customer that it happened to, as it is now.'),
-    payoutMethod: leadsTo(
+    customer: relationField(Customer, 'customerId', 'The customer that it happened to, as it is now.'),
+    payoutMethod: relationField(
       PayoutMethod,
       'payoutMethodId',
       'The payout method that it happened to, as it is now; null once it is deleted.',
     ),
-    webhookEndpoint: leadsTo(
+    webhookEndpoint: relationField(
       WebhookEndpoint,
       'webhookEndpointId',
       'The webhook endpoint that it happened to, as it is now; null once it is deleted.',
@@ -92,26 +103,28 @@ const EventFilter = inputType('EventFilter', 'Which events: those that every fie
   types: optional('Only events of these types.', [EventTypeEnum]),
 })
 
-type EventsOfPage = { readonly items: readonly EventRow[]; readonly after: string; readonly hasMore: boolean }
+type EventPageRow = { readonly items: readonly EventRow[]; readonly after: string; readonly hasMore: boolean }
 
-const refuseByArgument = refuseUnder((field) => (field === 'limit' ? 'first' : field.replace(/^types/, 'filter.types')))
+const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
+  field === 'limit' ? 'first' : field.replace(/^types/, 'filter.types'),
+)
 
 const afterDescription =
   'The `sequence` of the last event that is known: what happened after it. From the first without it.'
 
-const EventPage = objectType<EventsOfPage>('EventPage', {
+const EventPage = objectType<EventPageRow>('EventPage', {
   description:
     'Some of what happened, oldest first: unlike other lists it only grows at its end, and is read on from there.',
   fields: {
-    nodes: columnHolding('items', 'The events, oldest first.', [Event]),
-    after: column('after', 'What to ask for next as `after`, also where nothing was found.'),
-    hasMore: column('hasMore', 'Whether there may be more at once.', 'Boolean'),
+    nodes: exposeColumnAs('items', 'The events, oldest first.', [Event]),
+    after: exposeColumn('after', 'What to ask for next as `after`, also where nothing was found.'),
+    hasMore: exposeColumn('hasMore', 'Whether there may be more at once.', 'Boolean'),
   },
 })
 
 addQuery(
   'events',
-  asked(
+  queryField(
     EventPage,
     'What happened, oldest first, so that whoever remembers one number misses nothing.',
     {
@@ -121,8 +134,8 @@ addQuery(
     },
     async (context, { first, after, filter }) => {
       const asked = { limit: first ?? undefined, after, types: filter?.types }
-      const page = await listEvents(context, asked, { maxPassed }).catch(refuseByArgument)
-      return { items: page.items.map(rowOf), after: String(page.after), hasMore: page.hasMore }
+      const page = await listEvents(context, asked, { maxPassed }).catch(rethrowWithArgumentNames)
+      return { items: page.items.map(toEventRow), after: String(page.after), hasMore: page.hasMore }
     },
   ),
 )
@@ -136,13 +149,15 @@ addSubscription('eventPublished', Event, {
     ),
     types: optional('Only events of these types.', [EventTypeEnum]),
   },
-  placeOf: ({ sequence }) => String(sequence),
+  eventIdOf: ({ sequence }) => String(sequence),
   events: async (context, { after, types }, signal) => {
-    const before = context.stream?.before || null
-    const refuseByPlace = refuseUnder((field) => (field === 'after' && before !== null ? 'Last-Event-ID' : field))
+    const before = context.stream?.lastEventId || null
+    const refuseByPlace = rethrowWithFieldNames((field) =>
+      field === 'after' && before !== null ? 'Last-Event-ID' : field,
+    )
     const told = await watchEvents(context, { after: before ?? after, types }, signal).catch(refuseByPlace)
     return (async function* () {
-      for await (const each of told) yield rowOf(each)
+      for await (const each of told) yield toEventRow(each)
     })()
   },
 })

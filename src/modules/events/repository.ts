@@ -1,9 +1,9 @@
 import type { Params } from '../../database/query.ts'
-import { from, list, query } from '../../database/query.ts'
+import { listParam, query, selectFrom } from '../../database/query.ts'
 
 /** The transfers of deposits and of their reversals among `ids`, in any order, with why a deposit was reversed. */
 export const depositTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
-  from('transfers')
+  selectFrom('transfers')
     .leftJoin('depositReversals', (join) =>
       join
         .onRef('depositReversals.merchantId', '=', 'transfers.merchantId')
@@ -13,6 +13,6 @@ export const depositTransfers = query((p: Params<{ merchantId: string; ids: read
     .select(['transfers.id', 'transfers.walletId', 'transfers.assetCode', 'transfers.amount', 'transfers.balanceAfter'])
     .select(['transfers.reference', 'transfers.createdAt', 'depositReversals.reason'])
     .where('transfers.merchantId', '=', p.merchantId)
-    .where('transfers.id', 'in', list(p.ids))
+    .where('transfers.id', 'in', listParam(p.ids))
     .where('transfers.kind', 'in', ['deposit', 'deposit_reversal']),
 )

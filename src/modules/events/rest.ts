@@ -1,23 +1,23 @@
-import { integer, truth } from '../../rest/forms.ts'
-import { addition } from '../../rest/reference.ts'
-import type { Group } from '../../rest/route.ts'
+import { boolean, integer } from '../../rest/forms.ts'
+import { notInContract } from '../../rest/reference.ts'
+import type { RouteGroup } from '../../rest/route.ts'
 import { get } from '../../rest/route.ts'
-import { from, listOf, shape } from '../../rest/shape.ts'
+import { listOf, member, shape } from '../../rest/shape.ts'
 import { eventTypes } from '../outbox/event.ts'
 import { event } from './event-shape.ts'
 import type { EventsPage } from './list-events.ts'
-import { ListEventsInput, listEvents, longestWait } from './list-events.ts'
+import { ListEventsInput, listEvents, maxWaitSeconds } from './list-events.ts'
 
-const anyType = eventTypes.map((type) => type.replaceAll('.', '\\.')).join('|')
+const anyTypePattern = eventTypes.map((type) => type.replaceAll('.', '\\.')).join('|')
 
-export const eventEndpoints: Group = {
+export const eventEndpoints: RouteGroup = {
   name: 'Events',
   description: 'What happened, in one feed without gaps and in its order.',
   routes: [
     get('/api/events', {
       name: 'listEvents',
       title: 'Read what happened',
-      description: `Lists what happened after an event, oldest first. Whoever remembers the last \`sequence\` that it has seen misses nothing: numbers have no gaps, and an event is there as soon as what it tells of is, never later. Events are kept for ever. ${addition}`,
+      description: `Lists what happened after an event, oldest first. Whoever remembers the last \`sequence\` that it has seen misses nothing: numbers have no gaps, and an event is there as soon as what it tells of is, never later. Events are kept for ever. ${notInContract}`,
       input: ListEventsInput,
       operation: listEvents,
       fields: {
@@ -29,7 +29,7 @@ export const eventEndpoints: Group = {
         },
         types: {
           type: 'string',
-          pattern: `^(${anyType})(,(${anyType}))*$`,
+          pattern: `^(${anyTypePattern})(,(${anyTypePattern}))*$`,
           examples: ['payout.completed,payout.failed'],
           description: `Only events of these types, separated by commas: ${eventTypes.map((type) => `\`${type}\``).join(', ')}.`,
           read: (text: unknown) =>
@@ -45,22 +45,22 @@ export const eventEndpoints: Group = {
         wait: {
           type: 'integer',
           minimum: 0,
-          maximum: longestWait,
+          maximum: maxWaitSeconds,
           default: 0,
           description: 'Seconds for which the answer is held until there is something.',
         },
       },
       example: { after: 0, limit: 2 },
-      refusals: [],
-      isHeld: ({ wait }) => Number(wait) > 0,
-      answer: {
-        data: from(({ items }: EventsPage) => items, listOf('The events, oldest first.', event)),
+      errors: [],
+      isLongPoll: ({ wait }) => Number(wait) > 0,
+      response: {
+        data: member(({ items }: EventsPage) => items, listOf('The events, oldest first.', event)),
         pagination: shape<EventsPage>('Where to go on.', {
-          after: from(
+          after: member(
             ({ after }) => after,
             integer('What to ask for next as `after`, also where nothing was found.', 1235),
           ),
-          hasMore: from(({ hasMore }) => hasMore, truth('Whether there may be more at once.', false)),
+          hasMore: member(({ hasMore }) => hasMore, boolean('Whether there may be more at once.', false)),
         }),
       },
     }),

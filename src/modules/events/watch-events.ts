@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { parse } from '../../core/input.ts'
+import { parseInput } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
-import { eventsFrom } from '../outbox/event-poller.ts'
-import { someEventTypes } from '../outbox/some-event-types.ts'
-import type { Told } from './event-payload.ts'
-import { toldEvents } from './event-payload.ts'
-import { sequenceNumber } from './list-events.ts'
+import { streamEvents } from '../outbox/event-poller.ts'
+import { optionalEventTypes } from '../outbox/some-event-types.ts'
+import type { HydratedEvent } from './event-payload.ts'
+import { hydrateEvents } from './event-payload.ts'
+import { sequenceInput } from './list-events.ts'
 
-const WatchEventsInput = z.object({ after: sequenceNumber(), types: someEventTypes() })
+const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
 
 /**
  * Events as they happen, in order and without an end; with `after` first what happened since.
@@ -19,13 +19,13 @@ export async function watchEvents(
   context: Context,
   input: z.input<typeof WatchEventsInput>,
   signal?: AbortSignal,
-): Promise<AsyncGenerator<Told>> {
-  const { after, types } = parse(WatchEventsInput, input)
+): Promise<AsyncGenerator<HydratedEvent>> {
+  const { after, types } = parseInput(WatchEventsInput, input)
   const wanted = new Set(types)
-  const batches = await eventsFrom(context, after, signal)
+  const batches = await streamEvents(context, after, signal)
   return (async function* () {
     for await (const events of batches) {
-      yield* await toldEvents(context, wanted.size === 0 ? events : events.filter(({ type }) => wanted.has(type)))
+      yield* await hydrateEvents(context, wanted.size === 0 ? events : events.filter(({ type }) => wanted.has(type)))
     }
   })()
 }

@@ -1,13 +1,13 @@
-import { meaningOf } from '../../core/api/enum-descriptions.ts'
-import { integer, plain } from '../../rest/forms.ts'
+import { enumDescription } from '../../core/api/enum-descriptions.ts'
+import { integer, plainText } from '../../rest/forms.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
 import type { EventType } from '../outbox/event.ts'
 import { eventTypes, objectTypeOf } from '../outbox/event.ts'
-import { isSent } from '../webhooks/transport/formats.ts'
-import { event, shapes } from './event-shape.ts'
+import { isEventTypeSupported } from '../webhooks/transport/formats.ts'
+import { event, objectShapes } from './event-shape.ts'
 
 /** What webhooks of a type of events carry, as the reference tells it: made of the forms in which events are answered. */
-export type PostedEvent = {
+export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
   /** The formats `standard`, and `thin`, which has no `data`. */
@@ -17,7 +17,7 @@ export type PostedEvent = {
 }
 
 /** Which of its object's events an example is, and what is certain of the object then. */
-const examples: {
+const eventExamples: {
   readonly [Type in EventType]: { readonly version: number; readonly certain?: Readonly<Record<string, string>> }
 } = {
   'payout.initiated': { version: 1, certain: { status: 'PROCESSING' } },
@@ -38,53 +38,53 @@ const examples: {
 }
 
 /** What is posted of each type of events. */
-export const postedEvents: readonly PostedEvent[] = eventTypes.map((type) => {
-  const description = meaningOf(eventTypes, type)
-  const data = dataOf(type)
-  const title = nameOf(type)
+export const webhookEventReferences: readonly WebhookEventReference[] = eventTypes.map((type) => {
+  const description = enumDescription(eventTypes, type)
+  const data = dataSchema(type)
+  const title = schemaTitle(type)
   return {
     type,
     description,
-    envelope: { ...envelopeOf(type, data), title, description },
-    stablestack: isSent('stablestack', type)
-      ? { ...stablestackOf(type, data), title: `Stablestack${title}`, description }
+    envelope: { ...envelopeSchema(type, data), title, description },
+    stablestack: isEventTypeSupported('stablestack', type)
+      ? { ...stablestackSchema(type, data), title: `Stablestack${title}`, description }
       : null,
   }
 })
 
-function nameOf(type: EventType): string {
+function schemaTitle(type: EventType): string {
   const words = type.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   return `${words.join('')}Event`
 }
 
-function dataOf(type: EventType): JsonSchema {
-  const { schema } = shapes[objectTypeOf(type)]
-  const { certain } = examples[type]
+function dataSchema(type: EventType): JsonSchema {
+  const { schema } = objectShapes[objectTypeOf(type)]
+  const { certain } = eventExamples[type]
   if (certain === undefined) return schema
   // What is certain makes it a form of its own, which is not the one that has the name.
   const { title: _, ...own } = schema
-  return withMembers(
+  return withProperties(
     own,
-    Object.entries(certain).map(([name, value]) => [name, only(own.properties?.[name], value)]),
+    Object.entries(certain).map(([name, value]) => [name, restrictTo(own.properties?.[name], value)]),
   )
 }
 
-function envelopeOf(type: EventType, data: JsonSchema): JsonSchema {
+function envelopeSchema(type: EventType, data: JsonSchema): JsonSchema {
   const { object = {}, ...members } = event.schema.properties ?? {}
   const { type: kind, version } = object.properties ?? {}
-  const itsObject = withMembers(object, [
-    ['type', only(kind, objectTypeOf(type))],
-    ['version', { ...version, examples: [examples[type].version] }],
+  const itsObject = withProperties(object, [
+    ['type', restrictTo(kind, objectTypeOf(type))],
+    ['version', { ...version, examples: [eventExamples[type].version] }],
   ])
-  const whole = withMembers(event.schema, [
-    ['type', only(members.type, type)],
+  const whole = withProperties(event.schema, [
+    ['type', restrictTo(members.type, type)],
     ['object', itsObject],
     ['data', data],
   ])
   return { ...whole, required: event.schema.required?.filter((name) => name !== 'data') ?? [] }
 }
 
-function stablestackOf(type: EventType, data: JsonSchema): JsonSchema {
+function stablestackSchema(type: EventType, data: JsonSchema): JsonSchema {
   const { id = {}, type: eventType } = event.schema.properties ?? {}
   const attempt = 1_772_443_800_000
   return {
@@ -92,8 +92,8 @@ function stablestackOf(type: EventType, data: JsonSchema): JsonSchema {
     properties: {
       id,
       timestamp: integer('When this attempt was made, in milliseconds since 1970.', attempt).schema,
-      event_type: only(eventType, type),
-      signature: plain(
+      event_type: restrictTo(eventType, type),
+      signature: plainText(
         'The same time, and HMAC-SHA256 in hexadecimal, by the whole text of the secret, over that time, a point, and the body without this member as JSON.stringify writes it.',
         `t=${attempt},s=${'5d'.repeat(32)}`,
         { pattern: String.raw`^t=\d+,s=[0-9a-f]{64}$` },
@@ -105,11 +105,11 @@ function stablestackOf(type: EventType, data: JsonSchema): JsonSchema {
   }
 }
 
-function withMembers(schema: JsonSchema, members: readonly (readonly [string, JsonSchema])[]): JsonSchema {
+function withProperties(schema: JsonSchema, members: readonly (readonly [string, JsonSchema])[]): JsonSchema {
   return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(members) } }
 }
 
 /** A member that can have one value only. */
-function only(schema: JsonSchema | undefined, value: string): JsonSchema {
+function restrictTo(schema: JsonSchema | undefined, value: string): JsonSchema {
   return { ...schema, enum: [value], examples: [value] }
 }

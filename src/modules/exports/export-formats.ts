@@ -1,9 +1,9 @@
 import { formatAmount } from '../../core/money/amount.ts'
-import { camt053 } from './camt053.ts'
+import { writeCamt053 } from './camt053.ts'
 import { csvLine } from './csv.ts'
-import type { Cell, Cells, Export, ExportKind } from './export.ts'
-import type { Layout } from './records.ts'
-import { layouts, recordsOf } from './records.ts'
+import type { Export, ExportCell, ExportKind, ExportRecord } from './export.ts'
+import type { RecordLayout } from './records.ts'
+import { recordLayouts, recordsOfExports } from './records.ts'
 
 /** How an export is written. */
 export const exportFormats = ['csv', 'ndjson', 'camt053'] as const
@@ -21,44 +21,49 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
  *
  * @throws Error where they do not add up, in the place of an end
  */
-export async function* written(
+export async function* writeExport(
   format: ExportFormat,
   kind: ExportKind,
   exports: AsyncIterable<Export>,
 ): AsyncGenerator<string> {
-  yield* writers[format](layouts[kind], exports)
+  yield* writers[format](recordLayouts[kind], exports)
 }
 
-type Write = (columns: readonly string[], record: Cells) => string
+type FormatRecord = (columns: readonly string[], record: ExportRecord) => string
 
-const writers: Record<ExportFormat, (layout: Layout, exports: AsyncIterable<Export>) => AsyncGenerator<string>> = {
-  csv: async function* (layout, exports) {
-    yield csvLine(layout.columns)
-    yield* inColumns(layout, exports, csvRecord)
-  },
-  ndjson: (layout, exports) => inColumns(layout, exports, ndjsonRecord),
-  camt053: (_, exports) => camt053(exports),
-}
+const writers: Record<ExportFormat, (layout: RecordLayout, exports: AsyncIterable<Export>) => AsyncGenerator<string>> =
+  {
+    csv: async function* (layout, exports) {
+      yield csvLine(layout.columns)
+      yield* writeRecords(layout, exports, formatCsvRecord)
+    },
+    ndjson: (layout, exports) => writeRecords(layout, exports, formatNdjsonRecord),
+    camt053: (_, exports) => writeCamt053(exports),
+  }
 
-async function* inColumns(layout: Layout, exports: AsyncIterable<Export>, write: Write): AsyncGenerator<string> {
-  for await (const records of recordsOf(layout, exports)) {
+async function* writeRecords(
+  layout: RecordLayout,
+  exports: AsyncIterable<Export>,
+  write: FormatRecord,
+): AsyncGenerator<string> {
+  for await (const records of recordsOfExports(layout, exports)) {
     let text = ''
     for (const record of records) text += write(layout.columns, record)
     if (text !== '') yield text
   }
 }
 
-function csvRecord(columns: readonly string[], record: Cells): string {
+function formatCsvRecord(columns: readonly string[], record: ExportRecord): string {
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
 /** The columns that the record has, in their order: exactly what there is, as REST would tell it. */
-function ndjsonRecord(columns: readonly string[], record: Cells): string {
+function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
   const there = columns.filter((column) => record[column] !== undefined)
-  const members = there.map((column) => `${JSON.stringify(column)}:${json(record[column] as Cell)}`)
+  const members = there.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
   return `{${members.join(',')}}\n`
 }
 
-function json(cell: Cell): string {
+function formatJsonCell(cell: ExportCell): string {
   return JSON.stringify(typeof cell === 'bigint' ? formatAmount(cell) : cell)
 }

@@ -6,20 +6,20 @@ const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
 export type ExportKind = (typeof exportKinds)[number]
 
 /** What stands in a cell: text of callers, what is made here, or an amount, which may be below zero. */
-export type Cell = string | number | Amount | null
+export type ExportCell = string | number | Amount | null
 
 /** A record by the names of its columns. */
-export type Cells = Readonly<Record<string, Cell>>
+export type ExportRecord = Readonly<Record<string, ExportCell>>
 
 /** What an account of an asset holds at a moment, and in a wallet's statement the number of the last entry before that, 0 for none. */
-export type Balance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
+export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
 /** A line: how much it moves in the account of an asset, what the ledger says that holds then, and what else there is to say. */
-export type Line = {
+export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
   readonly balanceAfter?: Amount | null
-  readonly cells: Cells
+  readonly cells: ExportRecord
 }
 
 /**
@@ -31,18 +31,18 @@ export type Export = {
   readonly merchantId: string
   readonly walletId: string | null
   readonly period: Period
-  readonly opening: readonly Balance[]
-  readonly closing: readonly Balance[]
+  readonly opening: readonly ExportBalance[]
+  readonly closing: readonly ExportBalance[]
   /** How many lines there must be. */
   readonly lineCount: number
   /** Whether an amount of them has more than five decimal places, which some formats can't say. */
-  readonly hasFineAmounts: boolean
+  readonly hasMoreThanFiveDecimals: boolean
   /** The lines in their order, some at a time: whoever reads them lets others have a turn in between. */
-  readonly pages: AsyncIterable<readonly Line[]>
+  readonly pages: AsyncIterable<readonly ExportLine[]>
 }
 
 /** Lines that are held in memory at once. */
 export const linesPerPage = 250
 
 /** Numbers of a sequence that one query adds up: it is done within a few milliseconds. */
-export const numbersPerSum = 1_000
+export const sumBatchSize = 1_000

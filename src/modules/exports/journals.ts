@@ -1,42 +1,42 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import { timestamp } from '../../core/ids.ts'
-import { parse } from '../../core/input.ts'
-import type { Answer } from '../../database/query.ts'
+import { parseInput } from '../../core/input.ts'
+import type { MaybePromise } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
-import { gainOf } from '../ledger/entry.ts'
-import { latestOf } from '../outbox/latest-event.ts'
-import { balancesAround, sumBetween } from './control-totals.ts'
-import type { Export, Line } from './export.ts'
-import { numbersPerSum } from './export.ts'
+import { balanceChangeOf } from '../ledger/entry.ts'
+import { latestEventSequence } from '../outbox/latest-event.ts'
+import { openingAndClosingBalances, sumSequenceRange } from './control-totals.ts'
+import type { Export, ExportLine } from './export.ts'
+import { sumBatchSize } from './export.ts'
 import { PeriodInput } from './payouts-export.ts'
-import { periodOf } from './period.ts'
+import { resolvePeriod } from './period.ts'
 import { depositSums, depositsBetween, feeSums, feesBetween } from './repository.ts'
 
 /** What is read of events that lie between two numbers and two moments. */
-type Asked = Parameters<typeof depositsBetween>[1]
+type JournalQueryParams = Parameters<typeof depositsBetween>[1]
 
 /** What happens in a journal: the events that it is about, what the ledger made of them, and a line for each. */
 type Journal = {
   readonly kind: 'fees' | 'deposits'
   readonly types: readonly string[]
-  readonly sums: (db: Context['db'], asked: Asked) => ReturnType<typeof depositSums>
-  readonly lines: (db: Context['db'], asked: Asked) => Answer<readonly Line[]>
+  readonly sums: (db: Context['db'], asked: JournalQueryParams) => ReturnType<typeof depositSums>
+  readonly lines: (db: Context['db'], asked: JournalQueryParams) => MaybePromise<readonly ExportLine[]>
 }
 
-const deposits: Journal = {
+const depositJournal: Journal = {
   kind: 'deposits',
   types: ['wallet.transaction.inbound', 'deposit.reversed'],
   sums: depositSums,
   lines: async (db, asked) =>
     (await depositsBetween(db, asked)).map(({ time, id, kind, walletId, assetCode, amount, reference }) => {
-      const moved = gainOf(kind, amount)
+      const moved = balanceChangeOf(kind, amount)
       const cells = { id, wallet_id: walletId, currency: assetCode, amount: moved, reference, kind }
       return { assetCode, moved, cells: { created_at: timestamp(Number(time)), ...cells } }
     }),
 }
 
-const fees: Journal = {
+const feeJournal: Journal = {
   kind: 'fees',
   types: ['payout.initiated', 'payout.failed', 'payout.returned'],
   sums: feeSums,
@@ -56,47 +56,47 @@ const fees: Journal = {
 }
 
 /** Money that came in from outside, and deposits that were reversed; the balance of an asset is what came in from the beginning on. */
-export const exportDeposits = journalExport(deposits)
+export const exportDeposits = createJournalExport(depositJournal)
 
 /** Fees as they were charged and given back; the balance of an asset is what was earned from the beginning on. */
-export const exportFees = journalExport(fees)
+export const exportFees = createJournalExport(feeJournal)
 
-const beginning = 0n
+const earliestTime = 0n
 
 /**
  * A journal is read along the merchant's events up to the latest there is, which are numbered in the order of their commits and never
  * change: what belongs to a period is told by the time of each.
  */
-function journalExport({ kind, types, sums, lines }: Journal) {
+function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {
     const { db, merchantId } = context
-    const period = periodOf(context, parse(PeriodInput, input))
+    const period = resolvePeriod(context, parseInput(PeriodInput, input))
     const [timeFrom, timeBefore] = [
-      period.from === null ? beginning : BigInt(Date.parse(period.from)),
+      period.from === null ? earliestTime : BigInt(Date.parse(period.from)),
       BigInt(Date.parse(period.to)),
     ]
-    const all = { after: 0, through: await latestOf(context) }
-    const sumOf = (numbers: typeof all, times: Pick<Asked, 'timeFrom' | 'timeBefore'>) =>
-      sumBetween(numbers, (part) => sums(db, { merchantId, types, ...times, ...part }))
+    const all = { after: 0, through: await latestEventSequence(context) }
+    const sumOf = (numbers: typeof all, times: Pick<JournalQueryParams, 'timeFrom' | 'timeBefore'>) =>
+      sumSequenceRange(numbers, (part) => sums(db, { merchantId, types, ...times, ...part }))
     // Before the beginning there is nothing to look through.
     const earlier = period.from === null ? { ...all, through: 0 } : all
-    const before = await sumOf(earlier, { timeFrom: beginning, timeBefore: timeFrom })
+    const before = await sumOf(earlier, { timeFrom: earliestTime, timeBefore: timeFrom })
     const within = await sumOf(all, { timeFrom, timeBefore })
     return {
       ...{ kind, merchantId, walletId: null, period, lineCount: within.count },
-      hasFineAmounts: within.hasFineAmounts,
-      ...balancesAround(before, within),
-      pages: pagesOf(all.through, (part) => lines(db, { merchantId, types, timeFrom, timeBefore, ...part })),
+      hasMoreThanFiveDecimals: within.hasMoreThanFiveDecimals,
+      ...openingAndClosingBalances(before, within),
+      pages: readPages(all.through, (part) => lines(db, { merchantId, types, timeFrom, timeBefore, ...part })),
     }
   }
 }
 
-async function* pagesOf(
+async function* readPages(
   through: number,
-  read: (part: { after: number; through: number }) => Answer<readonly Line[]>,
-): AsyncGenerator<readonly Line[]> {
-  for (let after = 0; after < through; after += numbersPerSum) {
-    yield await read({ after, through: Math.min(after + numbersPerSum, through) })
+  read: (part: { after: number; through: number }) => MaybePromise<readonly ExportLine[]>,
+): AsyncGenerator<readonly ExportLine[]> {
+  for (let after = 0; after < through; after += sumBatchSize) {
+    yield await read({ after, through: Math.min(after + sumBatchSize, through) })
     await nextTurn()
   }
 }

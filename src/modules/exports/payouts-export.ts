@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
-import { parse } from '../../core/input.ts'
+import { parseInput } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 import { payout } from '../payouts/payout-shape.ts'
-import { sumsWithFee } from '../pricing/fees/fee.ts'
-import { balancesAround, sumBetween } from './control-totals.ts'
-import type { Cell, Export, Line } from './export.ts'
+import { computeFeeSums } from '../pricing/fees/fee.ts'
+import { openingAndClosingBalances, sumSequenceRange } from './control-totals.ts'
+import type { Export, ExportCell, ExportLine } from './export.ts'
 import { linesPerPage } from './export.ts'
-import { lastBefore, periodFields, periodOf } from './period.ts'
-import { payoutAt, payoutSums, payoutsBetween } from './repository.ts'
+import { findLastBefore, periodFields, resolvePeriod } from './period.ts'
+import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 
 export const PeriodInput = z.object(periodFields)
 
@@ -23,37 +23,37 @@ export const PeriodInput = z.object(periodFields)
  */
 export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {
   const { db, merchantId } = context
-  const period = periodOf(context, parse(PeriodInput, input))
-  const numberBefore = async (moment: string) =>
-    (await lastBefore(moment, (sequence) => payoutAt(db, { merchantId, sequence })))?.sequence ?? 0
-  const through = await numberBefore(period.to)
-  const after = period.from === null ? 0 : await numberBefore(period.from)
+  const period = resolvePeriod(context, parseInput(PeriodInput, input))
+  const sequenceBefore = async (moment: string) =>
+    (await findLastBefore(moment, (sequence) => payoutAtOrBefore(db, { merchantId, sequence })))?.sequence ?? 0
+  const through = await sequenceBefore(period.to)
+  const after = period.from === null ? 0 : await sequenceBefore(period.from)
   const sum = (part: { after: number; through: number }) => payoutSums(db, { merchantId, ...part })
-  const before = await sumBetween({ after: 0, through: after }, sum)
-  const within = await sumBetween({ after, through }, sum)
+  const before = await sumSequenceRange({ after: 0, through: after }, sum)
+  const within = await sumSequenceRange({ after, through }, sum)
   return {
     ...{ kind: 'payouts', merchantId, walletId: null, period },
-    ...balancesAround(before, within),
+    ...openingAndClosingBalances(before, within),
     lineCount: within.count,
-    hasFineAmounts: within.hasFineAmounts,
-    pages: linesOf(context, { after, through }),
+    hasMoreThanFiveDecimals: within.hasMoreThanFiveDecimals,
+    pages: readLines(context, { after, through }),
   }
 }
 
-async function* linesOf(
+async function* readLines(
   { db, merchantId }: Context,
   { after, through }: { after: number; through: number },
-): AsyncGenerator<readonly Line[]> {
+): AsyncGenerator<readonly ExportLine[]> {
   for (let last = after; last < through; ) {
     const payouts = await payoutsBetween(db, { merchantId, after: last, through, limit: linesPerPage })
-    yield payouts.map(lineOf)
+    yield payouts.map(toLine)
     last = payouts.at(-1)?.sequence ?? through
     await nextTurn()
   }
 }
 
-function lineOf(row: Awaited<ReturnType<typeof payoutsBetween>>[number]): Line {
-  const { total } = sumsWithFee(row)
-  const told = JSON.parse(payout.write(row)) as Record<string, Cell>
+function toLine(row: Awaited<ReturnType<typeof payoutsBetween>>[number]): ExportLine {
+  const { total } = computeFeeSums(row)
+  const told = JSON.parse(payout.write(row)) as Record<string, ExportCell>
   return { assetCode: row.assetCode, moved: total, cells: { ...told, total } }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
 import { instant, optional } from '../../core/input.ts'
-import type { Answer } from '../../database/query.ts'
+import type { MaybePromise } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 
 /** A day stands for its first moment in UTC, anything else for the moment that it is. */
@@ -25,23 +25,23 @@ export type Period = { readonly from: string | null; readonly to: string; readon
  * How long after its end a period may still be added to: what is committed has the time at which its transaction began, by the
  * clock of the machine that ran it.
  */
-const settlingMs = 60_000
+const finalityDelayMs = 60_000
 
 /** @throws Refusal INVALID_INPUT for one that ends before it begins */
-export function periodOf(context: Context, asked: { from: string | null; to: string | null }): Period {
+export function resolvePeriod(context: Context, asked: { from: string | null; to: string | null }): Period {
   const { from } = asked
   const to = asked.to ?? timestamp(context.now())
   if (from !== null && from > to) {
     throw invalidInput([{ field: 'from', code: 'INVALID_PARAMETER', message: 'must not be after the end' }])
   }
-  return { from, to, isFinal: Date.parse(to) <= context.wallClock() - settlingMs }
+  return { from, to, isFinal: Date.parse(to) <= context.wallClock() - finalityDelayMs }
 }
 
 /** What is known of a numbered row. */
-type Mark = { readonly sequence: number; readonly createdAt: string }
+type SequencedRow = { readonly sequence: number; readonly createdAt: string }
 
 /** Beyond any number: sequences fit in 31 bits. */
-const beyond = 2 ** 31 - 1
+const maxSequence = 2 ** 31 - 1
 
 /**
  * The last row before a moment, found by halving; `null` where there is none. No row is older than the one before it, so what
@@ -49,11 +49,11 @@ const beyond = 2 ** 31 - 1
  *
  * @param at the latest row that has at most a number
  */
-export async function lastBefore<Row extends Mark>(
+export async function findLastBefore<Row extends SequencedRow>(
   moment: string,
-  at: (sequence: number) => Answer<Row | null>,
+  at: (sequence: number) => MaybePromise<Row | null>,
 ): Promise<Row | null> {
-  const newest = await at(beyond)
+  const newest = await at(maxSequence)
   if (newest === null || newest.createdAt < moment) return newest
   let found: Row | null = null
   let before = 0

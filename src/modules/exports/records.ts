@@ -1,10 +1,10 @@
 import { payout } from '../payouts/payout-shape.ts'
-import type { Balance, Cells, Export, ExportKind } from './export.ts'
-import type { ProvenLine } from './verified-lines.ts'
-import { proven } from './verified-lines.ts'
+import type { Export, ExportBalance, ExportKind, ExportRecord } from './export.ts'
+import type { VerifiedLine } from './verified-lines.ts'
+import { verifyLines } from './verified-lines.ts'
 
 /** How the records of a kind are laid out: their columns in order, and which of them hold what all kinds have. */
-export type Layout = {
+export type RecordLayout = {
   readonly columns: readonly string[]
   /** The type of a line. */
   readonly type: string
@@ -13,10 +13,10 @@ export type Layout = {
   readonly balance: string
 }
 
-const journal = { number: 'number', currency: 'currency', balance: 'running_total' }
+const journalColumns = { number: 'number', currency: 'currency', balance: 'running_total' }
 
 /** The columns of each kind, by the names that REST has for them. */
-export const layouts: Readonly<Record<ExportKind, Layout>> = {
+export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
   payouts: {
     ...{ type: 'PAYOUT', number: 'number', currency: 'asset_code', balance: 'running_total' },
     columns: [
@@ -37,14 +37,14 @@ export const layouts: Readonly<Record<ExportKind, Layout>> = {
     ],
   },
   fees: {
-    ...{ type: 'FEE', ...journal },
+    ...{ type: 'FEE', ...journalColumns },
     columns: [
       ...['type', 'merchant_id', 'number', 'created_at', 'kind', 'currency', 'amount', 'running_total', 'payout_id'],
       'transaction_id',
     ],
   },
   deposits: {
-    ...{ type: 'DEPOSIT', ...journal },
+    ...{ type: 'DEPOSIT', ...journalColumns },
     columns: [
       ...['type', 'merchant_id', 'number', 'created_at', 'id', 'wallet_id', 'currency', 'amount', 'running_total'],
       ...['reference', 'kind'],
@@ -57,29 +57,32 @@ export const layouts: Readonly<Record<ExportKind, Layout>> = {
  * last of all `END`, with how many lines there were. What has no such end is not complete. It is `END_NOT_FINAL` where more
  * may still come to be in the period.
  */
-export async function* recordsOf(layout: Layout, exports: AsyncIterable<Export>): AsyncGenerator<readonly Cells[]> {
+export async function* recordsOfExports(
+  layout: RecordLayout,
+  exports: AsyncIterable<Export>,
+): AsyncGenerator<readonly ExportRecord[]> {
   let count = 0
   let isFinal = true
   for await (const exported of exports) {
-    yield* recordsOfOne(layout, exported)
+    yield* recordsOfExport(layout, exported)
     count += exported.lineCount
     isFinal &&= exported.period.isFinal
   }
   yield [{ type: isFinal ? 'END' : 'END_NOT_FINAL', [layout.number]: count }]
 }
 
-async function* recordsOfOne(layout: Layout, exported: Export): AsyncGenerator<readonly Cells[]> {
+async function* recordsOfExport(layout: RecordLayout, exported: Export): AsyncGenerator<readonly ExportRecord[]> {
   const { merchantId, walletId, opening, closing, period } = exported
   const own = { merchant_id: merchantId, ...(walletId !== null && { wallet_id: walletId }) }
   let number = 0
-  const balance = (type: string, at: string | null) => (each: Balance) => ({
+  const balance = (type: string, at: string | null) => (each: ExportBalance) => ({
     ...{ type, ...own, [layout.number]: each.sequence ?? number, created_at: at },
     ...{ [layout.currency]: each.assetCode, [layout.balance]: each.balance },
   })
-  const line = ({ cells, balance }: ProvenLine) => ({
+  const line = ({ cells, balance }: VerifiedLine) => ({
     ...{ type: layout.type, ...own, [layout.number]: ++number, ...cells, [layout.balance]: balance },
   })
   yield opening.map(balance('OPENING', period.from))
-  for await (const lines of proven(exported)) yield lines.map(line)
+  for await (const lines of verifyLines(exported)) yield lines.map(line)
   yield closing.map(balance('CLOSING', period.to))
 }

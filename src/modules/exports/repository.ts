@@ -1,21 +1,21 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { from, list, query, queryOne } from '../../database/query.ts'
+import { listParam, query, queryOne, selectFrom } from '../../database/query.ts'
 
 /** What a transfer adds to its wallet's balance. */
-const gained = sql`case when transfers.kind in ('deposit_reversal', 'payout') then -transfers.amount - transfers.fee
+const balanceChange = sql`case when transfers.kind in ('deposit_reversal', 'payout') then -transfers.amount - transfers.fee
   else transfers.amount + transfers.fee end`
 
 /** The numbers of a dense sequence above one and up to another. */
-type Numbers = { merchantId: string; after: number; through: number }
+type SequenceRangeParams = { merchantId: string; after: number; through: number }
 
 /** The same of a wallet's statement, or with only so many rows. */
-type OfWallet = { walletId: string }
-type Limited = { limit: number }
+type WalletParams = { walletId: string }
+type LimitParams = { limit: number }
 
 /** The latest entry of a wallet's statement that has at most a number. */
-export const entryAt = queryOne((p: Params<{ merchantId: string; sequence: number } & OfWallet>) =>
-  from('transfers')
+export const entryAtOrBefore = queryOne((p: Params<{ merchantId: string; sequence: number } & WalletParams>) =>
+  selectFrom('transfers')
     .select(['sequence', 'createdAt', 'balanceAfter'])
     .where('merchantId', '=', p.merchantId)
     .where('walletId', '=', p.walletId)
@@ -25,8 +25,8 @@ export const entryAt = queryOne((p: Params<{ merchantId: string; sequence: numbe
 )
 
 /** Entries of a wallet's statement in their order, with what the payout says that moved the money. */
-export const entriesBetween = query((p: Params<Numbers & OfWallet & Limited>) =>
-  from('transfers')
+export const entriesBetween = query((p: Params<SequenceRangeParams & WalletParams & LimitParams>) =>
+  selectFrom('transfers')
     .leftJoin('payouts', (join) =>
       join.onRef('payouts.merchantId', '=', 'transfers.merchantId').onRef('payouts.id', '=', 'transfers.payoutId'),
     )
@@ -43,10 +43,10 @@ export const entriesBetween = query((p: Params<Numbers & OfWallet & Limited>) =>
 )
 
 /** What the ledger moved in and out of a wallet by entries that lie between two numbers. */
-export const entrySums = query((p: Params<Numbers & OfWallet>) =>
-  from('transfers')
+export const entrySums = query((p: Params<SequenceRangeParams & WalletParams>) =>
+  selectFrom('transfers')
     .select('assetCode')
-    .select(sumsOf(gained))
+    .select(sumColumns(balanceChange))
     .where('merchantId', '=', p.merchantId)
     .where('walletId', '=', p.walletId)
     .where('sequence', '>', p.after)
@@ -55,8 +55,8 @@ export const entrySums = query((p: Params<Numbers & OfWallet>) =>
 )
 
 /** The latest of the merchant's payouts that has at most a number. */
-export const payoutAt = queryOne((p: Params<{ merchantId: string; sequence: number }>) =>
-  from('payouts')
+export const payoutAtOrBefore = queryOne((p: Params<{ merchantId: string; sequence: number }>) =>
+  selectFrom('payouts')
     .select(['sequence', 'createdAt'])
     .where('merchantId', '=', p.merchantId)
     .where('sequence', '<=', p.sequence)
@@ -65,8 +65,8 @@ export const payoutAt = queryOne((p: Params<{ merchantId: string; sequence: numb
 )
 
 /** Payouts in the order of their numbers. */
-export const payoutsBetween = query((p: Params<Numbers & Limited>) =>
-  from('payouts')
+export const payoutsBetween = query((p: Params<SequenceRangeParams & LimitParams>) =>
+  selectFrom('payouts')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
     .where('sequence', '>', p.after)
@@ -76,13 +76,13 @@ export const payoutsBetween = query((p: Params<Numbers & Limited>) =>
 )
 
 /** What the ledger took from wallets by payouts that lie between two numbers. */
-export const payoutSums = query((p: Params<Numbers>) =>
-  from('payouts')
+export const payoutSums = query((p: Params<SequenceRangeParams>) =>
+  selectFrom('payouts')
     .innerJoin('transfers', (join) =>
       join.onRef('transfers.merchantId', '=', 'payouts.merchantId').onRef('transfers.id', '=', 'payouts.transferId'),
     )
     .select('transfers.assetCode')
-    .select(sumsOf(sql`transfers.amount + transfers.fee`))
+    .select(sumColumns(sql`transfers.amount + transfers.fee`))
     .where('payouts.merchantId', '=', p.merchantId)
     .where('payouts.sequence', '>', p.after)
     .where('payouts.sequence', '<=', p.through)
@@ -90,11 +90,11 @@ export const payoutSums = query((p: Params<Numbers>) =>
 )
 
 /** Events between two numbers that happened from a moment on and before another, in milliseconds since 1970. */
-type Happened = Numbers & { types: readonly string[]; timeFrom: bigint; timeBefore: bigint }
+type EventRangeParams = SequenceRangeParams & { types: readonly string[]; timeFrom: bigint; timeBefore: bigint }
 
 /** Deposits as they came in, and as they were taken back. */
-export const depositsBetween = query((p: Params<Happened>) =>
-  depositsHappened(p)
+export const depositsBetween = query((p: Params<EventRangeParams>) =>
+  depositEventsInRange(p)
     .innerJoin('deposits', (join) =>
       join
         .onRef('deposits.merchantId', '=', 'events.merchantId')
@@ -106,19 +106,22 @@ export const depositsBetween = query((p: Params<Happened>) =>
 )
 
 /** What the ledger brought into wallets by them, less what it took back. */
-export const depositSums = query((p: Params<Happened>) =>
-  depositsHappened(p).select('transfers.assetCode').select(sumsOf(gained)).groupBy('transfers.assetCode'),
+export const depositSums = query((p: Params<EventRangeParams>) =>
+  depositEventsInRange(p)
+    .select('transfers.assetCode')
+    .select(sumColumns(balanceChange))
+    .groupBy('transfers.assetCode'),
 )
 
-function depositsHappened(p: Params<Happened>) {
-  return happened(p).innerJoin('transfers', (join) =>
+function depositEventsInRange(p: Params<EventRangeParams>) {
+  return eventsInRange(p).innerJoin('transfers', (join) =>
     join.onRef('transfers.merchantId', '=', 'events.merchantId').onRef('transfers.id', '=', 'events.objectId'),
   )
 }
 
 /** Fees of payouts as they were charged, and as they came back with payouts that failed or were returned. */
-export const feesBetween = query((p: Params<Happened>) =>
-  payoutsHappened(p)
+export const feesBetween = query((p: Params<EventRangeParams>) =>
+  payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])
     .select(['payouts.assetCode', 'payouts.fee'])
     .where('payouts.fee', '>', 0n)
@@ -126,8 +129,8 @@ export const feesBetween = query((p: Params<Happened>) =>
 )
 
 /** What the ledger earned and gave back by them. */
-export const feeSums = query((p: Params<Happened>) =>
-  payoutsHappened(p)
+export const feeSums = query((p: Params<EventRangeParams>) =>
+  payoutEventsInRange(p)
     .leftJoin('payoutEvents', (join) =>
       join
         .onRef('payoutEvents.merchantId', '=', 'events.merchantId')
@@ -144,29 +147,29 @@ export const feeSums = query((p: Params<Happened>) =>
         ),
     )
     .select('transfers.assetCode')
-    .select(sumsOf(sql`case transfers.kind when 'payout' then transfers.fee else -transfers.fee end`))
+    .select(sumColumns(sql`case transfers.kind when 'payout' then transfers.fee else -transfers.fee end`))
     .where('transfers.fee', '>', 0n)
     .groupBy('transfers.assetCode'),
 )
 
-function payoutsHappened(p: Params<Happened>) {
-  return happened(p).innerJoin('payouts', (join) =>
+function payoutEventsInRange(p: Params<EventRangeParams>) {
+  return eventsInRange(p).innerJoin('payouts', (join) =>
     join.onRef('payouts.merchantId', '=', 'events.merchantId').onRef('payouts.id', '=', 'events.objectId'),
   )
 }
 
-function happened(p: Params<Happened>) {
-  return from('events')
+function eventsInRange(p: Params<EventRangeParams>) {
+  return selectFrom('events')
     .where('events.merchantId', '=', p.merchantId)
     .where('events.sequence', '>', p.after)
     .where('events.sequence', '<=', p.through)
-    .where('events.type', 'in', list(p.types) as never)
+    .where('events.type', 'in', listParam(p.types) as never)
     .where('events.time', '>=', p.timeFrom)
     .where('events.time', '<', p.timeBefore)
 }
 
 /** How many there are and what they come to; whole units and the rest apart, so that no sum leaves 64 bits. */
-function sumsOf(moved: ReturnType<typeof sql>) {
+function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),
     sql<bigint>`sum((${moved}) / 100000000)`.as('units'),

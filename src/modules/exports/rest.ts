@@ -1,10 +1,10 @@
-import { addition, idField } from '../../rest/reference.ts'
-import type { Group } from '../../rest/route.ts'
+import { idField, notInContract } from '../../rest/reference.ts'
+import type { RouteGroup } from '../../rest/route.ts'
 import { download } from '../../rest/route.ts'
 import { mediaTypes } from './export-formats.ts'
 import { depositsFile, feesFile, JournalFileInput, payoutsFile, StatementFileInput, statementFile } from './files.ts'
 
-const period = {
+const periodFieldSchemas = {
   from: {
     type: 'string',
     examples: ['2026-11-01'],
@@ -19,18 +19,18 @@ const period = {
   },
 } as const
 
-const inColumns = ['csv', 'ndjson'] as const
-const format = (formats: readonly (keyof typeof mediaTypes)[]) => ({
+const recordFormats = ['csv', 'ndjson'] as const
+const formatField = (formats: readonly (keyof typeof mediaTypes)[]) => ({
   type: 'string',
   enum: formats,
   default: 'csv',
   description: 'How it is written.',
 })
 
-const typesOf = (formats: readonly (keyof typeof mediaTypes)[]) => formats.map((each) => mediaTypes[each].type)
-const wholeness = 'The last record is `END` with how many lines there are; without it the file is not complete.'
+const mediaTypesOf = (formats: readonly (keyof typeof mediaTypes)[]) => formats.map((each) => mediaTypes[each].type)
+const completenessNote = 'The last record is `END` with how many lines there are; without it the file is not complete.'
 
-export const exportEndpoints: Group = {
+export const exportEndpoints: RouteGroup = {
   name: 'Exports',
   description:
     'What accountants take away: files that are written while they are read, with the balances before and after, which the lines must lead from and to.',
@@ -38,33 +38,33 @@ export const exportEndpoints: Group = {
     download('/api/wallets/:wallet_id/statement', {
       name: 'exportStatement',
       title: 'Export the statement of a wallet',
-      description: `Writes every movement of a wallet’s money in a period, between the balances before and after. ${wholeness} camt053 ends with the closing tag of the document. ${addition}`,
+      description: `Writes every movement of a wallet’s money in a period, between the balances before and after. ${completenessNote} camt053 ends with the closing tag of the document. ${notInContract}`,
       input: StatementFileInput,
       operation: statementFile,
       fields: {
         walletId: idField('The id of the wallet.'),
-        ...period,
-        format: format(['csv', 'ndjson', 'camt053']),
+        ...periodFieldSchemas,
+        format: formatField(['csv', 'ndjson', 'camt053']),
       },
       example: { walletId: '01980c5e-9c44-7e0a-b6f1-2a3b4c5d6e7f', from: '2026-11-01', to: '2026-12-01' },
-      refusals: ['RESOURCE_NOT_FOUND'],
-      types: typesOf(['csv', 'ndjson', 'camt053']),
+      errors: ['RESOURCE_NOT_FOUND'],
+      types: mediaTypesOf(['csv', 'ndjson', 'camt053']),
     }),
-    ofPeriod('/api/exports/payouts', {
+    periodDownload('/api/exports/payouts', {
       name: 'exportPayouts',
       title: 'Export payouts',
       description:
         'Writes the payouts that were made in a period, as they are now, with what payouts have taken from wallets by its beginning and its end.',
       operation: payoutsFile,
     }),
-    ofPeriod('/api/exports/fees', {
+    periodDownload('/api/exports/fees', {
       name: 'exportFees',
       title: 'Export fees',
       description:
         'Writes the fees that were charged in a period, and given back with payouts that failed or came back.',
       operation: feesFile,
     }),
-    ofPeriod('/api/exports/deposits', {
+    periodDownload('/api/exports/deposits', {
       name: 'exportDeposits',
       title: 'Export deposits',
       description:
@@ -75,7 +75,7 @@ export const exportEndpoints: Group = {
 }
 
 /** A file of the merchant's, of a period. */
-function ofPeriod(
+function periodDownload(
   path: string,
   told: Pick<Parameters<typeof download>[1], 'name' | 'title' | 'description'> & {
     readonly operation: typeof payoutsFile
@@ -83,11 +83,11 @@ function ofPeriod(
 ) {
   return download(path, {
     ...told,
-    description: `${told.description} ${wholeness} ${addition}`,
+    description: `${told.description} ${completenessNote} ${notInContract}`,
     input: JournalFileInput,
-    fields: { ...period, format: format(inColumns) },
+    fields: { ...periodFieldSchemas, format: formatField(recordFormats) },
     example: { from: '2026-11-01', to: '2026-12-01' },
-    refusals: [],
-    types: typesOf(inColumns),
+    errors: [],
+    types: mediaTypesOf(recordFormats),
   })
 }

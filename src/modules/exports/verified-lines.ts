@@ -1,9 +1,9 @@
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
-import type { Export, Line } from './export.ts'
+import type { Export, ExportLine } from './export.ts'
 
 /** A line with the balance after it. */
-export type ProvenLine = Line & { readonly balance: Amount }
+export type VerifiedLine = ExportLine & { readonly balance: Amount }
 
 /**
  * The lines of an export, each with the balance after it, and at the end the proof: there are as many as the ledger has, and they lead
@@ -11,7 +11,7 @@ export type ProvenLine = Line & { readonly balance: Amount }
  *
  * @throws Error that says what does not add up; whoever writes must not end as if it did
  */
-export async function* proven(exported: Export): AsyncGenerator<readonly ProvenLine[]> {
+export async function* verifyLines(exported: Export): AsyncGenerator<readonly VerifiedLine[]> {
   const held = new Map(exported.opening.map(({ assetCode, balance }) => [assetCode, balance]))
   let count = 0
   for await (const lines of exported.pages) {
@@ -20,24 +20,27 @@ export async function* proven(exported: Export): AsyncGenerator<readonly ProvenL
       const balance = (held.get(line.assetCode) ?? 0n) + line.moved
       held.set(line.assetCode, balance)
       if (line.balanceAfter !== undefined && line.balanceAfter !== balance) {
-        throw notProven(exported, `${line.assetCode} is ${formatAmount(balance)} where the ledger says otherwise`)
+        throw verificationError(
+          exported,
+          `${line.assetCode} is ${formatAmount(balance)} where the ledger says otherwise`,
+        )
       }
       return { ...line, balance }
     })
   }
-  if (count !== exported.lineCount) throw notProven(exported, `${count} lines are not ${exported.lineCount}`)
+  if (count !== exported.lineCount) throw verificationError(exported, `${count} lines are not ${exported.lineCount}`)
   for (const { assetCode, balance } of exported.closing) {
     const sum = held.get(assetCode) ?? 0n
     held.delete(assetCode)
     if (sum !== balance) {
       const told = `${assetCode} comes to ${formatAmount(sum)} and not to ${formatAmount(balance)}`
-      throw notProven(exported, told)
+      throw verificationError(exported, told)
     }
   }
-  if (held.size > 0) throw notProven(exported, `there is no balance of ${[...held.keys()].join(', ')}`)
+  if (held.size > 0) throw verificationError(exported, `there is no balance of ${[...held.keys()].join(', ')}`)
 }
 
-function notProven({ kind, merchantId, walletId }: Export, what: string): Error {
+function verificationError({ kind, merchantId, walletId }: Export, what: string): Error {
   const whose = walletId === null ? `merchant ${merchantId}` : `wallet ${walletId}`
   return new Error(`The export of ${kind} of ${whose} does not add up: ${what}. It is not complete; run the audit.`)
 }

@@ -2,26 +2,26 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids.ts'
-import { parse } from '../../core/input.ts'
+import { parseInput } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
-import { directionOf, gainOf } from '../ledger/entry.ts'
+import { balanceChangeOf, directionOf } from '../ledger/entry.ts'
 import { wallets } from '../wallets/list.ts'
-import { sumBetween } from './control-totals.ts'
-import type { Balance, Export, Line } from './export.ts'
+import { sumSequenceRange } from './control-totals.ts'
+import type { Export, ExportBalance, ExportLine } from './export.ts'
 import { linesPerPage } from './export.ts'
 import type { Period } from './period.ts'
-import { lastBefore, periodFields, periodOf } from './period.ts'
-import { entriesBetween, entryAt, entrySums } from './repository.ts'
+import { findLastBefore, periodFields, resolvePeriod } from './period.ts'
+import { entriesBetween, entryAtOrBefore, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
 /** What a wallet held before a period and after it, and which entries lie between. */
-export type Statement = {
+export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string
   readonly period: Period
-  readonly opening: Required<Balance>
-  readonly closing: Required<Balance>
+  readonly opening: Required<ExportBalance>
+  readonly closing: Required<ExportBalance>
 }
 
 /**
@@ -33,17 +33,17 @@ export type Statement = {
  * @param input `from` absent for the beginning, `to` for now; a day is its first moment in UTC
  * @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), also for an id that is none
  */
-export async function findStatement(context: Context, input: z.input<typeof StatementInput>): Promise<Statement> {
-  const asked = parse(StatementInput, input)
+export async function findStatement(context: Context, input: z.input<typeof StatementInput>): Promise<WalletStatement> {
+  const asked = parseInput(StatementInput, input)
   const { db, merchantId } = context
   const walletId = parseUuid(asked.walletId)
   const wallet = walletId && (await wallets.byId(db, { merchantId, id: walletId }))
   if (!wallet) throw notFound('Wallet')
-  const period = periodOf(context, asked)
+  const period = resolvePeriod(context, asked)
   const assetCode = wallet.currency
-  const balanceBefore = async (moment: string): Promise<Required<Balance>> => {
-    const last = await lastBefore(moment, async (sequence) => {
-      const entry = await entryAt(db, { merchantId, walletId: wallet.id, sequence })
+  const balanceBefore = async (moment: string): Promise<Required<ExportBalance>> => {
+    const last = await findLastBefore(moment, async (sequence) => {
+      const entry = await entryAtOrBefore(db, { merchantId, walletId: wallet.id, sequence })
       return entry && { ...entry, sequence: entry.sequence ?? 0 }
     })
     return { assetCode, balance: last?.balanceAfter ?? 0n, sequence: last?.sequence ?? 0 }
@@ -62,7 +62,7 @@ export async function exportStatement(context: Context, input: z.input<typeof St
   const { walletId, period, opening, closing } = await findStatement(context, input)
   const { db, merchantId } = context
   const numbers = { after: opening.sequence, through: closing.sequence }
-  const moved = await sumBetween(numbers, (part) => entrySums(db, { merchantId, walletId, ...part }))
+  const moved = await sumSequenceRange(numbers, (part) => entrySums(db, { merchantId, walletId, ...part }))
   const total = [...moved.totals.values()].reduce((sum, each) => sum + each, 0n)
   if (opening.balance + total !== closing.balance)
     throw new Error(`the statement of wallet ${walletId} does not add up`)
@@ -71,30 +71,30 @@ export async function exportStatement(context: Context, input: z.input<typeof St
     opening: [opening],
     closing: [closing],
     lineCount: closing.sequence - opening.sequence,
-    hasFineAmounts: moved.hasFineAmounts,
-    pages: linesOf(context, walletId, numbers),
+    hasMoreThanFiveDecimals: moved.hasMoreThanFiveDecimals,
+    pages: readLines(context, walletId, numbers),
   }
 }
 
-async function* linesOf(
+async function* readLines(
   { db, merchantId }: Context,
   walletId: string,
   { after, through }: { after: number; through: number },
-): AsyncGenerator<readonly Line[]> {
+): AsyncGenerator<readonly ExportLine[]> {
   for (let last = after; last < through; ) {
     const entries = await entriesBetween(db, { merchantId, walletId, after: last, through, limit: linesPerPage })
-    yield entries.map(lineOf)
+    yield entries.map(toLine)
     last = entries.at(-1)?.sequence ?? through
     await nextTurn()
   }
 }
 
-type EntryRow = Awaited<ReturnType<typeof entriesBetween>>[number]
+type StatementEntryRow = Awaited<ReturnType<typeof entriesBetween>>[number]
 
-function lineOf(entry: EntryRow): Line {
+function toLine(entry: StatementEntryRow): ExportLine {
   const { kind, assetCode, amount, fee } = entry
   const direction = directionOf(kind)
-  const moved = gainOf(kind, amount + fee)
+  const moved = balanceChangeOf(kind, amount + fee)
   return {
     assetCode,
     moved,

@@ -1,29 +1,29 @@
-import type { CoveredTable, HistoryRow, Slot } from './hashed-columns.ts'
-import { keyOf, slots, tableIn } from './hashed-columns.ts'
+import type { HashedTable, HistoryRow, RowSlot } from './hashed-columns.ts'
+import { rowKey, rowSlots, tableInSlot } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'
-import { eventsIn, hashedRows, printAt } from './seal.ts'
+import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
  * What was done to a row since it was sealed: with `missing` what came after may have moved up, with `inserted` it may have moved
  * down. A row of `seals` is `rewritten` where it holds all that is there and is not the one that was kept elsewhere.
  */
-export type Done = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
+export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
  * The first row of a merchant's history that differs from what was sealed. `event` is the number of the event that it belongs to,
  * for a seal the last that it covers; `otherEvent` that of the row that it was swapped with.
  */
-export type Difference = {
+export type ChainDifference = {
   readonly merchantId: string
   readonly event: number
-  readonly table: CoveredTable | 'seals'
+  readonly table: HashedTable | 'seals'
   /** An id, or what else identifies it; `null` where what is in its place is another, or a stretch is all that is known. */
   readonly key: string | null
-  readonly done: Done
+  readonly done: DifferenceKind
   readonly otherEvent: number | null
 }
 
-type Sealed = {
+type SealComparison = {
   readonly seal: Seal
   /** The number of the first event that it covers. */
   readonly first: number
@@ -36,18 +36,18 @@ type Sealed = {
 }
 
 /** Which row of a seal is the first that is not as it was sealed; the events come first, then what they made, then what moved. */
-export function firstDifference({ seal, first, rows, printsAfter, rowsAfter }: Sealed): Difference {
+export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
-  const found = hashedRows([...rows, ...rowsAfter]).prints
+  const found = hashRows([...rows, ...rowsAfter]).prints
   for (const place of rows.keys()) {
-    for (const slot of slots) {
+    for (const slot of rowSlots) {
       if (printAt(found, place, slot) === printAt(seal.prints, place, slot)) continue
-      const { done, other } = whatWasDone({ sealed: seal.prints + printsAfter, found, place, slot })
+      const { done, other } = classifyDifference({ sealed: seal.prints + printsAfter, found, place, slot })
       const row = rows[place] ?? null
       const event = first + place
       const isEvent = slot === 'events'
-      const table = tableIn(slot, row?.eventsType) ?? 'events'
-      const key = row === null || done === 'missing' ? null : isEvent ? `${event}` : keyOf(table, row)
+      const table = tableInSlot(slot, row?.eventsType) ?? 'events'
+      const key = row === null || done === 'missing' ? null : isEvent ? `${event}` : rowKey(table, row)
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
@@ -55,29 +55,37 @@ export function firstDifference({ seal, first, rows, printsAfter, rowsAfter }: S
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 
-type Looked = { readonly sealed: string; readonly found: string; readonly place: number; readonly slot: Slot }
+type SlotComparison = {
+  readonly sealed: string
+  readonly found: string
+  readonly place: number
+  readonly slot: RowSlot
+}
 
-function whatWasDone({ sealed, found, place, slot }: Looked): { done: Done; other: number | null } {
+function classifyDifference({ sealed, found, place, slot }: SlotComparison): {
+  done: DifferenceKind
+  other: number | null
+} {
   const [was, is] = [printAt(sealed, place, slot), printAt(found, place, slot)]
   if (is === null) return { done: 'missing', other: null }
   if (was === null) return { done: 'inserted', other: null }
-  const cameFrom = placeAfter(sealed, { place, slot, print: is })
-  const wentTo = placeAfter(found, { place, slot, print: was })
+  const cameFrom = findLaterPrint(sealed, { place, slot, print: is })
+  const wentTo = findLaterPrint(found, { place, slot, print: was })
   if (cameFrom !== null && cameFrom === wentTo) return { done: 'swapped', other: cameFrom }
   if (cameFrom !== null) return { done: 'missing', other: null }
   return { done: wentTo === null ? 'changed' : 'inserted', other: null }
 }
 
-function placeAfter(
+function findLaterPrint(
   prints: string,
-  { place, slot, print }: { place: number; slot: Slot; print: string },
+  { place, slot, print }: { place: number; slot: RowSlot; print: string },
 ): number | null {
-  for (let each = place + 1; each < eventsIn(prints); each++) if (printAt(prints, each, slot) === print) return each
+  for (let each = place + 1; each < countEvents(prints); each++) if (printAt(prints, each, slot) === print) return each
   return null
 }
 
 /** What is said of a difference, such as `merchant 0198…, event 17: transfers 0198… changed`. */
-export function describeDifference({ merchantId, event, table, key, done, otherEvent }: Difference): string {
+export function describeDifference({ merchantId, event, table, key, done, otherEvent }: ChainDifference): string {
   const row = key === null ? `a row of ${table}` : `${table} ${key}`
   const other = otherEvent === null ? '' : ` with that of event ${otherEvent}`
   return `merchant ${merchantId}, event ${event}: ${row} ${done}${other}`

@@ -1,19 +1,27 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, from, into, list, query, sameNames, statementOne } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  insertInto,
+  listParam,
+  pickParams,
+  query,
+  selectFrom,
+  statementOne,
+} from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
 import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'
 
-type Stretch = { merchantId: string; after: number; through: number }
+type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
  * A query for the events after a number and through another, in their order, each with these columns of the rows that it leads
  * to. One statement, so that all is of one moment; every row is found by the whole of its key.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
-  query((p: Params<Stretch>) =>
-    from('events')
+  query((p: Params<SealedEventRange>) =>
+    selectFrom('events')
       .leftJoin('payouts', (join) =>
         join
           .onRef('payouts.merchantId', '=', 'events.merchantId')
@@ -69,25 +77,25 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
   )
 
 /** The number of the latest seal of the merchant whose id a column of the outer query has. */
-const latestNumberOf = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
-  from('seals as latest')
+const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
+  selectFrom('seals as latest')
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
 /** The merchants among some who have events behind their latest seal, with that where there is one. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
-  from('sequences')
+  selectFrom('sequences')
     .leftJoin('seals', (join) =>
       join
         .onRef('seals.merchantId', '=', 'sequences.merchantId')
-        .on('seals.number', '=', latestNumberOf('sequences.merchantId')),
+        .on('seals.number', '=', latestSealNumber('sequences.merchantId')),
     )
-    .where('sequences.merchantId', 'in', list(merchantIds))
+    .where('sequences.merchantId', 'in', listParam(merchantIds))
     .where('sequences.name', '=', sql.lit('events'))
     .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))]))
 
 /** Those with where their latest seal ends and how far their events go; an operator's view. */
-export const unsealedOf = query((p: Params<{ merchantIds: readonly string[] }>) =>
+export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds).select([
       'sequences.merchantId',
@@ -100,7 +108,7 @@ export const unsealedOf = query((p: Params<{ merchantIds: readonly string[] }>) 
 )
 
 /** Of those how far their events go and their seals, and when the first event between happened; an operator's view. */
-export const unsealedSince = query((p: Params<{ merchantIds: readonly string[] }>) =>
+export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds)
       .select(['sequences.latest', 'seals.through'])
@@ -120,7 +128,7 @@ export const unsealedSince = query((p: Params<{ merchantIds: readonly string[] }
 
 /** A merchant's seals behind a number, in their order. */
 export const sealsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
-  from('seals')
+  selectFrom('seals')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
     .where('number', '>', p.after)
@@ -130,26 +138,26 @@ export const sealsAfter = query((p: Params<{ merchantId: string; after: number; 
 
 /** The latest seals of a merchant, the last first. */
 export const latestSeals = query((p: Params<{ merchantId: string; limit: number }>) =>
-  from('seals').selectAll().where('merchantId', '=', p.merchantId).orderBy('number', 'desc').limit(p.limit),
+  selectFrom('seals').selectAll().where('merchantId', '=', p.merchantId).orderBy('number', 'desc').limit(p.limit),
 )
 
 /** The latest seal of each of some merchants, in the order of their ids; an operator's view. */
-export const headsOf = query((p: Params<{ merchantIds: readonly string[] }>) =>
+export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
-    from('merchants')
+    selectFrom('merchants')
       .innerJoin('seals', (join) =>
-        join.onRef('seals.merchantId', '=', 'merchants.id').on('seals.number', '=', latestNumberOf('merchants.id')),
+        join.onRef('seals.merchantId', '=', 'merchants.id').on('seals.number', '=', latestSealNumber('merchants.id')),
       )
       .select(['seals.merchantId', 'seals.number', 'seals.hash'])
-      .where('merchants.id', 'in', list(p.merchantIds))
+      .where('merchants.id', 'in', listParam(p.merchantIds))
       .orderBy('merchants.id'),
   ),
 )
 
 /** Stores a seal; `null` where the merchant has one of that number already. */
 export const insertSeal = statementOne((p: Params<Seal>) =>
-  into('seals')
-    .values(sameNames(p, Object.keys(tables.seals) as (keyof Seal)[]))
+  insertInto('seals')
+    .values(pickParams(p, Object.keys(tables.seals) as (keyof Seal)[]))
     .onConflict((conflict) => conflict.columns(['merchantId', 'number']).doNothing())
     .returning('number'),
 )

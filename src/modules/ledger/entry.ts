@@ -1,8 +1,8 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-export const transferKinds = describedValues({
+export const transferKinds = defineEnum({
   deposit: 'It arrived from outside.',
   deposit_reversal: 'A deposit that was credited by mistake was taken back.',
   payout: 'A payout took amount and fee.',
@@ -12,7 +12,7 @@ export const transferKinds = describedValues({
 })
 export type TransferKind = (typeof transferKinds)[number]
 
-export const entryDirections = describedValues({
+export const entryDirections = defineEnum({
   debit: 'Money left the wallet.',
   credit: 'Money came into the wallet.',
 })
@@ -40,11 +40,11 @@ const directionOfKind = {
   payout_returned: 'credit',
 } as const satisfies Record<TransferKind, EntryDirection | null>
 
-type KindOf<Direction> = {
+type TransferKindOf<Direction> = {
   [Kind in TransferKind]: (typeof directionOfKind)[Kind] extends Direction ? Kind : never
 }[TransferKind]
 /** The kinds by which money comes into a wallet. */
-export type CreditKind = KindOf<'credit'>
+export type CreditKind = TransferKindOf<'credit'>
 
 /** Which way money went in the wallet of a transfer of a kind; `null` where it moved in none. */
 export function directionOf(kind: TransferKind): EntryDirection | null {
@@ -54,18 +54,18 @@ export function directionOf(kind: TransferKind): EntryDirection | null {
 const signs: Readonly<Record<EntryDirection, bigint>> = { debit: -1n, credit: 1n }
 
 /** What a transfer of a kind adds to its wallet's balance; zero where it moves nothing in a wallet. */
-export function gainOf(kind: TransferKind, moved: Amount): Amount {
+export function balanceChangeOf(kind: TransferKind, moved: Amount): Amount {
   const direction = directionOf(kind)
   return direction === null ? 0n : signs[direction] * moved
 }
 
 /** The kinds of transfers that a wallet's account is on each side of. */
 export const kindsOfDirection: Record<EntryDirection, readonly TransferKind[]> = {
-  debit: kindsThat('debit'),
-  credit: kindsThat('credit'),
+  debit: kindsWithDirection('debit'),
+  credit: kindsWithDirection('credit'),
 }
 
-function kindsThat(direction: EntryDirection): TransferKind[] {
+function kindsWithDirection(direction: EntryDirection): TransferKind[] {
   return transferKinds.filter((kind) => directionOfKind[kind] === direction)
 }
 
@@ -73,7 +73,7 @@ function kindsThat(direction: EntryDirection): TransferKind[] {
  * The wallet's line in its transfer: debits come first, and there are two where the fee comes back as well. Ids have been given
  * by it, so it stays what it was when every line was a row.
  */
-export function lineOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
+export function lineNumberOf({ kind, fee }: Pick<Entry, 'kind' | 'fee'>): number {
   if (directionOf(kind) === 'debit') return 1
   return fee > 0n ? 3 : 2
 }

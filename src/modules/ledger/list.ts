@@ -1,5 +1,5 @@
-import { byOneOf, ofId } from '../../lists/filters.ts'
-import { defineList, present } from '../../lists/list.ts'
+import { filterByEnum, filterByRequiredId } from '../../lists/filters.ts'
+import { defineList, omitNulls } from '../../lists/list.ts'
 import type { EntryDirection, TransferKind } from './entry.ts'
 import { entryDirections, kindsOfDirection, transferKinds } from './entry.ts'
 import { entryCounts, selectEntries } from './repository.ts'
@@ -13,20 +13,20 @@ export const entries = defineList({
   order: 'transfers.sequence',
   createdAt: 'transfers.createdAt',
   conditions: {
-    walletId: { column: 'transfers.walletId', order: 'transfers.sequence', parents: 'wallets', isRequired: true },
+    walletId: { column: 'transfers.walletId', order: 'transfers.sequence', parentTable: 'wallets', isRequired: true },
     // What leaves a wallet has no index of its own: what came in is passed over, a microsecond for each.
     isDebit: { column: 'transfers.kind', operator: 'in', value: kindsOfDirection.debit },
     isCredit: { column: 'transfers.kind', operator: 'not in', value: kindsOfDirection.debit },
     kind: { column: 'transfers.kind' },
   },
   filters: {
-    walletId: ofId('Wallet', 'The wallet whose statement it is.'),
-    direction: byOneOf(entryDirections, 'Only money that left, or that came in.'),
-    kind: byOneOf(transferKinds, 'Only money that moved for this reason.'),
+    walletId: filterByRequiredId('Wallet', 'The wallet whose statement it is.'),
+    direction: filterByEnum(entryDirections, 'Only money that left, or that came in.'),
+    kind: filterByEnum(transferKinds, 'Only money that moved for this reason.'),
   },
   conditionsOf: ({ walletId, direction, kind, ...others }) => {
-    const narrowed = narrow(direction, kind)
-    return narrowed && { walletId, ...narrowed, ...present(others) }
+    const narrowed = statementConditions(direction, kind)
+    return narrowed && { walletId, ...narrowed, ...omitNulls(others) }
   },
   previousCursors: {
     walletId: (walletId) => ({ walletId }),
@@ -34,17 +34,17 @@ export const entries = defineList({
     kind: (kind) => ({ kind }),
   },
   parents: { wallet: { field: 'walletId', asked: (walletId) => walletId, condition: 'walletId' } },
-  keptBy: { parent: 'walletId', totals: entryCounts },
+  parentTotals: { parent: 'walletId', totals: entryCounts },
 })
 
 /** The conditions of both filters together; `null` where no wallet entry has both. A kind implies a direction, which may have an index. */
-function narrow(direction: EntryDirection | null, kind: TransferKind | null) {
-  if (kind === null) return inDirection(direction)
+function statementConditions(direction: EntryDirection | null, kind: TransferKind | null) {
+  if (kind === null) return directionConditions(direction)
   const implied = entryDirections.find((each) => kindsOfDirection[each].includes(kind))
   if (implied === undefined || (direction !== null && direction !== implied)) return null
-  return { ...inDirection(implied), kind }
+  return { ...directionConditions(implied), kind }
 }
 
-function inDirection(direction: EntryDirection | null) {
+function directionConditions(direction: EntryDirection | null) {
   return { isDebit: direction === 'debit' || undefined, isCredit: direction === 'credit' || undefined }
 }

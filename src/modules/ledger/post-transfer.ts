@@ -1,9 +1,9 @@
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount, maxAmount } from '../../core/money/amount.ts'
-import type { Answer, Tx } from '../../database/query.ts'
-import { answerOf } from '../../database/query.ts'
+import type { MaybePromise, Tx } from '../../database/query.ts'
+import { mapMaybe } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { CreditKind, TransferKind } from './entry.ts'
 import {
@@ -15,31 +15,35 @@ import {
 } from './repository.ts'
 
 /** Why a transfer was made: for a payout, or under the reference of a deposit, which it brought or takes back. */
-type Cause = { readonly payoutId: string } | { readonly reference: string }
+type TransferCause = { readonly payoutId: string } | { readonly reference: string }
 
 /**
  * What a transfer moves: `amount` between the wallet and the clearing account that the kind says, `fee` between the wallet and
  * the fees beside it. It balances by its form: whatever one side gives the other gets.
  */
-export type Movement<Kind extends TransferKind = TransferKind> = {
+export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly kind: Kind
   readonly assetCode: string
   readonly amount: Amount
   readonly fee: Amount
-  readonly cause: Cause
+  readonly cause: TransferCause
 }
 
 /** The only kind that moves nothing in a wallet: what was in transit has arrived. */
 type ClearingKind = 'payout_completed'
 
 /** A wallet account's next place in its statement, and its balance there. */
-type Place = { readonly sequence: number; readonly balanceAfter: Amount }
+type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
 
 /** What a transfer says of its wallet: where it stands in the statement, and when, which is its own time too. */
-export type WalletEntry = { readonly walletId: string; readonly place: Place; readonly createdAt: string }
+export type WalletEntry = {
+  readonly walletId: string
+  readonly position: StatementPosition
+  readonly createdAt: string
+}
 
 /** A transfer's id and time, and the wallet's balance after it. */
-type Posted = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
+type PostedTransfer = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
 
 /**
  * Moves money from clearing accounts of one asset into a wallet. The wallet's balance changes first and under its own
@@ -54,11 +58,11 @@ type Posted = { readonly id: string; readonly createdAt: string; readonly wallet
 export async function postTransfer(
   tx: Tx,
   context: Context,
-  request: Movement<CreditKind> & { readonly walletId: string },
-): Promise<Posted> {
+  request: NewTransfer<CreditKind> & { readonly walletId: string },
+): Promise<PostedTransfer> {
   const entry = await creditWallet(tx, context, request)
   const id = await recordTransfer(tx, context, request, entry)
-  return { id, createdAt: entry.createdAt, walletBalance: entry.place.balanceAfter }
+  return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
 /**
@@ -69,17 +73,17 @@ export async function postTransfer(
 export async function postDepositReversal(
   tx: Tx,
   context: Context,
-  request: Omit<Movement<'deposit_reversal'>, 'kind' | 'fee'> & { readonly walletId: string },
-): Promise<Posted | null> {
+  request: Omit<NewTransfer<'deposit_reversal'>, 'kind' | 'fee'> & { readonly walletId: string },
+): Promise<PostedTransfer | null> {
   const { merchantId, now } = context
   const { walletId, amount } = request
   const moved = await reverseDepositInWalletAccount(tx, {
     ...{ merchantId, id: walletId, amount, most: maxAmount, time: BigInt(now()) },
   })
   if (moved?.balance == null) return null
-  const entry = entryOf(walletId, { ...moved, balance: moved.balance })
+  const entry = walletEntryOf(walletId, { ...moved, balance: moved.balance })
   const id = await recordTransfer(tx, context, { ...request, kind: 'deposit_reversal', fee: 0n }, entry)
-  return { id, createdAt: entry.createdAt, walletBalance: entry.place.balanceAfter }
+  return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
 /** Who pays: the owner's wallet that is named, or else its oldest active one that covers what is asked for (ruling 38). */
@@ -96,11 +100,11 @@ export function debitPayer(
   tx: Tx,
   { merchantId, now }: Context,
   { ownerId, walletId, assetCode, amount }: Payer & { readonly amount: Amount },
-): Answer<WalletEntry | null> {
+): MaybePromise<WalletEntry | null> {
   const movement = { merchantId, amount, time: BigInt(now()) }
   const debit = debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
-  return answerOf(debit, ([moved]) =>
-    moved?.balance == null ? null : entryOf(moved.id, { ...moved, balance: moved.balance }),
+  return mapMaybe(debit, ([moved]) =>
+    moved?.balance == null ? null : walletEntryOf(moved.id, { ...moved, balance: moved.balance }),
   )
 }
 
@@ -109,7 +113,11 @@ export function debitPayer(
  *
  * @returns the transfer's id
  */
-export function postClearingTransfer(tx: Tx, context: Context, request: Movement<ClearingKind>): Answer<string> {
+export function postClearingTransfer(
+  tx: Tx,
+  context: Context,
+  request: NewTransfer<ClearingKind>,
+): MaybePromise<string> {
   return recordTransfer(tx, context, request, null)
 }
 
@@ -124,23 +132,23 @@ async function creditWallet(
   const moved = isNew
     ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
     : await refundWalletAccount(tx, movement)
-  if (moved?.balance == null) throw limitExceeded()
-  return entryOf(walletId, { ...moved, balance: moved.balance })
+  if (moved?.balance == null) throw balanceLimitError()
+  return walletEntryOf(walletId, { ...moved, balance: moved.balance })
 }
 
-type Moved = { readonly balance: Amount; readonly entryCount: number; readonly latestTime: bigint }
+type UpdatedAccount = { readonly balance: Amount; readonly entryCount: number; readonly latestTime: bigint }
 
-function entryOf(walletId: string, { balance, entryCount, latestTime }: Moved): WalletEntry {
+function walletEntryOf(walletId: string, { balance, entryCount, latestTime }: UpdatedAccount): WalletEntry {
   return {
     walletId,
-    place: { sequence: entryCount, balanceAfter: balance },
+    position: { sequence: entryCount, balanceAfter: balance },
     createdAt: timestamp(Number(latestTime)),
   }
 }
 
-function limitExceeded(): Refusal {
+function balanceLimitError(): DomainError {
   const limit = formatAmount(maxAmount)
-  return new Refusal(
+  return new DomainError(
     'BALANCE_LIMIT_EXCEEDED',
     `The wallet would hold more than ${limit} if what was paid out from it came back.`,
   )
@@ -156,9 +164,9 @@ function limitExceeded(): Refusal {
 export function recordTransfer(
   tx: Tx,
   context: Context,
-  { kind, assetCode, amount, fee, cause }: Movement,
+  { kind, assetCode, amount, fee, cause }: NewTransfer,
   wallet: WalletEntry | null,
-): Answer<string> {
+): MaybePromise<string> {
   const id = context.newId()
   const transfer = {
     merchantId: context.merchantId,
@@ -168,11 +176,11 @@ export function recordTransfer(
     walletId: wallet?.walletId ?? null,
     amount,
     fee,
-    sequence: wallet?.place.sequence ?? null,
-    balanceAfter: wallet?.place.balanceAfter ?? null,
+    sequence: wallet?.position.sequence ?? null,
+    balanceAfter: wallet?.position.balanceAfter ?? null,
     payoutId: 'payoutId' in cause ? cause.payoutId : null,
     reference: 'reference' in cause ? cause.reference : null,
     createdAt: wallet?.createdAt ?? timestamp(context.now()),
   }
-  return answerOf(insertTransfer(tx, transfer), () => id)
+  return mapMaybe(insertTransfer(tx, transfer), () => id)
 }

@@ -1,26 +1,34 @@
 import { sql } from 'kysely'
 import type { Amount } from '../../core/money/amount.ts'
-import type { Params, Rows } from '../../database/query.ts'
-import { change, from, insertRow, list, query, queryWithFilters, statementOne } from '../../database/query.ts'
+import type { Params, RowsQuery } from '../../database/query.ts'
+import {
+  insertRow,
+  listParam,
+  query,
+  queryWithFilters,
+  selectFrom,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { Entry } from './entry.ts'
 
 type AccountKey = { merchantId: string; id: string }
 
 export const insertWalletAccount = insertRow('accounts')
 
-type Change = { amount: Amount; time: bigint }
-type Movement = AccountKey & Change
+type BalanceChange = { amount: Amount; time: bigint }
+type AccountBalanceChange = AccountKey & BalanceChange
 
 /** No entry of a statement is older than the one before it, whatever the clock says. */
-const nextPlace = (p: Params<Change>) => ({
+const nextEntryColumns = (p: Params<BalanceChange>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
 })
 
-const place = ['balance', 'entryCount', 'latestTime'] as const
+const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
 /** Whose wallet pays in an asset, and which of them if that is said. */
-export type Paying = { ownerId: string; assetCode: string; walletId: string }
+export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
 /**
  * Takes `amount` from the oldest of the owner's active wallets in the asset that holds that much, or from the one said if it is
@@ -28,8 +36,8 @@ export type Paying = { ownerId: string; assetCode: string; walletId: string }
  */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
-  (p: Params<{ merchantId: string } & Change & Paying>, has) => {
-    const covering = from('wallets')
+  (p: Params<{ merchantId: string } & BalanceChange & PayingWalletFilter>, has) => {
+    const covering = selectFrom('wallets')
       .innerJoin('accounts', (join) =>
         join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
       )
@@ -42,70 +50,70 @@ export const debitOldestWallet = queryWithFilters(
       .orderBy('wallets.ownerSequence')
       .limit(1)
     return (
-      change('accounts')
-        .set({ balance: sql`balance - ${p.amount}`, ...nextPlace(p) })
+      updateTable('accounts')
+        .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
         // Somebody else may have emptied it in between.
         .where('balance', '>=', p.amount)
-        .returning(['id', ...place])
+        .returning(['id', ...updatedColumns])
     )
   },
 )
 
 /** Puts back into a wallet's account what was taken from it. */
-export const refundWalletAccount = statementOne((p: Params<Movement>) =>
-  change('accounts')
-    .set({ balance: sql`balance + ${p.amount}`, ...nextPlace(p) })
+export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>) =>
+  updateTable('accounts')
+    .set({ balance: sql`balance + ${p.amount}`, ...nextEntryColumns(p) })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
-    .returning(place),
+    .returning(updatedColumns),
 )
 
 /** Adds new money to a wallet's account if at most `highestBefore` is reachable there; `null` if more is. */
-export const depositToWalletAccount = statementOne((p: Params<Movement & { highestBefore: Amount }>) =>
-  change('accounts')
+export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { highestBefore: Amount }>) =>
+  updateTable('accounts')
     .set({
       balance: sql`balance + ${p.amount}`,
       reachableBalance: sql`reachable_balance + ${p.amount}`,
-      ...nextPlace(p),
+      ...nextEntryColumns(p),
     })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
     .where('reachableBalance', '<=', p.highestBefore)
-    .returning(place),
+    .returning(updatedColumns),
 )
 
 /**
  * Takes a deposit back out of a wallet's account, if the balance covers it; `null` if not. What was deposited there counts less
  * from then on, but for accounts of which all that is known is that it was the most there can be (migration 0023).
  */
-export const reverseDepositInWalletAccount = statementOne((p: Params<Movement & { most: Amount }>) =>
-  change('accounts')
+export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { most: Amount }>) =>
+  updateTable('accounts')
     .set({
       balance: sql`balance - ${p.amount}`,
       reachableBalance: sql`case when reachable_balance = ${p.most} then reachable_balance
         else reachable_balance - ${p.amount} end`,
-      ...nextPlace(p),
+      ...nextEntryColumns(p),
     })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
     .where('balance', '>=', p.amount)
-    .returning(place),
+    .returning(updatedColumns),
 )
 
 export const insertTransfer = insertRow('transfers')
 
 /** How many entries the statement of each wallet among `ids` has. */
 export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
-  from('accounts')
+  selectFrom('accounts')
     .select(['id', 'entryCount as total'])
     .where('merchantId', '=', p.merchantId)
-    .where('id', 'in', list(p.ids)),
+    .where('id', 'in', listParam(p.ids)),
 )
 
 /** Transfers as lines of the statements of their wallets; those that have one. */
-export const selectEntries = (transfers: Rows<'transfers'>) =>
+export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([
       ...(['transfers.merchantId', 'transfers.id as transferId', 'transfers.walletId', 'transfers.kind'] as const),
@@ -118,8 +126,8 @@ export const selectEntries = (transfers: Rows<'transfers'>) =>
 
 /** The wallet entries of the transfers among `transferIds`, in any order. */
 export const walletEntriesOfTransfers = query((p: Params<{ merchantId: string; transferIds: readonly string[] }>) =>
-  selectEntries(from('transfers'))
+  selectEntries(selectFrom('transfers'))
     .where('transfers.merchantId', '=', p.merchantId)
-    .where('transfers.id', 'in', list(p.transferIds))
+    .where('transfers.id', 'in', listParam(p.transferIds))
     .where('transfers.walletId', 'is not', null),
 )

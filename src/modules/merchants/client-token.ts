@@ -8,7 +8,7 @@ import type { Scope } from '../../operations/access/scopes.ts'
 import { scopes as allScopes } from '../../operations/access/scopes.ts'
 
 /** How long a token lasts at most, in seconds: a day. */
-export const longestTokenSeconds = 24 * 3_600
+export const maxTokenSeconds = 24 * 3_600
 
 /** The only algorithm there is: what a token says of itself chooses nothing. */
 const algorithm = 'HS256'
@@ -46,7 +46,7 @@ export function isClientToken(text: string): boolean {
 }
 
 /** The id of the key that a token says it was made with; `null` where it says none. */
-export function keyNamedBy(token: string): string | null {
+export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)
     return kid !== undefined && /^[0-9a-f]{16}$/.test(kid) ? kid : null
@@ -56,7 +56,7 @@ export function keyNamedBy(token: string): string | null {
 }
 
 /** Signatures that were found right: making sure of one takes longer than all else of a small request. */
-const verified = new LRUCache<string, TokenClaims>({ max: 10_000 })
+const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
  * What a token says, if it was made with this key; whether its time is over is for who uses it.
@@ -65,20 +65,20 @@ const verified = new LRUCache<string, TokenClaims>({ max: 10_000 })
  */
 export async function verifyClientToken(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
   const known = `${key.secretHash} ${token}`
-  const remembered = verified.get(known)
+  const remembered = verifiedTokens.get(known)
   if (remembered !== undefined) return remembered
-  const claims = await claimsOf(secrets, key, token)
-  if (claims !== null) verified.set(known, claims)
+  const claims = await verifiedClaims(secrets, key, token)
+  if (claims !== null) verifiedTokens.set(known, claims)
   return claims
 }
 
-async function claimsOf(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
+async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
   try {
     // It is held against the clock at each use, by who uses it.
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
     // After the signature was verified, so that another spelling takes as long as a wrong signature does.
-    return isCanonical(token) ? claimsIn(payload) : null
+    return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
     return null
   }
@@ -88,17 +88,17 @@ async function claimsOf(secrets: Secrets, key: SigningKey, token: string): Promi
  * Whether the signature is spelled as it is when it is made. Decoders also take padding, other alphabets and unused bits that
  * are set. The other two parts are signed as they are spelled.
  */
-function isCanonical(token: string): boolean {
+function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
   return Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
-function claimsIn({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims | null {
+function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims | null {
   const scopes = String(scope).split(' ') as Scope[]
   const customerId = parseUuid(sub)
   const isKnown = scopes.every((each) => allScopes.includes(each)) && (sub === undefined || customerId !== null)
   if (!isKnown || jti === undefined || iat === undefined || exp === undefined) return null
-  return exp - iat > longestTokenSeconds ? null : { id: jti, customerId, scopes, issuedAt: iat, expiresAt: exp }
+  return exp - iat > maxTokenSeconds ? null : { id: jti, customerId, scopes, issuedAt: iat, expiresAt: exp }
 }
 
 /**

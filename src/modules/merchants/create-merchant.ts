@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { timestamp } from '../../core/ids.ts'
-import { parse, text } from '../../core/input.ts'
-import { beginSequence } from '../../lists/sequence.ts'
+import { parseInput, text } from '../../core/input.ts'
+import { createSequence } from '../../lists/sequence.ts'
 import type { Service } from '../../operations/context.ts'
 import type { ApiKey } from './api-key.ts'
 import { newApiKey } from './api-key.ts'
@@ -20,12 +20,12 @@ export async function createMerchant(
   input: z.input<typeof CreateMerchantInput>,
   key: ApiKey = newApiKey(service.mode),
 ): Promise<{ id: string; name: string; apiKey: string }> {
-  const { name } = parse(CreateMerchantInput, input)
+  const { name } = parseInput(CreateMerchantInput, input)
   return service.db.write(async (tx) => {
     const id = service.newId()
     const createdAt = timestamp(service.now())
     await insertMerchant(tx, { id, name, evmExtendedPublicKey: null, tronExtendedPublicKey: null, createdAt })
-    await beginSequence(tx, id, 'payouts')
+    await createSequence(tx, id, 'payouts')
     const { apiKey } = await addKey(tx, { key, merchantId: id, createdAt })
     return { id, name, apiKey }
   })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { notFound, Refusal } from '../../core/errors.ts'
+import { DomainError, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
-import { instant, optional, parse, refuse, someOf } from '../../core/input.ts'
-import { isNetwork } from '../../core/net/ip-networks.ts'
+import { instant, optional, parseInput, rejectField, someOf } from '../../core/input.ts'
+import { isIpNetwork } from '../../core/net/ip-networks.ts'
 import type { Tx } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 import { scopes } from '../../operations/access/scopes.ts'
@@ -13,13 +13,13 @@ import { findMerchant, lockMerchant } from './find-merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
 /** Keys of one merchant that work at the same time and may do everything: the old and the new one of a rotation. */
-const liveKeyLimit = 2
+const maxLiveKeys = 2
 
 /** Those that may do less. */
-const restrictedKeyLimit = 100
+const maxRestrictedKeys = 100
 
 /** Networks from which a key may be used, at most. */
-const mostNetworks = 50
+const maxNetworks = 50
 
 /** A key as an operator sees it; its secret is not kept. */
 export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
@@ -28,14 +28,14 @@ export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
 export const CreateKeyInput = z.object({
   scopes: optional(someOf(scopes)),
   expiresAt: optional(instant()),
-  networks: optional(someNetworks()),
+  networks: optional(networkList()),
 })
 
-function someNetworks() {
+function networkList() {
   return z.array(z.string()).transform((given, context) => {
-    const isSome = given.length > 0 && given.length <= mostNetworks && given.every(isNetwork)
-    const message = `must be at most ${mostNetworks} addresses or networks, such as 203.0.113.0/24`
-    return isSome ? given : refuse(context, 'INVALID_FORMAT', message)
+    const isSome = given.length > 0 && given.length <= maxNetworks && given.every(isIpNetwork)
+    const message = `must be at most ${maxNetworks} addresses or networks, such as 203.0.113.0/24`
+    return isSome ? given : rejectField(context, 'INVALID_FORMAT', message)
   })
 }
 
@@ -49,16 +49,16 @@ export async function createKey(
   merchantId: string,
   input: z.input<typeof CreateKeyInput> = {},
 ): Promise<{ id: string; apiKey: string }> {
-  const terms = parse(CreateKeyInput, input)
+  const terms = parseInput(CreateKeyInput, input)
   return service.db.write(async (tx) => {
-    const live = await liveKeys(tx, service, merchantId)
+    const live = await lockLiveKeys(tx, service, merchantId)
     const isRestricted = terms.scopes !== null
-    const most = isRestricted ? restrictedKeyLimit : liveKeyLimit
+    const most = isRestricted ? maxRestrictedKeys : maxLiveKeys
     if (live.filter(({ scopes }) => (scopes !== null) === isRestricted).length >= most) {
       const which = isRestricted ? 'live keys with scopes' : 'live keys'
-      throw new Refusal('INVALID_INPUT', `The merchant has ${most} ${which}: revoke one, or rotate.`)
+      throw new DomainError('INVALID_INPUT', `The merchant has ${most} ${which}: revoke one, or rotate.`)
     }
-    return addNewKey(tx, service, merchantId, terms)
+    return generateKey(tx, service, merchantId, terms)
   })
 }
 
@@ -73,10 +73,10 @@ export async function rotateKey(
   merchantId: string,
 ): Promise<{ id: string; apiKey: string; revoked: string[] }> {
   return service.db.write(async (tx) => {
-    const unrestricted = (await liveKeys(tx, service, merchantId)).filter(({ scopes }) => scopes === null)
-    const older = unrestricted.slice(0, -(liveKeyLimit - 1))
+    const unrestricted = (await lockLiveKeys(tx, service, merchantId)).filter(({ scopes }) => scopes === null)
+    const older = unrestricted.slice(0, -(maxLiveKeys - 1))
     for (const { id } of older) await revokeApiKeyRow(tx, { id, revokedAt: timestamp(service.now()) })
-    return { ...(await addNewKey(tx, service, merchantId)), revoked: older.map(({ id }) => id) }
+    return { ...(await generateKey(tx, service, merchantId)), revoked: older.map(({ id }) => id) }
   })
 }
 
@@ -104,27 +104,32 @@ export async function listKeys(service: Service, merchantId: string): Promise<Ap
   return keys.map(({ secretHash: _, ...key }) => key)
 }
 
-async function liveKeys(tx: Tx, { wallClock }: Service, merchantId: string) {
+async function lockLiveKeys(tx: Tx, { wallClock }: Service, merchantId: string) {
   const { id } = await lockMerchant(tx, merchantId)
   const keys = await apiKeysOfMerchant(tx, { merchantId: id })
   const time = timestamp(wallClock())
   return keys.filter(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > time))
 }
 
-type Terms = z.output<typeof CreateKeyInput>
+type KeyRestrictions = z.output<typeof CreateKeyInput>
 
-const noTerms: Terms = { scopes: null, expiresAt: null, networks: null }
+const noRestrictions: KeyRestrictions = { scopes: null, expiresAt: null, networks: null }
 
-function addNewKey(tx: Tx, { mode, now }: Service, merchantId: string, terms = noTerms) {
-  return addKey(tx, { key: newApiKey(mode), merchantId, createdAt: timestamp(now()), terms })
+function generateKey(tx: Tx, { mode, now }: Service, merchantId: string, terms = noRestrictions) {
+  return addKey(tx, { key: newApiKey(mode), merchantId, createdAt: timestamp(now()), restrictions: terms })
 }
 
-type NewKey = { readonly key: ApiKey; readonly merchantId: string; readonly createdAt: string; readonly terms?: Terms }
+type NewKey = {
+  readonly key: ApiKey
+  readonly merchantId: string
+  readonly createdAt: string
+  readonly restrictions?: KeyRestrictions
+}
 
 /** Records a key of the merchant; what it is shown as, here and never again. */
 export async function addKey(
   tx: Tx,
-  { key, merchantId, createdAt, terms = noTerms }: NewKey,
+  { key, merchantId, createdAt, restrictions: terms = noRestrictions }: NewKey,
 ): Promise<{ id: string; apiKey: string }> {
   const { id, mode, secret } = key
   const secretHash = hashSecret(secret)

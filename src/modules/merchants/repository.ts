@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import {
   acrossMerchants,
-  change,
-  from,
+  insertInto,
   insertRow,
-  into,
-  list,
+  listParam,
+  pickParams,
   query,
   queryOne,
-  sameNames,
+  selectFrom,
   statement,
   statementOne,
+  updateTable,
 } from '../../database/query.ts'
 
 export const insertMerchant = insertRow('merchants')
@@ -19,30 +19,30 @@ export const insertMerchant = insertRow('merchants')
 export const insertApiKey = insertRow('apiKeys')
 
 export const merchantById = queryOne((p: Params<{ id: string }>) =>
-  from('merchants').selectAll().where('id', '=', p.id),
+  selectFrom('merchants').selectAll().where('id', '=', p.id),
 )
 
 /** The merchant, which nobody else changes before the transaction ends, nor its keys. */
 export const lockMerchantById = statementOne((p: Params<{ id: string }>) =>
-  from('merchants').selectAll().where('id', '=', p.id).forNoKeyUpdate(),
+  selectFrom('merchants').selectAll().where('id', '=', p.id).forNoKeyUpdate(),
 )
 
 /** Every merchant, oldest first; an operator's view. */
-export const allMerchants = query(() => from('merchants').selectAll().orderBy('id'))
+export const allMerchants = query(() => selectFrom('merchants').selectAll().orderBy('id'))
 
 /** Merchants behind an id, in the order of their ids; an operator's view. */
 export const merchantIdsAfter = query((p: Params<{ after: string; limit: number }>) =>
-  from('merchants').select('id').where('id', '>', p.after).orderBy('id').limit(p.limit),
+  selectFrom('merchants').select('id').where('id', '>', p.after).orderBy('id').limit(p.limit),
 )
 
 /** Merchants behind an id, the oldest first; an operator's view. */
 export const merchantsAfter = query((p: Params<{ after: string; limit: number }>) =>
-  from('merchants').selectAll().where('id', '>', p.after).orderBy('id').limit(p.limit),
+  selectFrom('merchants').selectAll().where('id', '>', p.after).orderBy('id').limit(p.limit),
 )
 
 /** Those of them whose names have a text in them. */
-export const merchantsNamed = query((p: Params<{ pattern: string; after: string; limit: number }>) =>
-  from('merchants')
+export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: string; limit: number }>) =>
+  selectFrom('merchants')
     .selectAll()
     .where('id', '>', p.after)
     .where(sql<boolean>`lower(name) like ${p.pattern} escape '\\'`)
@@ -51,14 +51,16 @@ export const merchantsNamed = query((p: Params<{ pattern: string; after: string;
 )
 
 /** The keys among `ids` that are not revoked, of any merchant: who asks has been admitted by them. */
-export const liveKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
-  acrossMerchants(from('apiKeys').select('id').where('id', 'in', list(p.ids)).where('revokedAt', 'is', null)),
+export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
+  acrossMerchants(
+    selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
+  ),
 )
 
 /** A key by its own id, which is what tells the merchant, and the merchant's clock. */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   acrossMerchants(
-    from('apiKeys')
+    selectFrom('apiKeys')
       .leftJoin('merchantClocks', 'merchantClocks.id', 'apiKeys.merchantId')
       .selectAll('apiKeys')
       .select('merchantClocks.aheadMs')
@@ -68,25 +70,25 @@ export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
 
 /** How far a merchant's clock is ahead; `null` where it never was. */
 export const clockOfMerchant = queryOne((p: Params<{ id: string }>) =>
-  from('merchantClocks').select('aheadMs').where('id', '=', p.id),
+  selectFrom('merchantClocks').select('aheadMs').where('id', '=', p.id),
 )
 
 /** Moves a merchant's clock. */
-export const storeClock = statement((p: Params<{ id: string; aheadMs: bigint }>) =>
-  into('merchantClocks')
-    .values(sameNames(p, ['id', 'aheadMs']))
+export const upsertMerchantClock = statement((p: Params<{ id: string; aheadMs: bigint }>) =>
+  insertInto('merchantClocks')
+    .values(pickParams(p, ['id', 'aheadMs']))
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ aheadMs: p.aheadMs })),
 )
 
 /** The merchant's keys, oldest first. */
 export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
-  from('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
+  selectFrom('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
 /** Revokes a key that is not revoked yet, whosever it is: an operator names it by its own id. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
   acrossMerchants(
-    change('apiKeys')
+    updateTable('apiKeys')
       .set({ revokedAt: p.revokedAt })
       .where('id', '=', p.id)
       .where('revokedAt', 'is', null)
@@ -98,7 +100,7 @@ type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; 
 
 /** Records the use of a key whose last recorded use is not between `before` and `after`: a clock that was ahead noted a later one. */
 export const markKeyUsed = statement((p: Params<KeyUse>) =>
-  change('apiKeys')
+  updateTable('apiKeys')
     .set({ lastUsedAt: p.usedAt })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
@@ -110,14 +112,14 @@ export const markKeyUsed = statement((p: Params<KeyUse>) =>
 /** Sets the account-level public keys from which the merchant's deposit addresses are derived. */
 export const updateExtendedPublicKeys = statement(
   (p: Params<{ id: string; evmExtendedPublicKey: string | null; tronExtendedPublicKey: string | null }>) =>
-    change('merchants')
+    updateTable('merchants')
       .set({ evmExtendedPublicKey: p.evmExtendedPublicKey, tronExtendedPublicKey: p.tronExtendedPublicKey })
       .where('id', '=', p.id),
 )
 
 /** The keys of every merchant that has any; an operator's view. */
-export const merchantsWithKeys = query(() =>
-  from('merchants')
+export const merchantsWithExtendedPublicKeys = query(() =>
+  selectFrom('merchants')
     .select(['id', 'evmExtendedPublicKey', 'tronExtendedPublicKey'])
     .where(({ or, eb }) =>
       or([eb('evmExtendedPublicKey', 'is not', null), eb('tronExtendedPublicKey', 'is not', null)]),

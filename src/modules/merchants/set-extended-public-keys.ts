@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { optionalText, parse } from '../../core/input.ts'
+import { optionalText, parseInput } from '../../core/input.ts'
 import type { Tx } from '../../database/query.ts'
 import type { Service } from '../../operations/context.ts'
 import { lockInstallation } from '../installation/repository.ts'
-import { derivingPart } from '../networks/derive-address.ts'
+import { publicKeyAndChainCode } from '../networks/derive-address.ts'
 import { sandboxExtendedPublicKeys } from '../networks/sandbox-addresses.ts'
 import { lockMerchant } from './find-merchant.ts'
 import type { Merchant } from './merchant.ts'
-import { merchantsWithKeys, updateExtendedPublicKeys } from './repository.ts'
+import { merchantsWithExtendedPublicKeys, updateExtendedPublicKeys } from './repository.ts'
 
 export const SetExtendedPublicKeysInput = z.object({
   merchantId: z.string(),
@@ -27,18 +27,18 @@ export async function setExtendedPublicKeys(
   service: Service,
   input: z.input<typeof SetExtendedPublicKeysInput>,
 ): Promise<Merchant> {
-  const request = parse(SetExtendedPublicKeysInput, input, [
-    ...keyFault(service, 'evmExtendedPublicKey', input.evmExtendedPublicKey),
-    ...keyFault(service, 'tronExtendedPublicKey', input.tronExtendedPublicKey),
+  const request = parseInput(SetExtendedPublicKeysInput, input, [
+    ...keyErrors(service, 'evmExtendedPublicKey', input.evmExtendedPublicKey),
+    ...keyErrors(service, 'tronExtendedPublicKey', input.tronExtendedPublicKey),
   ])
   return service.db.write(async (tx) => {
     await lockInstallation(tx, {})
     const merchant = await lockMerchant(tx, request.merchantId)
-    await refuseSharedKeys(tx, { ...request, merchantId: merchant.id })
+    await rejectSharedKeys(tx, { ...request, merchantId: merchant.id })
     const changed = {
       ...merchant,
-      evmExtendedPublicKey: changedKey(merchant.evmExtendedPublicKey, request.evmExtendedPublicKey),
-      tronExtendedPublicKey: changedKey(merchant.tronExtendedPublicKey, request.tronExtendedPublicKey),
+      evmExtendedPublicKey: keepEquivalentKey(merchant.evmExtendedPublicKey, request.evmExtendedPublicKey),
+      tronExtendedPublicKey: keepEquivalentKey(merchant.tronExtendedPublicKey, request.tronExtendedPublicKey),
     }
     await updateExtendedPublicKeys(tx, changed)
     return changed
@@ -46,43 +46,43 @@ export async function setExtendedPublicKeys(
 }
 
 /** The same key in another text stays as it is stored, because its addresses are numbered by that text. */
-function changedKey(stored: string | null, given: string | null): string | null {
+function keepEquivalentKey(stored: string | null, given: string | null): string | null {
   if (stored === null || given === null) return given ?? stored
-  return derivingPart(stored) === derivingPart(given) ? stored : given
+  return publicKeyAndChainCode(stored) === publicKeyAndChainCode(given) ? stored : given
 }
 
 /**
  * Two merchants with one key would be given the same addresses, and nobody could tell whose deposit came in. Compares what
  * addresses derive from: the texts of one key differ by where a wallet says that it exported it from.
  */
-async function refuseSharedKeys(
+async function rejectSharedKeys(
   tx: Tx,
   { merchantId, ...keys }: z.output<typeof SetExtendedPublicKeysInput>,
 ): Promise<void> {
-  const others = (await merchantsWithKeys(tx, {})).filter(({ id }) => id !== merchantId)
+  const others = (await merchantsWithExtendedPublicKeys(tx, {})).filter(({ id }) => id !== merchantId)
   const taken = new Set(
     others
       .flatMap(({ evmExtendedPublicKey, tronExtendedPublicKey }) => [evmExtendedPublicKey, tronExtendedPublicKey])
-      .flatMap((key) => (key === null ? [] : [derivingPart(key)])),
+      .flatMap((key) => (key === null ? [] : [publicKeyAndChainCode(key)])),
   )
   for (const [field, key] of Object.entries(keys)) {
-    if (key !== null && taken.has(derivingPart(key))) {
+    if (key !== null && taken.has(publicKeyAndChainCode(key))) {
       throw invalidInput([{ field, code: 'INVALID_PARAMETER', message: 'must not be the key of another merchant' }])
     }
   }
 }
 
-function keyFault({ mode }: Service, field: string, key: string | null | undefined): FieldFault[] {
+function keyErrors({ mode }: Service, field: string, key: string | null | undefined): FieldError[] {
   if (!key?.trim()) return []
-  const fault = (message: string): FieldFault[] => [{ field, code: 'INVALID_FORMAT', message }]
+  const formatErrors = (message: string): FieldError[] => [{ field, code: 'INVALID_FORMAT', message }]
   try {
-    const part = derivingPart(key.trim())
+    const part = publicKeyAndChainCode(key.trim())
     if (mode !== 'live' || !sandboxKeys.includes(part)) return []
     // Anyone can spend what is sent to an address of the sandbox's key.
-    return fault("must not be the sandbox's own key, whose private key everyone knows")
+    return formatErrors("must not be the sandbox's own key, whose private key everyone knows")
   } catch (error) {
-    return fault(`is not usable: ${(error as Error).message}`)
+    return formatErrors(`is not usable: ${(error as Error).message}`)
   }
 }
 
-const sandboxKeys = Object.values(sandboxExtendedPublicKeys).map(derivingPart)
+const sandboxKeys = Object.values(sandboxExtendedPublicKeys).map(publicKeyAndChainCode)

@@ -26,10 +26,10 @@ export function deriveAddress(
 /** The address of a node's public key. */
 export function addressOf(family: Exclude<AddressFamily, 'solana'>, { publicKey }: HDKey): string {
   if (publicKey === null) throw new Error('A derived node has no public key.')
-  return encodings[family](publicKey)
+  return addressEncoders[family](publicKey)
 }
 
-const encodings: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint8Array) => string> = {
+const addressEncoders: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint8Array) => string> = {
   evm: encodeEvmAddress,
   tron: encodeTronAddress,
 }
@@ -40,7 +40,7 @@ const encodings: Record<Exclude<AddressFamily, 'solana'>, (publicKey: Uint8Array
  *
  * @throws Error where `parseExtendedPublicKey` does
  */
-export function derivingPart(extendedPublicKey: string): string {
+export function publicKeyAndChainCode(extendedPublicKey: string): string {
   const { publicKey, chainCode } = parseExtendedPublicKey(extendedPublicKey)
   if (publicKey === null || chainCode === null) throw new Error('The extended public key holds no key.')
   return bytesToHex(concatBytes(publicKey, chainCode))
@@ -56,7 +56,7 @@ export function derivingPart(extendedPublicKey: string): string {
  *   checksum, wrong version, wrong level, no point of the curve
  */
 export function parseExtendedPublicKey(text: string): HDKey {
-  if (/^.{0,4}prv/.test(text)) throw new Error(privateKeyRefusal)
+  if (/^.{0,4}prv/.test(text)) throw new Error(privateKeyMessage)
   if (text.length !== 111 || !isBase58(text)) {
     throw new Error('An extended public key is 111 characters of base58 that begin with xpub.')
   }
@@ -70,7 +70,7 @@ export function parseExtendedPublicKey(text: string): HDKey {
 function accountNode(text: string, bytes: Uint8Array): HDKey {
   const fields = new DataView(bytes.buffer, bytes.byteOffset)
   // Byte 45 opens the key: 0 announces a private one, whatever the version in front of it claims.
-  if (fields.getUint8(45) === 0) throw new Error(privateKeyRefusal)
+  if (fields.getUint8(45) === 0) throw new Error(privateKeyMessage)
   if (fields.getUint32(0) !== 0x0488b21e) {
     throw new Error('The extended public key has another version than xpub, such as ypub, zpub or tpub.')
   }
@@ -85,7 +85,7 @@ function accountNode(text: string, bytes: Uint8Array): HDKey {
   }
 }
 
-const privateKeyRefusal =
+const privateKeyMessage =
   'This is a private key. The service works with extended public keys (xpub) only: never give it a private key, ' +
   'and move the funds of one that has been given away.'
 
@@ -94,15 +94,15 @@ const privateKeyRefusal =
  * as much again as the step to an address. Bounded, because in live mode every merchant brings keys of its own.
  */
 function externalChain(extendedPublicKey: string): HDKey {
-  return rememberedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
+  return cachedNode(extendedPublicKey, () => parseExtendedPublicKey(extendedPublicKey).deriveChild(0))
 }
 
 /** A node that addresses are derived below, made at its first use. */
-export function rememberedNode(name: string, make: () => HDKey): HDKey {
-  return nodes.memo(name, { context: make })
+export function cachedNode(name: string, make: () => HDKey): HDKey {
+  return nodeCache.memo(name, { context: make })
 }
 
-const nodes = new LRUCache<string, HDKey, () => HDKey>({
+const nodeCache = new LRUCache<string, HDKey, () => HDKey>({
   max: 256,
   memoMethod: (_name, _stale, { context: make }) => make(),
 })

@@ -16,7 +16,7 @@ export function encodeEvmAddress(publicKey: Uint8Array): string {
  *
  * An address wholly in lower or wholly in upper case carries no checksum (EIP-55), so only its form can be checked.
  */
-export function evmAddressFault(address: string): string | null {
+export function evmAddressError(address: string): string | null {
   if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'An EVM address is 0x and 40 hexadecimal digits.'
 
   const digits = address.slice(2)

@@ -1,7 +1,7 @@
-import { valuesEnum } from '../../graphql/schema/enums.ts'
+import { enumType } from '../../graphql/schema/enums.ts'
 import { networks } from './network.ts'
 
-export const NetworkEnum = valuesEnum(
+export const NetworkEnum = enumType(
   'Network',
   networks,
   'A blockchain network on which stablecoins are held and paid out.',

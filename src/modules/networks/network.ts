@@ -1,6 +1,6 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 /** The networks on which stablecoins are held and paid out, spelled as the contract spells them (ruling 25). */
-export const networks = describedValues({
+export const networks = defineEnum({
   erc20: 'Ethereum, the network that tokens of the kind ERC-20 live on.',
   polygon: 'Polygon; its addresses are those of Ethereum.',
   bep20: 'BNB Smart Chain; its addresses are those of Ethereum.',
@@ -52,7 +52,7 @@ const confirmations: Record<Network, number> = {
 }
 
 /** After how many confirmations a deposit on `network` is credited. */
-export function confirmationsNeeded(network: Network): number {
+export function requiredConfirmations(network: Network): number {
   return confirmations[network]
 }
 
@@ -74,6 +74,6 @@ export const networkSpellings: readonly string[] = [
 ]
 
 /** What a request says of a network, in any case, as requests spell it; anything else as it is (ruling 25). */
-export function networkWritten<Given>(given: Given): Given | Network {
+export function normalizeNetwork<Given>(given: Given): Given | Network {
   return typeof given === 'string' ? (networks.find((network) => network === given.toLowerCase()) ?? given) : given
 }

@@ -3,7 +3,7 @@ import { bytesToNumberLE } from '@noble/curves/utils.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
-import { addressOf, parseExtendedPublicKey, rememberedNode } from './derive-address.ts'
+import { addressOf, cachedNode, parseExtendedPublicKey } from './derive-address.ts'
 import type { AddressFamily } from './network.ts'
 import { encodeSolanaAddress } from './solana.ts'
 
@@ -23,8 +23,8 @@ export const sandboxExtendedPublicKeys = {
  * which no other address is on, and then twice 31 bits of the merchant's hash.
  */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
-  if (family === 'solana') return solanaAddressNamed(`${merchantId} ${index}`)
-  const branch = rememberedNode(`${family} ${merchantId}`, () => {
+  if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)
+  const branch = cachedNode(`${family} ${merchantId}`, () => {
     const hash = sha512(utf8ToBytes(`payout-gateway sandbox merchant ${merchantId}`))
     const [first, second] = [0, 4].map((place) => new DataView(hash.buffer, hash.byteOffset).getUint32(place) >>> 1)
     const chain = parseExtendedPublicKey(sandboxExtendedPublicKeys[family]).deriveChild(1)
@@ -41,10 +41,10 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
  * published key: `base + SHA-512(index) · G`. Who knows the mnemonic knows the private scalar of each sum.
  */
 export function sandboxSolanaAddress(index: number): string {
-  return solanaAddressNamed(String(index))
+  return solanaAddressFromSeed(String(index))
 }
 
-function solanaAddressNamed(name: string): string {
+function solanaAddressFromSeed(name: string): string {
   const step = Fn.create(bytesToNumberLE(sha512(utf8ToBytes(`payout-gateway sandbox solana ${name}`))))
   return encodeSolanaAddress(sandboxSolanaBase.add(Point.BASE.multiply(step)).toBytes())
 }

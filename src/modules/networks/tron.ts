@@ -13,7 +13,7 @@ export function encodeTronAddress(publicKey: Uint8Array): string {
 }
 
 /** What is wrong with a Tron address, or null: first its alphabet, then its length, version byte and checksum. */
-export function tronAddressFault(address: string): string | null {
+export function tronAddressError(address: string): string | null {
   if (!isBase58(address)) return 'A Tron address is written in base58: digits and letters without 0, O, I and l.'
   // The length goes before the decoding, whose time grows with the square of what a caller sends.
   if (address.length !== 34) return 'A Tron address has 34 characters.'

@@ -5,8 +5,8 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { merchantOfCustomer } from '../customers/repository.ts'
 import { findMerchant } from '../merchants/find-merchant.ts'
-import { everyMerchantId } from '../merchants/iterate-merchants.ts'
-import { contextByClock } from '../merchants/sandbox-clock.ts'
+import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
+import { createMerchantContext } from '../merchants/sandbox-clock.ts'
 import { merchantOfPayout } from '../payouts/repository.ts'
 import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
@@ -17,13 +17,13 @@ import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
  * @param merchant its id, where several merchants have such a deposit
  * @throws Refusal RESOURCE_NOT_FOUND, or INVALID_INPUT that names those several
  */
-export async function contextOfDeposit(
+export async function createDepositOwnerContext(
   service: Service,
   { reference, merchant }: { readonly reference: string; readonly merchant: string | undefined },
 ): Promise<Context> {
-  if (merchant !== undefined) return contextByClock(service, (await findMerchant(service.db, merchant)).id)
+  if (merchant !== undefined) return createMerchantContext(service, (await findMerchant(service.db, merchant)).id)
   const found: string[] = []
-  for await (const merchantIds of everyMerchantId(service.db)) {
+  for await (const merchantIds of iterateMerchantIds(service.db)) {
     const deposits = await Promise.all(
       merchantIds.map((merchantId) => depositByReference(service.db, { merchantId, reference: reference.trim() })),
     )
@@ -31,12 +31,12 @@ export async function contextOfDeposit(
   }
   const [only, ...others] = found
   if (only === undefined) throw notFound('Deposit')
-  if (others.length === 0) return contextByClock(service, only)
+  if (others.length === 0) return createMerchantContext(service, only)
   const message = `is required, because several merchants have a deposit ${reference}: ${found.join(', ')}`
   throw invalidInput([{ field: 'merchant', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
-const finders = {
+const ownerFinders = {
   customer: { noun: 'Customer', find: merchantOfCustomer },
   payout: { noun: 'Payout', find: merchantOfPayout },
   wallet: { noun: 'Wallet', find: merchantOfWallet },
@@ -48,8 +48,12 @@ const finders = {
  *
  * @throws Refusal RESOURCE_NOT_FOUND
  */
-export async function contextOf(service: Service, thing: keyof typeof finders, id: string): Promise<Context> {
-  const { noun, find } = finders[thing]
+export async function createOwnerContext(
+  service: Service,
+  thing: keyof typeof ownerFinders,
+  id: string,
+): Promise<Context> {
+  const { noun, find } = ownerFinders[thing]
   const uuid = parseUuid(id)
   const merchant =
     uuid &&

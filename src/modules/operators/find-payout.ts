@@ -1,11 +1,11 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids.ts'
-import { readIdempotencyKey } from '../../core/input.ts'
+import { parseIdempotencyKey } from '../../core/input.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
-import { everyMerchantId } from '../merchants/iterate-merchants.ts'
+import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
 import { merchantById } from '../merchants/repository.ts'
-import { findByTransactionId, referenceWindow } from '../payouts/get-payout.ts'
+import { findPayoutByTransactionId, referenceIdRange } from '../payouts/get-payout.ts'
 import { payouts } from '../payouts/list.ts'
 import type { Payout } from '../payouts/payout.ts'
 import { merchantOfPayout, payoutByIdempotencyKey, payoutByReference } from '../payouts/repository.ts'
@@ -14,17 +14,17 @@ import { merchantOfPayout, payoutByIdempotencyKey, payoutByReference } from '../
  * The payouts of all merchants that have a name: an id, a transaction id, as customers read it out, a reference id, as banks know
  * it, or an idempotency key. Nearly always it is one or none.
  */
-export async function findPayouts({ db }: Pick<Service, 'db'>, name: string): Promise<readonly Payout[]> {
+export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): Promise<readonly Payout[]> {
   const given = name.trim()
   const id = parseUuid(given)
-  const { key } = readIdempotencyKey('name', given)
+  const { key } = parseIdempotencyKey('name', given)
   const found: (Payout | null)[] = []
   const owner = id === null ? null : await merchantOfPayout(db, { id })
   if (owner && id !== null) found.push(await payouts.get({ db, merchantId: owner.id }, id))
-  for await (const merchantIds of everyMerchantId(db)) {
+  for await (const merchantIds of iterateMerchantIds(db)) {
     const ofEach = merchantIds.map(async (merchantId) => [
-      await findByTransactionId(db, { merchantId, transactionId: given }),
-      id === null ? null : await payoutByReference(db, { merchantId, ...referenceWindow(id) }),
+      await findPayoutByTransactionId(db, { merchantId, transactionId: given }),
+      id === null ? null : await payoutByReference(db, { merchantId, ...referenceIdRange(id) }),
       key ? await payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }) : null,
     ])
     found.push(...(await Promise.all(ofEach)).flat())
@@ -37,11 +37,11 @@ export async function findPayouts({ db }: Pick<Service, 'db'>, name: string): Pr
  *
  * @throws Refusal RESOURCE_NOT_FOUND, or INVALID_INPUT that lists the payouts where several have the name
  */
-export async function findPayoutAnywhere(
+export async function findPayoutAcrossMerchants(
   service: Service,
   name: string,
 ): Promise<{ readonly context: Context; readonly payout: Payout }> {
-  const [payout, ...others] = await findPayouts(service, name)
+  const [payout, ...others] = await searchPayouts(service, name)
   if (!payout) throw notFound('Payout')
   if (others.length === 0) return { context: createContext(service, payout.merchantId), payout }
   const candidates: string[] = []

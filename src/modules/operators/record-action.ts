@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import { parseUuid, timestamp } from '../../core/ids.ts'
-import { freeText, parse } from '../../core/input.ts'
+import { freeText, parseInput } from '../../core/input.ts'
 import type { Database } from '../../database/database.ts'
 import type { Service } from '../../operations/context.ts'
 import type { OperatorAction } from './operator-action.ts'
-import { insertOperatorAction, operatorActionOfForm } from './repository.ts'
+import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
 /** Thrown where the same form was sent before: nothing is done a second time. */
-export class DoneBefore extends Refusal {
+export class AlreadyDoneError extends DomainError {
   constructor() {
     super('IDEMPOTENCY_KEY_REUSED', 'This was done already, and is not done again.')
   }
@@ -23,7 +23,7 @@ export class DoneBefore extends Refusal {
  * @param run the operation, on the service that it is given, which writes at least once
  * @throws DoneBefore; else what `run` throws
  */
-export async function keepAction<Result>(
+export async function recordAction<Result>(
   service: Service,
   {
     subject,
@@ -38,7 +38,7 @@ export async function keepAction<Result>(
   const write: Database['write'] = async (operation, options) => {
     if (isKept) return service.db.write(operation, options)
     const written = await service.db.write(async (tx) => {
-      if (formId !== null && (await operatorActionOfForm(tx, { formId }))) throw new DoneBefore()
+      if (formId !== null && (await operatorActionByForm(tx, { formId }))) throw new AlreadyDoneError()
       const result = await operation(tx)
       const to = typeof subject === 'string' ? subject : subject(result)
       const row = { ...action, id: service.newId(), createdAt: timestamp(service.now()) }
@@ -55,7 +55,7 @@ export async function keepAction<Result>(
 }
 
 /** The service for what only looks: whatever it would write is a mistake of ours. */
-export function onlyLooking(service: Service, name: string): Service {
+export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
     throw new Error(`${name} says that it changes nothing, and writes`)
   }
@@ -64,5 +64,5 @@ export function onlyLooking(service: Service, name: string): Service {
 
 /** The reason that an operator gives, as it is kept. @throws Refusal INVALID_INPUT */
 export function parseReason(reason: string): string {
-  return parse(z.object({ reason: freeText() }), { reason }).reason
+  return parseInput(z.object({ reason: freeText() }), { reason }).reason
 }

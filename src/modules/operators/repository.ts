@@ -1,22 +1,22 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { from, insertRow, query, queryOne } from '../../database/query.ts'
+import { insertRow, query, queryOne, selectFrom } from '../../database/query.ts'
 
 export const insertOperatorAction = insertRow('operatorActions')
 
 /** What was done by a form. */
-export const operatorActionOfForm = queryOne((p: Params<{ formId: string }>) =>
-  from('operatorActions').selectAll().where('formId', '=', p.formId),
+export const operatorActionByForm = queryOne((p: Params<{ formId: string }>) =>
+  selectFrom('operatorActions').selectAll().where('formId', '=', p.formId),
 )
 
 /** What operators did, the latest first, from before an id on. */
 export const operatorActionsBefore = query((p: Params<{ before: string; limit: number }>) =>
-  from('operatorActions').selectAll().where('id', '<', p.before).orderBy('id', 'desc').limit(p.limit),
+  selectFrom('operatorActions').selectAll().where('id', '<', p.before).orderBy('id', 'desc').limit(p.limit),
 )
 
 /** The same of what was done to one thing. */
-export const operatorActionsOf = query((p: Params<{ subject: string; before: string; limit: number }>) =>
-  from('operatorActions')
+export const operatorActionsOfSubject = query((p: Params<{ subject: string; before: string; limit: number }>) =>
+  selectFrom('operatorActions')
     .selectAll()
     .where('subject', '=', p.subject)
     .where('id', '<', p.before)

@@ -1,46 +1,46 @@
 import type { Database } from '../../database/database.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
-import { requireKnown } from './latest-event.ts'
-import { readOn } from './next-events.ts'
-import { latestEvents } from './repository.ts'
+import { requireKnownSequence } from './latest-event.ts'
+import { readEvents } from './next-events.ts'
+import { latestEventSequences } from './repository.ts'
 
 /** Events that are read at once; where there are more, the next are read right after. */
-export const eventsRead = 500
+export const eventBatchSize = 500
 
 /**
  * Looks take a tenth of the time, however many merchants are followed, unless each takes long: one that did so once, because
  * the machine or the database stood still, must not hold up what happens next. One that fails is tried again after a while.
  */
-const pausesPerLook = 9
-const longestPauseMs = 250
-const pauseAfterFaultMs = 1_000
+const pauseToPollRatio = 9
+const maxPauseMs = 250
+const pauseAfterErrorMs = 1_000
 
-type Followed = {
+type MerchantListeners = {
   /** The merchant's latest number at the last look. */
   latest: number
-  readonly isKnown: Promise<void>
-  readonly calls: Set<() => void>
+  readonly loaded: Promise<void>
+  readonly listeners: Set<() => void>
 }
 
 /** Who in this process waits for what happens to whom. */
-type Followers = {
-  readonly merchants: Map<string, Followed>
+type EventPoller = {
+  readonly merchants: Map<string, MerchantListeners>
   stop: () => void
-  isLooking: boolean
-  isDue: boolean
+  isPolling: boolean
+  isPollRequested: boolean
   /** Why the last look failed, if it did. */
-  fault: { readonly error: unknown } | null
+  failure: { readonly error: unknown } | null
 }
 
 // By what watches it: a copy of a database for one request watches the same.
-const followersOfDatabase = new WeakMap<Database['watch'], Followers>()
+const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
-function followersOf({ watch }: Database): Followers {
-  const known = followersOfDatabase.get(watch)
+function eventPollerOf({ watch }: Database): EventPoller {
+  const known = eventPollers.get(watch)
   if (known) return known
-  const followers = { merchants: new Map(), stop: () => {}, isLooking: false, isDue: false, fault: null }
-  followersOfDatabase.set(watch, followers)
+  const followers = { merchants: new Map(), stop: () => {}, isPolling: false, isPollRequested: false, failure: null }
+  eventPollers.set(watch, followers)
   return followers
 }
 
@@ -49,81 +49,81 @@ function followersOf({ watch }: Database): Followers {
  *
  * `latest` throws what the last look met, if it failed: whoever waits must not do so in silence.
  */
-export type Following = { readonly latest: () => number; readonly stop: () => void }
+export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
 /**
  * Has `call` called whenever a merchant has a later event. However many follow, in this process one look asks which merchants
  * have, and only when something was committed.
  */
-export async function followEvents(
+export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
   call: () => void,
-): Promise<Following> {
-  const followers = followersOf(db)
+): Promise<EventSubscription> {
+  const followers = eventPollerOf(db)
   const { merchants } = followers
   if (merchants.size === 0) {
-    followers.fault = null
-    followers.stop = db.watch('events', () => look(db, followers))
+    followers.failure = null
+    followers.stop = db.watch('events', () => poll(db, followers))
   }
-  const followed = merchants.get(merchantId) ?? beginFollowing(db, merchantId)
+  const followed = merchants.get(merchantId) ?? loadMerchant(db, merchantId)
   merchants.set(merchantId, followed)
-  const own = () => call()
-  followed.calls.add(own)
+  const listener = () => call()
+  followed.listeners.add(listener)
   const stop = () => {
-    followed.calls.delete(own)
-    if (followed.calls.size > 0 || merchants.get(merchantId) !== followed) return
+    followed.listeners.delete(listener)
+    if (followed.listeners.size > 0 || merchants.get(merchantId) !== followed) return
     merchants.delete(merchantId)
     if (merchants.size === 0) followers.stop()
   }
   try {
-    await followed.isKnown
+    await followed.loaded
   } catch (error) {
     stop()
     throw error
   }
   const latest = () => {
-    if (followers.fault) throw followers.fault.error
+    if (followers.failure) throw followers.failure.error
     return followed.latest
   }
   return { latest, stop }
 }
 
-function beginFollowing(db: Database, merchantId: string): Followed {
-  const followed = { latest: 0, calls: new Set<() => void>(), isKnown: Promise.resolve() }
-  followed.isKnown = (async () => {
-    const [found] = await latestEvents(db, { merchantIds: [merchantId] })
+function loadMerchant(db: Database, merchantId: string): MerchantListeners {
+  const followed = { latest: 0, listeners: new Set<() => void>(), loaded: Promise.resolve() }
+  followed.loaded = (async () => {
+    const [found] = await latestEventSequences(db, { merchantIds: [merchantId] })
     followed.latest = Math.max(followed.latest, found?.latest ?? 0)
   })()
   return followed
 }
 
-async function look(db: Database, followers: Followers): Promise<void> {
-  followers.isDue = true
-  if (followers.isLooking) return
-  followers.isLooking = true
-  followers.isDue = false
+async function poll(db: Database, followers: EventPoller): Promise<void> {
+  followers.isPollRequested = true
+  if (followers.isPolling) return
+  followers.isPolling = true
+  followers.isPollRequested = false
   const begunAt = performance.now()
-  let pauseMs = pauseAfterFaultMs
+  let pauseMs = pauseAfterErrorMs
   try {
-    const found = await latestEvents(db, { merchantIds: [...followers.merchants.keys()] })
-    followers.fault = null
-    for (const { merchantId, latest } of found) tell(followers.merchants.get(merchantId), latest)
-    pauseMs = Math.min((performance.now() - begunAt) * pausesPerLook, longestPauseMs)
+    const found = await latestEventSequences(db, { merchantIds: [...followers.merchants.keys()] })
+    followers.failure = null
+    for (const { merchantId, latest } of found) notifyListeners(followers.merchants.get(merchantId), latest)
+    pauseMs = Math.min((performance.now() - begunAt) * pauseToPollRatio, maxPauseMs)
   } catch (error) {
-    followers.isDue = true
-    followers.fault = { error }
-    for (const { calls } of followers.merchants.values()) for (const call of [...calls]) call()
+    followers.isPollRequested = true
+    followers.failure = { error }
+    for (const { listeners: calls } of followers.merchants.values()) for (const call of [...calls]) call()
   }
   setTimeout(() => {
-    followers.isLooking = false
-    if (followers.isDue && followers.merchants.size > 0) look(db, followers)
+    followers.isPolling = false
+    if (followers.isPollRequested && followers.merchants.size > 0) poll(db, followers)
   }, pauseMs).unref()
 }
 
-function tell(followed: Followed | undefined, latest: number): void {
+function notifyListeners(followed: MerchantListeners | undefined, latest: number): void {
   if (followed === undefined || followed.latest >= latest) return
   followed.latest = latest
-  for (const call of [...followed.calls]) call()
+  for (const call of [...followed.listeners]) call()
 }
 
 /**
@@ -133,28 +133,28 @@ function tell(followed: Followed | undefined, latest: number): void {
  * @param signal ends it, also where nobody has begun to read
  * @throws Refusal INVALID_INPUT for a number that is later than the latest
  */
-export async function eventsFrom(
+export async function streamEvents(
   context: Pick<Context, 'db' | 'merchantId'>,
   after: number | null,
   signal?: AbortSignal,
 ): Promise<AsyncGenerator<readonly Event[]>> {
   let wake = () => {}
-  const following = await followEvents(context, () => wake())
-  const end = () => {
+  const following = await subscribeToEvents(context, () => wake())
+  const close = () => {
     following.stop()
     wake()
   }
   try {
     if (signal?.aborted) following.stop()
-    else signal?.addEventListener('abort', end, { once: true })
-    if (after !== null) await requireKnown(context, after, following.latest())
-    return read(after ?? following.latest())
+    else signal?.addEventListener('abort', close, { once: true })
+    if (after !== null) await requireKnownSequence(context, after, following.latest())
+    return readBatches(after ?? following.latest())
   } catch (error) {
-    end()
+    close()
     throw error
   }
 
-  async function* read(first: number): AsyncGenerator<readonly Event[]> {
+  async function* readBatches(first: number): AsyncGenerator<readonly Event[]> {
     let seen = first
     try {
       while (!signal?.aborted) {
@@ -165,12 +165,12 @@ export async function eventsFrom(
           })
           continue
         }
-        const { events, through } = await readOn(context, { after: seen, limit: eventsRead, latest })
+        const { events, through } = await readEvents(context, { after: seen, limit: eventBatchSize, latest })
         seen = through
         if (events.length > 0) yield events
       }
     } finally {
-      signal?.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', close)
       following.stop()
     }
   }

@@ -1,4 +1,4 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { EventType, RowOf } from '../../database/tables.ts'
 
 export type { EventType }
@@ -7,7 +7,7 @@ export type { EventType }
 export type Event = RowOf<'events'>
 
 /** What events there are, and when. */
-export const eventTypes = describedValues({
+export const eventTypes = defineEnum({
   'payout.initiated': 'A payout was made and is `PROCESSING`.',
   'payout.completed': 'The bank paid a payout.',
   'payout.failed': 'The bank did not pay a payout; amount and fee are back in the wallet.',
@@ -35,9 +35,9 @@ export const objectTypes = [
   'payout_method',
   'webhook_endpoint',
 ] as const
-export type ObjectType = (typeof objectTypes)[number]
+export type EventObjectType = (typeof objectTypes)[number]
 
-const objectTypeOfEvent: Readonly<Record<EventType, ObjectType>> = {
+const objectTypeOfEvent: Readonly<Record<EventType, EventObjectType>> = {
   'payout.initiated': 'payout',
   'payout.completed': 'payout',
   'payout.failed': 'payout',
@@ -56,14 +56,14 @@ const objectTypeOfEvent: Readonly<Record<EventType, ObjectType>> = {
 }
 
 /** What kind of object an event is about. */
-export function objectTypeOf(type: EventType): ObjectType {
+export function objectTypeOf(type: EventType): EventObjectType {
   return objectTypeOfEvent[type]
 }
 
 const sequenceDigits = 10
 
 /** The largest number that an event may have: it is stored in four bytes. */
-export const greatestSequence = 2 ** 31 - 1
+export const maxEventSequence = 2 ** 31 - 1
 
 /**
  * The id of an event, `evt_` and a UUIDv7. It is not stored: its time is the event's, and the rest is made of the sequence,
@@ -83,5 +83,5 @@ export function sequenceOfEventId(id: string): number | null {
   const [, end] =
     /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{2}([0-9a-f]{10})$/.exec(id) ?? []
   const sequence = Number.parseInt(end ?? '', 16)
-  return sequence <= greatestSequence ? sequence : null
+  return sequence <= maxEventSequence ? sequence : null
 }

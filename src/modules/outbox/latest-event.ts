@@ -1,14 +1,14 @@
 import { invalidInput } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
-import { latestKnown } from '../../database/high-water-mark.ts'
+import { readHighWaterMark } from '../../database/high-water-mark.ts'
 import type { Reader } from '../../database/query.ts'
-import { latestInSequence } from '../../lists/sequence.ts'
+import { latestSequenceNumber } from '../../lists/sequence.ts'
 
-type Asking = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
+type EventReadContext = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
 
 /** The number of the merchant's latest event; 0 where nothing happened yet. */
-export async function latestOf({ db, merchantId }: Asking): Promise<number> {
-  return (await latestInSequence(db, { merchantId, name: 'events' }))?.latest ?? 0
+export async function latestEventSequence({ db, merchantId }: EventReadContext): Promise<number> {
+  return (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0
 }
 
 /**
@@ -18,9 +18,9 @@ export async function latestOf({ db, merchantId }: Asking): Promise<number> {
  * @param latest what is known here, without a query; another process may know a later one already, and so may who asks
  * @throws Refusal INVALID_INPUT
  */
-export async function requireKnown(context: Asking, after: number, latest = 0): Promise<number> {
+export async function requireKnownSequence(context: EventReadContext, after: number, latest = 0): Promise<number> {
   if (after <= latest) return after
-  const latestNow = await latestKnown(context.db, after, () => latestOf(context))
+  const latestNow = await readHighWaterMark(context.db, after, () => latestEventSequence(context))
   if (after <= latestNow) return after
   const message = `must be at most ${latestNow}, the sequence of the latest event`
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])

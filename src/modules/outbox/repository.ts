@@ -3,43 +3,48 @@ import type { Params } from '../../database/query.ts'
 import {
   acrossCustomers,
   acrossMerchants,
-  from,
+  insertInto,
   insertRow,
-  into,
-  list,
+  listParam,
+  pickParams,
   query,
-  sameNames,
+  selectFrom,
   statement,
 } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 import type { EventType } from './event.ts'
 
-type Numbers = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
+type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
 /** Takes the next numbers of a merchant's events, `latest` of them. */
-export const takeNumbers = statement((p: Params<Numbers>) =>
-  into('sequences')
-    .values(sameNames(p, ['merchantId', 'name', 'latest', 'latestTime']))
+export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
+  insertInto('sequences')
+    .values(pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']))
     .onConflict((conflict) =>
       conflict.columns(['merchantId', 'name']).doUpdateSet({ latest: sql<number>`sequences.latest + excluded.latest` }),
     ),
 )
 
-type NewEvent = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data'> & { back: number }
+type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data'> & { back: number }
 
-const own = ['merchantId', 'type', 'objectId', 'time'] as const
+const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
 /** Writes an event that stands so many before the latest number. */
-export const insertEvent = statement((p: Params<NewEvent & { version: number }>) =>
-  into('events').values({ ...sameNames(p, own), sequence: numberOf(p), version: p.version, data: null }),
+export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
+  insertInto('events').values({
+    ...pickParams(p, commonColumns),
+    sequence: sequenceSubquery(p),
+    version: p.version,
+    data: null,
+  }),
 )
 
 /** The same of an object that may change at any time: the next of its events, which keeps what it is now. */
-export const insertEventWithData = statement((p: Params<NewEvent & { data: object }>) =>
-  into('events').values({
-    ...sameNames(p, own),
-    sequence: numberOf(p),
-    version: from('events')
+export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
+  insertInto('events').values({
+    ...pickParams(p, commonColumns),
+    sequence: sequenceSubquery(p),
+    version: selectFrom('events')
       .select((eb) => sql<number>`coalesce(${eb.fn.max('version')}, 0) + 1`.as('next'))
       .where('merchantId', '=', p.merchantId)
       .where('objectId', '=', p.objectId)
@@ -48,8 +53,8 @@ export const insertEventWithData = statement((p: Params<NewEvent & { data: objec
   }),
 )
 
-function numberOf(p: Params<NewEvent>) {
-  return from('sequences')
+function sequenceSubquery(p: Params<EventInsertParams>) {
+  return selectFrom('sequences')
     .select(sql<number>`latest - ${p.back}`.as('sequence'))
     .where('merchantId', '=', p.merchantId)
     .where('name', '=', 'events')
@@ -60,7 +65,7 @@ export const insertEventRow = insertRow('events')
 
 /** Events after a number, in their order. */
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
-  from('events')
+  selectFrom('events')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
     .where('sequence', '>', p.after)
@@ -71,19 +76,19 @@ export const eventsAfter = query((p: Params<{ merchantId: string; after: number;
 /** Those of some types, up to another number. */
 export const eventsOfTypes = query(
   (p: Params<{ merchantId: string; after: number; through: number; types: readonly EventType[]; limit: number }>) =>
-    from('events')
+    selectFrom('events')
       .selectAll()
       .where('merchantId', '=', p.merchantId)
       .where('sequence', '>', p.after)
       .where('sequence', '<=', p.through)
-      .where('type', 'in', list(p.types))
+      .where('type', 'in', listParam(p.types))
       .orderBy('sequence')
       .limit(p.limit),
 )
 
 /** All of them up to another number. */
 export const eventsWithin = query((p: Params<{ merchantId: string; after: number; through: number }>) =>
-  from('events')
+  selectFrom('events')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
     .where('sequence', '>', p.after)
@@ -91,17 +96,20 @@ export const eventsWithin = query((p: Params<{ merchantId: string; after: number
     .orderBy('sequence'),
 )
 
-export const eventsNumbered = query((p: Params<{ merchantId: string; sequences: readonly number[] }>) =>
-  from('events').selectAll().where('merchantId', '=', p.merchantId).where('sequence', 'in', list(p.sequences)),
+export const eventsBySequence = query((p: Params<{ merchantId: string; sequences: readonly number[] }>) =>
+  selectFrom('events')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('sequence', 'in', listParam(p.sequences)),
 )
 
 /** The latest number of each of some merchants, whoever of a merchant asks first: all who follow share the look. */
-export const latestEvents = query((p: Params<{ merchantIds: readonly string[] }>) =>
+export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(
-      from('sequences')
+      selectFrom('sequences')
         .select(['merchantId', 'latest'])
-        .where('merchantId', 'in', list(p.merchantIds))
+        .where('merchantId', 'in', listParam(p.merchantIds))
         .where('name', '=', 'events'),
     ),
   ),

@@ -1,9 +1,9 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 
 /** The country of the banks that hold accounts in a currency, for the currencies of the contract (ruling 39). */
 export const countryOfCurrency = { NGN: 'Nigeria', ZAR: 'South Africa' } as const
 
-export const bankCountries = describedValues<(typeof countryOfCurrency)[keyof typeof countryOfCurrency]>({
+export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof countryOfCurrency]>({
   Nigeria: 'Banks in Nigeria.',
   'South Africa': 'Banks in South Africa.',
 })

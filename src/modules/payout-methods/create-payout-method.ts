@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
 import {
   asciiWord,
   identifier,
@@ -7,19 +7,19 @@ import {
   optional,
   optionalFreeText,
   optionalIdentifier,
-  parse,
+  optionalUuidOrEmpty,
+  parseInput,
   text,
-  whoseIdOrEmpty,
 } from '../../core/input.ts'
 import type { Tx } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
-import { newRowOfOwner } from '../../lists/sequence.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
-import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
+import { newRowFieldsOfOwner } from '../../lists/sequence.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
+import { assetCodeErrors, assetNetworkErrors, findAsset } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
-import { addressFormFault } from '../networks/address-form.ts'
+import { addressFormatError } from '../networks/address-form.ts'
 import type { Network } from '../networks/network.ts'
 import { networks } from '../networks/network.ts'
 import { recordEvent } from '../outbox/record-event.ts'
@@ -40,7 +40,7 @@ export const CreateBankPayoutMethodInput = z.object({
   bankName: text(),
   currency: text(),
   bankCode: identifier(),
-  customerId: whoseIdOrEmpty(),
+  customerId: optionalUuidOrEmpty(),
   sortCode: optionalIdentifier(),
   swiftCode: optionalIdentifier(),
   routingNumber: optionalIdentifier(),
@@ -52,7 +52,7 @@ export const CreateWalletPayoutMethodInput = z.object({
   walletAddress: asciiWord(128),
   network: z.string().min(1),
   currency: text(),
-  customerId: whoseIdOrEmpty(),
+  customerId: optionalUuidOrEmpty(),
   label: optionalFreeText(100),
 })
 
@@ -68,16 +68,16 @@ export const CreateWalletPayoutMethodInput = z.object({
 export async function createBankPayoutMethod(
   context: Context,
   input: z.input<typeof CreateBankPayoutMethodInput>,
-): Promise<Done<BankPayoutMethod>> {
+): Promise<IdempotentResult<BankPayoutMethod>> {
   const assets = await assetCodesWithNetworks(context.db)
-  const request = parse(
+  const request = parseInput(
     CreateBankPayoutMethodInput,
     input,
-    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+    assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
   )
-  return once(context, 'createBankPayoutMethod', request, (tx) =>
+  return runOnce(context, 'createBankPayoutMethod', request, (tx) =>
     addPayoutMethod(tx, context, {
-      ...none,
+      ...absentDetails,
       ...request,
       checks: checkBankDetails(request),
     }),
@@ -97,22 +97,22 @@ export async function createBankPayoutMethod(
 export async function createWalletPayoutMethod(
   context: Context,
   input: z.input<typeof CreateWalletPayoutMethodInput>,
-): Promise<Done<WalletPayoutMethod>> {
+): Promise<IdempotentResult<WalletPayoutMethod>> {
   const assets = await assetCodesWithNetworks(context.db)
   const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
-  const parsed = parse(CreateWalletPayoutMethodInput, input, [
-    ...assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
+  const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
+    ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
     // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
-    ...assetNetworkFault(assetNamed(stablecoins, input.currency) ?? stablecoins[0], {
+    ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
       field: 'network',
       network: input.network,
     }),
-    ...addressFault(input),
+    ...addressErrors(input),
   ])
   const request = { ...parsed, network: parsed.network as Network }
-  return once(context, 'createWalletPayoutMethod', request, (tx) =>
+  return runOnce(context, 'createWalletPayoutMethod', request, (tx) =>
     addPayoutMethod(tx, context, {
-      ...none,
+      ...absentDetails,
       ...request,
       checks: checkWalletAddress(request),
     }),
@@ -120,30 +120,30 @@ export async function createWalletPayoutMethod(
 }
 
 /** An address that fits no form of its network, such as one of another network, reaches nobody (ruling 23). */
-function addressFault({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldFault[] {
+function addressErrors({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldError[] {
   const { data: address } = CreateWalletPayoutMethodInput.shape.walletAddress.safeParse(walletAddress)
   const known = networks.find((each) => each === network)
-  const message = address !== undefined && known ? addressFormFault(known, address) : null
+  const message = address !== undefined && known ? addressFormatError(known, address) : null
   return message === null ? [] : [{ field: 'walletAddress', code: 'INVALID_FORMAT', message }]
 }
 
 /** What methods of other types have. */
-const none = {
+const absentDetails = {
   ...{ accountName: null, accountNumber: null, bankName: null, bankCode: null },
   ...{ sortCode: null, swiftCode: null, routingNumber: null, iban: null },
   ...{ label: null, walletAddress: null, network: null },
 }
 
-type Details = Omit<
+type PayoutMethodDetails = Omit<
   NewRowOf<'payoutMethods'>,
   'merchantId' | 'id' | 'sequence' | 'ownerSequence' | 'createdAt' | 'updatedAt'
 >
 
-async function addPayoutMethod<Given extends Details>(tx: Tx, context: Context, details: Given) {
+async function addPayoutMethod<Given extends PayoutMethodDetails>(tx: Tx, context: Context, details: Given) {
   const { merchantId } = context
   await lockActiveCustomer(tx, context, details.customerId)
   const ownerId = details.customerId ?? merchantId
-  const row = { ...(await newRowOfOwner(tx, context, { ownerId, name: 'payout_methods' })), ...details }
+  const row = { ...(await newRowFieldsOfOwner(tx, context, { ownerId, name: 'payout_methods' })), ...details }
   await insertPayoutMethod(tx, row)
   const method = { ...row, ownerId }
   await payoutMethods.count(tx, method, 1)

@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { Refusal } from '../../core/errors.ts'
-import { lookupId, parse, whoseIdOrEmpty } from '../../core/input.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import { timeOfChange } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
+import { DomainError } from '../../core/errors.ts'
+import { lookupId, optionalUuidOrEmpty, parseInput } from '../../core/input.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { newUpdatedAt } from '../../operations/context.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import { payoutMethods } from './list.ts'
 import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
 
-export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: whoseIdOrEmpty() })
+export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
 
 /** The provider's own sentence, without a full stop (ruling 100). */
-const notDeletable = "Payout method not found or doesn't belong to requester"
+const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**
  * Deletes a payout method of either type for good (contract 4.7); payouts made with its details keep them.
@@ -26,17 +26,17 @@ const notDeletable = "Payout method not found or doesn't belong to requester"
 export async function deletePayoutMethod(
   context: Context,
   input: z.input<typeof DeletePayoutMethodInput>,
-): Promise<Done<PayoutMethod>> {
-  const request = parse(DeletePayoutMethodInput, input)
-  return once(context, 'deletePayoutMethod', request, async (tx) => {
+): Promise<IdempotentResult<PayoutMethod>> {
+  const request = parseInput(DeletePayoutMethodInput, input)
+  return runOnce(context, 'deletePayoutMethod', request, async (tx) => {
     const method = await lockOwnedPayoutMethod(tx, context, request)
     if (method === null || !(await deletePayoutMethodRow(tx, method)))
-      throw new Refusal('RESOURCE_NOT_FOUND', notDeletable)
+      throw new DomainError('RESOURCE_NOT_FOUND', notFoundMessage)
     await payoutMethods.count(tx, method, -1)
     await recordEvent(tx, context, {
       type: 'payout_method.deleted',
       objectId: method.id,
-      at: timeOfChange(context, method),
+      at: newUpdatedAt(context, method),
       data: method,
     })
     return method

@@ -1,17 +1,17 @@
-import { addList, filterType } from '../../graphql/schema/connection-fields.ts'
-import { valuesEnum } from '../../graphql/schema/enums.ts'
-import type { Field } from '../../graphql/schema/fields.ts'
+import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
+import { enumType } from '../../graphql/schema/enums.ts'
+import type { ObjectField } from '../../graphql/schema/fields.ts'
 import {
-  column,
-  columnHolding,
-  columns,
-  columnsOrNull,
-  itself,
-  leadsTo,
-  made,
+  computedField,
+  exposeColumn,
+  exposeColumnAs,
+  exposeNullableStrings,
+  exposeRowAs,
+  exposeStrings,
   objectType,
+  relationField,
 } from '../../graphql/schema/fields.ts'
-import { globalId } from '../../graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../graphql/schema/global-ids.ts'
 import {
   optional,
   optionalId,
@@ -27,7 +27,7 @@ import { Customer } from '../customers/graphql.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import { bankCountries } from './bank-countries.ts'
-import type { Check as CheckRow } from './checks/check.ts'
+import type { IdentifierCheck as CheckRow } from './checks/check.ts'
 import { checkCodes, checkOutcomes } from './checks/check.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
 import { deletePayoutMethod } from './delete-payout-method.ts'
@@ -41,29 +41,25 @@ import type {
 import { payoutMethodTypes } from './payout-method.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
-export const CheckCodeEnum = valuesEnum(
+export const CheckCodeEnum = enumType(
   'CheckCode',
   checkCodes,
   'What can be checked about an identifier without asking a bank or a network.',
 )
 
-const CheckOutcomeEnum = valuesEnum('CheckOutcome', checkOutcomes, 'What a check found.')
+const CheckOutcomeEnum = enumType('CheckOutcome', checkOutcomes, 'What a check found.')
 
-export const PayoutMethodTypeEnum = valuesEnum(
-  'PayoutMethodType',
-  payoutMethodTypes,
-  'What kind of payout method it is.',
-)
+export const PayoutMethodTypeEnum = enumType('PayoutMethodType', payoutMethodTypes, 'What kind of payout method it is.')
 
-export const BankCountryEnum = valuesEnum('BankCountry', bankCountries, 'A country whose banks payouts go to.')
+export const BankCountryEnum = enumType('BankCountry', bankCountries, 'A country whose banks payouts go to.')
 
 export const Check = objectType<CheckRow>('Check', {
   description: 'What a check of an identifier found. It refuses nothing: show it to whoever typed the identifier.',
   fields: {
-    field: column('field', 'The field that was checked, such as `accountNumber`.'),
-    code: column('code', 'Which check it was.', CheckCodeEnum),
-    outcome: column('outcome', 'Whether it passed.', CheckOutcomeEnum),
-    message: column('message', 'A sentence for people.'),
+    field: exposeColumn('field', 'The field that was checked, such as `accountNumber`.'),
+    code: exposeColumn('code', 'Which check it was.', CheckCodeEnum),
+    outcome: exposeColumn('outcome', 'Whether it passed.', CheckOutcomeEnum),
+    message: exposeColumn('message', 'A sentence for people.'),
   },
 })
 
@@ -88,23 +84,23 @@ const addressDetails = {
   walletAddress: 'The address as it is written on its network.',
 }
 
-const network = 'The network that the address is on.'
+const networkDescription = 'The network that the address is on.'
 
-const ofAny = {
-  uuid: column('id', 'The id that the REST paths use.', 'UUID'),
-  customer: leadsTo(Customer, 'customerId', "The customer whose it is; null when it is the merchant's own."),
-  createdAt: column('createdAt', 'When it was registered.', 'DateTime'),
-  updatedAt: column('updatedAt', 'When it last changed.', 'DateTime'),
+const commonFields = {
+  uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
+  customer: relationField(Customer, 'customerId', "The customer whose it is; null when it is the merchant's own."),
+  createdAt: exposeColumn('createdAt', 'When it was registered.', 'DateTime'),
+  updatedAt: exposeColumn('updatedAt', 'When it last changed.', 'DateTime'),
 }
 
 export const BankPayoutMethod = nodeType<BankPayoutMethodRow>('BankPayoutMethod', {
   description: 'A bank account to pay out to.',
   source: sourceOfList(payoutMethods, 'BANK'),
   fields: {
-    ...ofAny,
-    ...columns(bankDetails),
-    ...columnsOrNull(optionalCodes),
-    checks: columnHolding('checks', 'What the checks of its identifiers found.', [Check]),
+    ...commonFields,
+    ...exposeStrings(bankDetails),
+    ...exposeNullableStrings(optionalCodes),
+    checks: exposeColumnAs('checks', 'What the checks of its identifiers found.', [Check]),
   },
 })
 
@@ -112,22 +108,22 @@ const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutMethod',
   description: 'A crypto address to pay out to.',
   source: sourceOfList(payoutMethods, 'WALLET'),
   fields: {
-    ...ofAny,
-    ...columns(addressDetails),
-    network: column('network', network, NetworkEnum),
-    ...columnsOrNull({ label: 'What its owner calls it.' }),
-    checks: columnHolding('checks', 'What the checks of its address found.', [Check]),
+    ...commonFields,
+    ...exposeStrings(addressDetails),
+    network: exposeColumn('network', networkDescription, NetworkEnum),
+    ...exposeNullableStrings({ label: 'What its owner calls it.' }),
+    checks: exposeColumnAs('checks', 'What the checks of its address found.', [Check]),
   },
 })
 
-const typesOf = { BANK: BankPayoutMethod, WALLET: WalletPayoutMethod }
-const typeOf = ({ type }: { readonly type: PayoutMethodType }) => typesOf[type]
+const nodeTypes = { BANK: BankPayoutMethod, WALLET: WalletPayoutMethod }
+const nodeTypeOf = ({ type }: { readonly type: PayoutMethodType }) => nodeTypes[type]
 
 export const PayoutMethod = nodeUnion<PayoutMethodRow>('PayoutMethod', {
   description: 'Where money can be paid out to: a bank account, or a crypto address.',
-  types: Object.values(typesOf),
+  types: Object.values(nodeTypes),
   from: ['type'],
-  typeOf,
+  typeOf: nodeTypeOf,
   source: sourceOfList(payoutMethods),
 })
 
@@ -138,22 +134,22 @@ const OwnedPayoutMethodFilter = filterType('OwnedPayoutMethodFilter', payoutMeth
   known: ['owner'],
 })
 
-addList('payoutMethods', payoutMethods, {
+addConnection('payoutMethods', payoutMethods, {
   of: PayoutMethod,
   items: 'payout methods',
   called: 'methods',
   places: [
     {
-      shows: 'The payout methods of the merchant and of its customers',
+      summary: 'The payout methods of the merchant and of its customers',
       filter: filterType('PayoutMethodFilter', payoutMethods, { which: 'Which payout methods' }),
     },
     {
       on: Merchant,
       owner: 'merchant',
-      shows: "The payout methods that the merchant itself owns, no customer's",
+      summary: "The payout methods that the merchant itself owns, no customer's",
       filter: OwnedPayoutMethodFilter,
     },
-    { on: Customer, parent: 'customer', shows: 'The payout methods that it owns', filter: OwnedPayoutMethodFilter },
+    { on: Customer, parent: 'customer', summary: 'The payout methods that it owns', filter: OwnedPayoutMethodFilter },
   ],
 })
 
@@ -165,7 +161,7 @@ addMutation('createBankPayoutMethod', {
   inputDescription: 'A bank account to pay out to.',
   input: { customerId, ...requiredTexts(bankDetails), ...optionalTexts(optionalCodes) },
   operation: createBankPayoutMethod,
-  payload: { payoutMethod: itself(BankPayoutMethod, 'The new method.') },
+  payload: { payoutMethod: exposeRowAs(BankPayoutMethod, 'The new method.') },
   errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
@@ -179,7 +175,7 @@ addMutation('updateBankPayoutMethod', {
     ...optionalTexts({ ...bankDetails, ...optionalCodes }),
   },
   operation: updateBankPayoutMethod,
-  payload: { payoutMethod: itself(BankPayoutMethod, 'The method as it is now.') },
+  payload: { payoutMethod: exposeRowAs(BankPayoutMethod, 'The method as it is now.') },
   errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
@@ -189,19 +185,19 @@ addMutation('createWalletPayoutMethod', {
   input: {
     customerId,
     ...requiredTexts(addressDetails),
-    network: required(network, NetworkEnum),
+    network: required(networkDescription, NetworkEnum),
     label: optional('What to call it, in at most 100 characters.'),
   },
   operation: createWalletPayoutMethod,
-  payload: { payoutMethod: itself(WalletPayoutMethod, 'The new method.') },
+  payload: { payoutMethod: exposeRowAs(WalletPayoutMethod, 'The new method.') },
   errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
-const deletedId: Field<PayoutMethodRow> = made(
+const deletedId: ObjectField<PayoutMethodRow> = computedField(
   'ID',
   ['type', 'id'],
   'The global id that it had, so that a cache can forget it.',
-  (method) => globalId(typeOf(method).name, method.id),
+  (method) => toGlobalId(nodeTypeOf(method).name, method.id),
 )
 
 addMutation('deletePayoutMethod', {

@@ -1,5 +1,5 @@
-import { byOneOf, byOwner, byText } from '../../lists/filters.ts'
-import { defineList, present } from '../../lists/list.ts'
+import { filterByEnum, filterByOwner, filterByText } from '../../lists/filters.ts'
+import { defineList, omitNulls } from '../../lists/list.ts'
 import { ownerIdOf } from '../../lists/owner.ts'
 import type { AssetType } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
@@ -19,27 +19,27 @@ export const payoutMethods = defineList({
   order: 'payoutMethods.sequence',
   createdAt: 'payoutMethods.createdAt',
   conditions: {
-    ownerId: { column: 'payoutMethods.ownerId', order: 'payoutMethods.ownerSequence', parents: 'customers' },
+    ownerId: { column: 'payoutMethods.ownerId', order: 'payoutMethods.ownerSequence', parentTable: 'customers' },
     type: { column: 'payoutMethods.type' },
     currency: { column: 'payoutMethods.currency' },
   },
   filters: {
-    owner: byOwner("Only one customer's, or the merchant's own.", {
+    owner: filterByOwner("Only one customer's, or the merchant's own.", {
       description:
         'Only methods of this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
     }),
-    type: byOneOf(payoutMethodTypes, 'Only bank accounts, or only crypto addresses.'),
-    currency: byText('Only methods in this currency or stablecoin, such as `NGN`.', {
+    type: filterByEnum(payoutMethodTypes, 'Only bank accounts, or only crypto addresses.'),
+    currency: filterByText('Only methods in this currency or stablecoin, such as `NGN`.', {
       description: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
     }),
   },
   conditionsOf: async ({ owner, type, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
-    if (currency === null) return { ownerId, type: type ?? undefined, ...present(others) }
+    if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
     // A currency implies its type of method, so it decides.
     const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
     const implied = asset && typeOfAsset[asset.assetType]
-    return implied === type ? { ownerId, currency, ...present(others) } : null
+    return implied === type ? { ownerId, currency, ...omitNulls(others) } : null
   },
   ofCustomer: 'ownerId',
   previousCursors: {
@@ -48,9 +48,9 @@ export const payoutMethods = defineList({
     currency: (currency) => ({ currency }),
   },
   parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
-  counted: [
-    { of: null, by: { type: 'type', currency: 'currency' } },
-    { of: { condition: 'ownerId', label: 'owner' }, by: { type: 'type', currency: 'currency' } },
+  countedScopes: [
+    { parent: null, conditionLabels: { type: 'type', currency: 'currency' } },
+    { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { type: 'type', currency: 'currency' } },
   ],
   columnsOfPages: listedColumns,
 })

@@ -2,7 +2,7 @@ import { parseUuid } from '../../core/ids.ts'
 import type { Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { PayoutMethod } from './payout-method.ts'
-import { payoutMethodOf } from './payout-method.ts'
+import { toPayoutMethod } from './payout-method.ts'
 import { lockPayoutMethodById } from './repository.ts'
 
 /**
@@ -16,5 +16,5 @@ export async function lockOwnedPayoutMethod(
 ): Promise<PayoutMethod | null> {
   const id = parseUuid(payoutMethodId)
   const row = id && (await lockPayoutMethodById(tx, { merchantId, id }))
-  return row && row.customerId === customerId ? payoutMethodOf(row) : null
+  return row && row.customerId === customerId ? toPayoutMethod(row) : null
 }

@@ -4,11 +4,11 @@ import type { countryOfCurrency } from './bank-countries.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 
 /** What a form knows before it asks: it is for one type, one currency and one owner. */
-type GivenField = 'type' | 'currency' | 'customerId'
+type PresetField = 'type' | 'currency' | 'customerId'
 
 /** The fields that a form asks for, by their names in the operations' input. */
-export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, GivenField>
-export type WalletField = Exclude<keyof typeof CreateWalletPayoutMethodInput.shape, GivenField>
+export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>
+export type WalletField = Exclude<keyof typeof CreateWalletPayoutMethodInput.shape, PresetField>
 
 /** What a form says about a field. */
 export type FieldText = { readonly label: string; readonly description: string }
@@ -32,10 +32,13 @@ export const walletFieldTexts: Record<WalletField, FieldText> = {
 
 /** Values that pass every check, for an account in `currency`; none for what each country has its own form of. */
 export function bankExamples(currency: string): Readonly<Partial<Record<BankField, string>>> {
-  return { ...anywhere, ...(Object.hasOwn(ofCountry, currency) && ofCountry[currency as keyof typeof ofCountry]) }
+  return {
+    ...commonExamples,
+    ...(Object.hasOwn(examplesByCurrency, currency) && examplesByCurrency[currency as keyof typeof examplesByCurrency]),
+  }
 }
 
-const anywhere = {
+const commonExamples = {
   accountName: 'Ada Obi',
   sortCode: '20-20-15',
   swiftCode: 'DEUTDEFF',
@@ -43,23 +46,31 @@ const anywhere = {
   iban: 'GB82 WEST 1234 5698 7654 32',
 }
 
-const inNigeria = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044', swiftCode: 'ABNGNGLA' }
+const nigerianExamples = {
+  accountNumber: '0690000032',
+  bankName: 'Access Bank',
+  bankCode: '044',
+  swiftCode: 'ABNGNGLA',
+}
 
-const inSouthAfrica = {
+const southAfricanExamples = {
   accountNumber: '62012345678',
   bankName: 'First National Bank',
   bankCode: '250655',
   swiftCode: 'FIRNZAJJ',
 }
 
-const ofCountry = { NGN: inNigeria, ZAR: inSouthAfrica } satisfies Record<keyof typeof countryOfCurrency, object>
+const examplesByCurrency = { NGN: nigerianExamples, ZAR: southAfricanExamples } satisfies Record<
+  keyof typeof countryOfCurrency,
+  object
+>
 
 /** Values that pass every check, for an address on `network`. */
 export function walletExamples(network: Network): Readonly<Record<WalletField, string>> {
-  return { walletAddress: addresses[addressFamily(network)], network, label: 'Treasury' }
+  return { walletAddress: exampleAddresses[addressFamily(network)], network, label: 'Treasury' }
 }
 
-const addresses: Record<AddressFamily, string> = {
+const exampleAddresses: Record<AddressFamily, string> = {
   evm: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
   tron: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
   solana: 'So11111111111111111111111111111111111111112',

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
-import { notOneOf, oneOf, optional, parse, text, textRules } from '../../core/input.ts'
+import type { FieldError } from '../../core/errors.ts'
+import { notOneOfError, oneOf, optional, parseInput, text, textRules } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
 import type { AssetCode, AssetNetwork } from '../asset-codes/asset-code.ts'
-import { assetCodeFault, assetNamed } from '../asset-codes/check-asset-code.ts'
+import { assetCodeErrors, findAsset } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { bankCountries, bankCountryOf } from './bank-countries.ts'
-import type { Check, CheckCode } from './checks/check.ts'
+import type { CheckCode, IdentifierCheck } from './checks/check.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
 import { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
@@ -53,29 +53,29 @@ export async function getPayoutMethodRequirements(
   input: z.input<typeof PayoutMethodRequirementsInput>,
 ): Promise<PayoutMethodRequirements> {
   const assets = await assetCodesWithNetworks(db)
-  const asset = assetNamed(assets, input.currency)
-  const { currency } = parse(PayoutMethodRequirementsInput, input, [
-    ...assetCodeFault(assets, { field: 'currency', code: input.currency }),
-    ...countryFault(asset, input.country),
+  const asset = findAsset(assets, input.currency)
+  const { currency } = parseInput(PayoutMethodRequirementsInput, input, [
+    ...assetCodeErrors(assets, { field: 'currency', code: input.currency }),
+    ...countryErrors(asset, input.country),
   ])
   if (asset?.networks) return { currency, country: null, type: 'WALLET', fields: walletFields(asset.networks) }
   return { currency, country: bankCountryOf(currency), type: 'BANK', fields: bankFields(currency) }
 }
 
-function countryFault(asset: AssetCode | undefined, country: unknown): FieldFault[] {
+function countryErrors(asset: AssetCode | undefined, country: unknown): FieldError[] {
   const expected = asset && bankCountryOf(asset.code)
   const isKnown = bankCountries.some((each) => each === country)
   if (!asset || !isKnown || country === expected) return []
   const field = 'country'
   if (!expected) return [{ field, code: 'INVALID_PARAMETER', message: `must be absent for ${asset.code}` }]
-  const { message, ...fault } = notOneOf(field, [expected])
+  const { message, ...fault } = notOneOfError(field, [expected])
   return [{ ...fault, message: `${message} for a bank account in ${asset.code}` }]
 }
 
 function bankFields(currency: string): FieldRequirement[] {
   const examples = bankExamples(currency)
   const found = checkBankDetails({ ...noDetails, ...examples, currency })
-  return fieldsOf(CreateBankPayoutMethodInput, { texts: bankFieldTexts, examples, found })
+  return fieldRequirementsOf(CreateBankPayoutMethodInput, { texts: bankFieldTexts, examples, checkResults: found })
 }
 
 const noDetails = { accountNumber: '', bankCode: '', sortCode: '', swiftCode: '', routingNumber: '', iban: '' }
@@ -84,19 +84,26 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
   const allowed = networks.map(({ network }) => network)
   const found = allowed.flatMap((network) => checkWalletAddress({ network, walletAddress: '' }))
   const examples = allowed[0] ? walletExamples(allowed[0]) : {}
-  const fields = fieldsOf(CreateWalletPayoutMethodInput, { texts: walletFieldTexts, examples, found })
+  const fields = fieldRequirementsOf(CreateWalletPayoutMethodInput, {
+    texts: walletFieldTexts,
+    examples,
+    checkResults: found,
+  })
   return fields.map((field) => (field.name === 'network' ? { ...field, allowedValues: allowed } : field))
 }
 
-type Knowledge = {
+type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
   /** What the checks found about some value of each field that they look at. */
-  readonly found: readonly Check[]
+  readonly checkResults: readonly IdentifierCheck[]
 }
 
 /** The fields of an operation's input that a form asks for, with what the schema of each says. */
-function fieldsOf(schema: z.ZodObject, { texts, examples, found }: Knowledge): FieldRequirement[] {
+function fieldRequirementsOf(
+  schema: z.ZodObject,
+  { texts, examples, checkResults: found }: FieldSources,
+): FieldRequirement[] {
   return Object.entries<z.ZodType>(schema.shape as Record<string, z.ZodType>).flatMap(([name, field]) => {
     const text = texts[name]
     if (!text) return []

@@ -1,19 +1,19 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
 import type { Network } from '../networks/network.ts'
 
-export const payoutMethodTypes = describedValues({
+export const payoutMethodTypes = defineEnum({
   BANK: 'A bank account.',
   WALLET: 'A crypto address.',
 })
 export type PayoutMethodType = (typeof payoutMethodTypes)[number]
 
-type Row = RowOf<'payoutMethods'>
+type PayoutMethodTableRow = RowOf<'payoutMethods'>
 
 /** A bank account or crypto address that payouts can go to (contract 2.2), with what its checks found (ruling 23). */
 export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
 
-export type BankPayoutMethod = Row & {
+export type BankPayoutMethod = PayoutMethodTableRow & {
   readonly type: 'BANK'
   readonly accountName: string
   readonly accountNumber: string
@@ -21,7 +21,7 @@ export type BankPayoutMethod = Row & {
   readonly bankCode: string
 }
 
-export type WalletPayoutMethod = Row & {
+export type WalletPayoutMethod = PayoutMethodTableRow & {
   readonly type: 'WALLET'
   readonly walletAddress: string
   readonly network: Network
@@ -38,13 +38,13 @@ type ListedColumn = (typeof listedColumns)[number]
 
 /** What a page tells of a method: reading what its checks found would take it half as long again. */
 export type ListedPayoutMethod = {
-  BANK: Listed<BankPayoutMethod>
-  WALLET: Listed<WalletPayoutMethod>
+  BANK: ListedMethod<BankPayoutMethod>
+  WALLET: ListedMethod<WalletPayoutMethod>
 }[PayoutMethodType]
 
-export type Listed<Method extends PayoutMethod> = Pick<Method, ListedColumn>
+export type ListedMethod<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
 /** The method of a row; the table's own check holds that the columns of its type are there. */
-export function payoutMethodOf(row: Row): PayoutMethod {
+export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
 }

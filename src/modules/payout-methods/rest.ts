@@ -1,10 +1,10 @@
 import { text } from '../../rest/forms.ts'
-import { listRoute, neighbours } from '../../rest/list-route.ts'
+import { adjacentPageMembers, listRoute } from '../../rest/list-route.ts'
 import { idField, idOrEmptyField } from '../../rest/reference.ts'
-import type { Group } from '../../rest/route.ts'
+import type { RouteGroup } from '../../rest/route.ts'
 import { post, put, remove } from '../../rest/route.ts'
-import { from, listOf, message } from '../../rest/shape.ts'
-import { networkSpellings, networkWritten } from '../networks/network.ts'
+import { constantMessage, listOf, member } from '../../rest/shape.ts'
+import { networkSpellings, normalizeNetwork } from '../networks/network.ts'
 import {
   CreateBankPayoutMethodInput,
   CreateWalletPayoutMethodInput,
@@ -36,20 +36,20 @@ const bankFields = {
 }
 
 /** What names one that is there. */
-const named = {
+const idFields = {
   payoutMethodId: idField('The id of the payout method.'),
   customerId: idOrEmptyField('The customer whose it is; it must be left out for the merchant’s own.'),
 }
 const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
 
 /** The provider's sentences, which begin with whose it is (ruling 100). */
-const byOwner = (said: string) =>
-  from(
+const ownerMessage = (said: string) =>
+  member(
     ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${said}`,
     text('A sentence for people.', `Merchant ${said}`),
   )
 
-export const payoutMethodEndpoints: Group = {
+export const payoutMethodEndpoints: RouteGroup = {
   name: 'Payout methods',
   description: 'Bank accounts and crypto addresses to pay out to.',
   routes: [
@@ -64,7 +64,7 @@ export const payoutMethodEndpoints: Group = {
         example: 'Merchant payout methods retrieved successfully',
       },
       rows: listOf('The payout methods of the page.', payoutMethod),
-      pagination: neighbours,
+      pagination: adjacentPageMembers,
     }),
     post('/api/payout/methods/banks', {
       name: 'createBankPayoutMethod',
@@ -82,8 +82,8 @@ export const payoutMethodEndpoints: Group = {
         bankName: 'Access Bank',
         bankCode: '044',
       },
-      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-      answer: { message: byOwner('payout method added successfully!'), data: bankMethod },
+      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      response: { message: ownerMessage('payout method added successfully!'), data: bankMethod },
     }),
     put('/api/payout/methods/banks/:payout_method_id', {
       name: 'updateBankPayoutMethod',
@@ -92,10 +92,10 @@ export const payoutMethodEndpoints: Group = {
         'Changes the fields of a bank account that are sent, and no others. An optional field that is sent as null or empty is cleared. It never changes whose it is.',
       input: UpdateBankPayoutMethodInput,
       operation: updateBankPayoutMethod,
-      fields: { payoutMethodId: named.payoutMethodId, ...bankFields, customerId: named.customerId },
+      fields: { payoutMethodId: idFields.payoutMethodId, ...bankFields, customerId: idFields.customerId },
       example: { payoutMethodId: exampleId, bankName: 'Access Bank Plc' },
-      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-      answer: { message: message('Bank account updated successfully'), data: bankMethod },
+      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      response: { message: constantMessage('Bank account updated successfully'), data: bankMethod },
     }),
     post('/api/payout/methods/wallets', {
       name: 'createWalletPayoutMethod',
@@ -107,14 +107,14 @@ export const payoutMethodEndpoints: Group = {
       fields: {
         type: 'Says that it is a crypto address; the path says so without it.',
         walletAddress: walletTexts.walletAddress,
-        network: { enum: networkSpellings, read: networkWritten, description: walletTexts.network },
+        network: { enum: networkSpellings, read: normalizeNetwork, description: walletTexts.network },
         currency: 'The code of a supported stablecoin, such as `USDC`.',
         customerId: bankFields.customerId,
         label: walletTexts.label,
       },
       example: { type: 'WALLET', currency: 'USDC', ...walletExample },
-      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
-      answer: { message: byOwner('payout method added successfully!'), data: walletMethod },
+      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+      response: { message: ownerMessage('payout method added successfully!'), data: walletMethod },
     }),
     remove('/api/payout/methods/:payout_method_id', {
       name: 'deletePayoutMethod',
@@ -123,10 +123,10 @@ export const payoutMethodEndpoints: Group = {
         'Deletes a bank account or crypto address for good. Payouts made to it keep its details. The body may be left out for the merchant’s own.',
       input: DeletePayoutMethodInput,
       operation: deletePayoutMethod,
-      fields: named,
+      fields: idFields,
       example: { payoutMethodId: exampleId },
-      refusals: ['RESOURCE_NOT_FOUND'],
-      answer: { message: byOwner('payout method deleted successfully') },
+      errors: ['RESOURCE_NOT_FOUND'],
+      response: { message: ownerMessage('payout method deleted successfully') },
     }),
   ],
 }

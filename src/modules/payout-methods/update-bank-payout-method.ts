@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
-import { lookupId, parse, sentFields, whoseIdOrEmpty } from '../../core/input.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import { timeOfChange } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
-import { assetCodeFault } from '../asset-codes/check-asset-code.ts'
+import { lookupId, optionalUuidOrEmpty, parseInput, sentFields } from '../../core/input.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { newUpdatedAt } from '../../operations/context.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
+import { assetCodeErrors } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { recordEvent } from '../outbox/record-event.ts'
@@ -20,7 +20,7 @@ const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
 export const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
-  customerId: whoseIdOrEmpty(),
+  customerId: optionalUuidOrEmpty(),
   ...z.object(fields).partial().shape,
 })
 
@@ -34,23 +34,23 @@ export const UpdateBankPayoutMethodInput = z.object({
 export async function updateBankPayoutMethod(
   context: Context,
   input: z.input<typeof UpdateBankPayoutMethodInput>,
-): Promise<Done<BankPayoutMethod>> {
+): Promise<IdempotentResult<BankPayoutMethod>> {
   const assets = await assetCodesWithNetworks(context.db)
-  const request = parse(
+  const request = parseInput(
     UpdateBankPayoutMethodInput,
     input,
-    assetCodeFault(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+    assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
   )
   const { payoutMethodId, customerId, type: _, ...parsed } = request
   const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
-  return once(context, 'updateBankPayoutMethod', { payoutMethodId, customerId, changes }, async (tx) => {
+  return runOnce(context, 'updateBankPayoutMethod', { payoutMethodId, customerId, changes }, async (tx) => {
     const method = await lockOwnedPayoutMethod(tx, context, request)
     if (method?.type !== 'BANK') throw notFound('Payout method')
     await lockActiveCustomer(tx, context, method.customerId)
 
     const merged = { ...method, ...changes }
     if (JSON.stringify(merged) === JSON.stringify(method)) return method
-    const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: timeOfChange(context, method) }
+    const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: newUpdatedAt(context, method) }
     await updateBankDetails(tx, updated)
     if (updated.currency !== method.currency) {
       await payoutMethods.count(tx, method, -1)

@@ -1,29 +1,29 @@
-import { allInOrder } from '../../core/errors.ts'
-import { Conflict } from '../../database/database.ts'
-import type { Answer, Tx } from '../../database/query.ts'
-import { answerOf } from '../../database/query.ts'
-import type { NewRow } from '../../lists/sequence.ts'
-import { holdList, newRow } from '../../lists/sequence.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import type { Idempotency, Memory } from '../../operations/idempotency/run-once.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
+import { allOrFirstError } from '../../core/errors.ts'
+import { ConflictError } from '../../database/database.ts'
+import type { MaybePromise, Tx } from '../../database/query.ts'
+import { mapMaybe } from '../../database/query.ts'
+import type { NewRowFields } from '../../lists/sequence.ts'
+import { lockSequence, newRowFields } from '../../lists/sequence.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import type { Idempotency, IdempotencyStore } from '../../operations/idempotency/run-once.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { WalletEntry } from '../ledger/post-transfer.ts'
 import { debitPayer, recordTransfer } from '../ledger/post-transfer.ts'
 import { recordEvent } from '../outbox/record-event.ts'
-import { queueTransfer } from '../rail-orders/enqueue-order.ts'
-import { railRoutes } from '../rail-orders/repository.ts'
-import type { Routes } from '../rail-orders/select-rail.ts'
-import { railFor } from '../rail-orders/select-rail.ts'
+import { enqueueRailOrder } from '../rail-orders/enqueue-order.ts'
+import { cachedRailRoutes } from '../rail-orders/repository.ts'
+import type { RailRoutes } from '../rail-orders/select-rail.ts'
+import { selectRail } from '../rail-orders/select-rail.ts'
 import type { Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
 import type { Payout } from './payout.ts'
-import { asCreated, standardTransferType, untouched } from './payout.ts'
+import { defaultTransferType, initialPayoutState, payoutAsCreated } from './payout.ts'
 import { withChecksum } from './payout-checksum.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
 import { parsePayout } from './payout-input.ts'
 import type { Quote } from './quote.ts'
-import { findPayingWallet, payerOf, priceFor } from './quote.ts'
+import { findPayingWallet, payerOf, quoteWithParties } from './quote.ts'
 import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
@@ -40,35 +40,35 @@ import { transactionId } from './transaction-id.ts'
  *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT
  *   (an amount of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export async function createPayout(context: Context, input: PayoutInput): Promise<Done<Payout>> {
+export async function createPayout(context: Context, input: PayoutInput): Promise<IdempotentResult<Payout>> {
   const request = parsePayout(input)
-  return once(context, payoutMemory(context), request, async (tx, idempotency) => {
+  return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
     const payer = lockActiveCustomer(tx, context, request.customerId)
     const recipient = findRecipient(tx, context, request)
-    const priced = priceFor(tx, context, request, { payer, recipient })
-    const [price, routes] = await allInOrder([priced, railRoutes(tx, {})])
+    const priced = quoteWithParties(tx, context, request, { payer, recipient })
+    const [price, routes] = await allOrFirstError([priced, cachedRailRoutes(tx, {})])
     return recordPayout(tx, context, { request, recipient: await recipient, routes, price, idempotency })
   })
 }
 
-type Decided = {
+type PayoutDraft = {
   readonly request: PayoutRequest
   readonly recipient: Recipient
-  readonly routes: Routes
+  readonly routes: RailRoutes
   readonly price: Quote
   readonly idempotency: Idempotency | null
 }
 
-async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise<Payout> {
+async function recordPayout(tx: Tx, context: Context, decided: PayoutDraft): Promise<Payout> {
   const { request, price } = decided
-  const entry = await pay(tx, context, request, price)
-  const row = await newRow(tx, context, 'payouts')
+  const entry = await debitPayingWallet(tx, context, request, price)
+  const row = await newRowFields(tx, context, 'payouts')
   const transferId = await recordPayoutTransfer(tx, context, { payoutId: row.id, request, price, entry })
   const payout = newPayout(decided, { row, entry, transferId, referenceId: context.newId() })
-  const rail = railFor(decided.routes, context, payout)
-  await allInOrder([
+  const rail = selectRail(decided.routes, context, payout)
+  await allOrFirstError([
     insertPayout(tx, withChecksum(payout)),
-    rail === null ? null : queueTransfer(tx, context, { rail, payout }),
+    rail === null ? null : enqueueRailOrder(tx, context, { rail, payout }),
   ])
   await recordEvent(tx, context, { type: 'payout.initiated', objectId: payout.id, at: payout.createdAt, version: 1 })
   return payout
@@ -79,24 +79,33 @@ async function recordPayout(tx: Tx, context: Context, decided: Decided): Promise
  *
  * @throws Refusal RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-function pay(tx: Tx, context: Context, request: PayoutRequest, { total }: Quote): Answer<WalletEntry> {
+function debitPayingWallet(
+  tx: Tx,
+  context: Context,
+  request: PayoutRequest,
+  { total }: Quote,
+): MaybePromise<WalletEntry> {
   const payer = payerOf(context, request)
-  return answerOf(
+  return mapMaybe(
     debitPayer(tx, context, { ...payer, amount: total }),
-    (entry) => entry ?? refuseToPay(tx, context, { ...payer, total }),
+    (entry) => entry ?? throwDebitError(tx, context, { ...payer, total }),
   )
 }
 
-async function refuseToPay(tx: Tx, context: Context, payer: Parameters<typeof findPayingWallet>[2]): Promise<never> {
+async function throwDebitError(
+  tx: Tx,
+  context: Context,
+  payer: Parameters<typeof findPayingWallet>[2],
+): Promise<never> {
   await findPayingWallet(tx, context, payer)
-  throw new Conflict('another request took the money first, and one after it has put some back')
+  throw new ConflictError('another request took the money first, and one after it has put some back')
 }
 
 function recordPayoutTransfer(
   tx: Tx,
   context: Context,
   { payoutId, request, price, entry }: { payoutId: string; request: PayoutRequest; price: Quote; entry: WalletEntry },
-): Answer<string> {
+): MaybePromise<string> {
   const transfer = {
     kind: 'payout',
     assetCode: request.assetCode,
@@ -107,8 +116,8 @@ function recordPayoutTransfer(
   return recordTransfer(tx, context, transfer, entry)
 }
 
-type Recorded = {
-  readonly row: NewRow
+type PayoutPosting = {
+  readonly row: NewRowFields
   readonly entry: WalletEntry
   readonly transferId: string
   readonly referenceId: string
@@ -116,8 +125,8 @@ type Recorded = {
 
 /** Field by field: an object of so many that others are spread into takes ten times as long to make. */
 function newPayout(
-  { request, recipient, price, idempotency }: Decided,
-  { row, entry, transferId, referenceId }: Recorded,
+  { request, recipient, price, idempotency }: PayoutDraft,
+  { row, entry, transferId, referenceId }: PayoutPosting,
 ): Payout {
   return {
     merchantId: row.merchantId,
@@ -135,7 +144,7 @@ function newPayout(
     amount: request.amount,
     fee: price.fee,
     feeDeductedFrom: price.feeDeductedFrom,
-    balanceAfter: entry.place.balanceAfter,
+    balanceAfter: entry.position.balanceAfter,
     exchangeRate: price.exchangeRate,
     amountFiat: price.amountFiat,
     recipientName: recipient.recipientName,
@@ -146,22 +155,22 @@ function newPayout(
     accountNumber: recipient.accountNumber,
     paymentPurpose: request.paymentPurpose,
     narration: request.narration,
-    transferType: request.transferType ?? standardTransferType,
-    ...untouched,
+    transferType: request.transferType ?? defaultTransferType,
+    ...initialPayoutState,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
   }
 }
 
 /** The key of a payout is a column of the payout itself, so it is remembered for ever and can't be lost apart from it. */
-function payoutMemory({ merchantId }: Context): Memory<Payout> {
+function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout> {
   return {
-    hold: (tx) => holdList(tx, merchantId, 'payouts'),
-    recall: (tx, key) =>
-      answerOf(
+    lock: (tx) => lockSequence(tx, merchantId, 'payouts'),
+    find: (tx, key) =>
+      mapMaybe(
         payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),
-        (payout) => payout && { fingerprint: payout.fingerprint, result: asCreated(payout) },
+        (payout) => payout && { fingerprint: payout.fingerprint, result: payoutAsCreated(payout) },
       ),
-    keep: () => {},
+    save: () => {},
   }
 }

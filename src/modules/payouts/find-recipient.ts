@@ -1,9 +1,9 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { notOneOf } from '../../core/input.ts'
-import type { Answer, Reader } from '../../database/query.ts'
+import { notOneOfError } from '../../core/input.ts'
+import type { MaybePromise, Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
-import { payoutMethodOf } from '../payout-methods/payout-method.ts'
+import { toPayoutMethod } from '../payout-methods/payout-method.ts'
 import { payoutMethodById } from '../payout-methods/repository.ts'
 import { corridorTo, recipientCurrencies } from './payout.ts'
 import type { PayoutRequest } from './payout-input.ts'
@@ -27,20 +27,20 @@ export type Recipient = Destination & {
  *
  * @throws Refusal, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */
-export function findRecipient(db: Reader, context: Context, request: PayoutRequest): Answer<Recipient> {
+export function findRecipient(db: Reader, context: Context, request: PayoutRequest): MaybePromise<Recipient> {
   const { customerId, payoutMethodId } = request
-  if (payoutMethodId !== null) return holderOf(db, context, { customerId, payoutMethodId })
+  if (payoutMethodId !== null) return findMethodRecipient(db, context, { customerId, payoutMethodId })
   const { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry } = request
   return { accountNumber, bankName, bankCode, recipientName, recipientCurrency, recipientCountry, method: null }
 }
 
-async function holderOf(
+async function findMethodRecipient(
   db: Reader,
   { merchantId }: Context,
   { customerId, payoutMethodId }: { customerId: string | null; payoutMethodId: string },
 ): Promise<Recipient> {
   const row = await payoutMethodById(db, { merchantId, id: payoutMethodId })
-  const method = row && payoutMethodOf(row)
+  const method = row && toPayoutMethod(row)
   if (!method || (customerId !== null && method.customerId !== customerId)) throw notFound('Payout method')
   if (method.type !== 'BANK') {
     const message = 'is a crypto address: only bank accounts are paid'
@@ -53,7 +53,7 @@ function recipientOf(method: BankPayoutMethod): Recipient {
   const { currency, accountName, accountNumber, bankName, bankCode } = method
   const corridor = corridorTo(currency)
   if (!corridor) {
-    const { message, ...fault } = notOneOf('payoutMethodId', recipientCurrencies)
+    const { message, ...fault } = notOneOfError('payoutMethodId', recipientCurrencies)
     throw invalidInput([{ ...fault, message: `is a method in ${currency}, and its currency ${message}` }])
   }
   const { recipientCurrency, recipientCountry } = corridor

@@ -1,24 +1,24 @@
 import type { z } from 'zod'
 import { timestamp } from '../../core/ids.ts'
-import { isGiven, oneOf, parse } from '../../core/input.ts'
+import { hasValue, oneOf, parseInput } from '../../core/input.ts'
 import type { Amount } from '../../core/money/amount.ts'
-import type { Answer } from '../../database/query.ts'
+import type { MaybePromise } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import { merchantWallTime } from '../../operations/context.ts'
 import { requireActiveCustomer } from '../customers/get-customer.ts'
-import type { Check } from '../payout-methods/checks/check.ts'
+import type { IdentifierCheck } from '../payout-methods/checks/check.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import type { FeeSource } from '../pricing/fees/fee.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination, Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
-import { corridorTo, recipientCurrencies, standardTransferType } from './payout.ts'
-import { payoutChecks } from './payout-checks.ts'
+import { corridorTo, defaultTransferType, recipientCurrencies } from './payout.ts'
+import { checkPayoutAccount } from './payout-checks.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
-import { CreatePayoutInput, corridorFault, emptyMethodFault, parsePayout } from './payout-input.ts'
+import { CreatePayoutInput, corridorErrors, parsePayout, payoutMethodIdErrors } from './payout-input.ts'
 import { findPayoutTerms } from './quote.ts'
 
-const PriceInput = CreatePayoutInput.omit({
+const CorridorQuoteInput = CreatePayoutInput.omit({
   payoutMethodId: true,
   accountNumber: true,
   bankName: true,
@@ -52,7 +52,7 @@ export type PayoutQuote = Destination & {
   readonly recipientName: string | null
   readonly transferType: string
   /** The failed checks of the recipient's account; none of them refuses a payout (ruling 23). */
-  readonly warnings: readonly Check[]
+  readonly warnings: readonly IdentifierCheck[]
   readonly quotedAt: string
 }
 
@@ -72,10 +72,10 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
   // One moment for the price and for what the quote says of its time.
   const atOnce = { ...context, wallClock: () => now }
   const { db } = context
-  const request = parseQuote(input)
+  const request = parseQuoteRequest(input)
   const payer = requireActiveCustomer(db, context, request.customerId)
-  const finding: Answer<QuoteRecipient> =
-    'payoutMethodId' in request ? findRecipient(db, context, request) : { ...nobody, ...request }
+  const finding: MaybePromise<QuoteRecipient> =
+    'payoutMethodId' in request ? findRecipient(db, context, request) : { ...unnamedRecipient, ...request }
   const { price, wallet } = await findPayoutTerms(db, atOnce, request, { payer, recipient: finding })
   const recipient = await finding
   return {
@@ -91,31 +91,32 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
     recipientName: recipient.recipientName,
     recipientCurrency: recipient.recipientCurrency,
     recipientCountry: recipient.recipientCountry,
-    transferType: request.transferType ?? standardTransferType,
-    warnings: warningsAbout(recipient),
+    transferType: request.transferType ?? defaultTransferType,
+    warnings: warningsOf(recipient),
     quotedAt: timestamp(merchantWallTime(atOnce)),
   }
 }
 
 /** A recipient of whom no more may be known than where the money would go. */
-type QuoteRecipient = Recipient | (Destination & typeof nobody)
+type QuoteRecipient = Recipient | (Destination & typeof unnamedRecipient)
 
-const nobody = { accountNumber: null, bankName: null, bankCode: null, recipientName: null, method: null }
+const unnamedRecipient = { accountNumber: null, bankName: null, bankCode: null, recipientName: null, method: null }
 
-type PriceRequest = Omit<z.output<typeof PriceInput>, 'recipientCountry'> & Destination
+type CorridorQuoteRequest = Omit<z.output<typeof CorridorQuoteInput>, 'recipientCountry'> & Destination
 
 /** Reads the input of a payout, or one that names no more of the recipient than the corridor. */
-function parseQuote(input: PayoutInput): PayoutRequest | PriceRequest {
+function parseQuoteRequest(input: PayoutInput): PayoutRequest | CorridorQuoteRequest {
   const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
-  const namesRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(isGiven)
+  const namesRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(hasValue)
   if (namesRecipient) return parsePayout(input)
-  const request = parse(PriceInput, input, [...emptyMethodFault(input), ...corridorFault(input)])
+  const request = parseInput(CorridorQuoteInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
   const country = request.recipientCountry ?? corridorTo(request.recipientCurrency)?.recipientCountry
   return { ...request, recipientCountry: country ?? '' }
 }
 
-function warningsAbout(recipient: QuoteRecipient): readonly Check[] {
+function warningsOf(recipient: QuoteRecipient): readonly IdentifierCheck[] {
   if (recipient.accountNumber === null) return []
-  const checks = recipient.method === null ? payoutChecks(recipient) : (recipient.method.checks as readonly Check[])
+  const checks =
+    recipient.method === null ? checkPayoutAccount(recipient) : (recipient.method.checks as readonly IdentifierCheck[])
   return checks.filter(({ outcome }) => outcome === 'FAILED')
 }

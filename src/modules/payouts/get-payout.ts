@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { firstIdAt, parseUuid, timeOfId } from '../../core/ids.ts'
-import { readIdempotencyKey } from '../../core/input.ts'
+import { minIdAt, parseUuid, timeOfId } from '../../core/ids.ts'
+import { parseIdempotencyKey } from '../../core/input.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
-import type { ReferenceWindow } from './repository.ts'
+import type { ReferenceIdRange } from './repository.ts'
 import { payoutByIdempotencyKey, payoutByReference, payoutBySequence } from './repository.ts'
 import { sequenceOfTransactionId } from './transaction-id.ts'
 
@@ -26,7 +26,7 @@ export function getPayout(context: Context, { payoutId }: z.input<typeof GetPayo
  * How a caller names a payout: by its id, by the idempotency key that it was made with, by its transaction id, or by its reference
  * id. Exactly one of them.
  */
-export type PayoutName = {
+export type PayoutLookup = {
   readonly payoutId?: string | null | undefined
   readonly payoutKey?: string | null | undefined
   readonly transactionId?: string | null | undefined
@@ -39,51 +39,51 @@ export type PayoutName = {
  *
  * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
-export async function getNamedPayout(context: Context, name: PayoutName): Promise<Payout> {
-  const faults = payoutNameFaults(name)
+export async function getPayoutByLookup(context: Context, name: PayoutLookup): Promise<Payout> {
+  const faults = payoutLookupErrors(name)
   if (faults.length > 0) throw invalidInput(faults)
-  return findNamedPayout(context.db, context, name)
+  return findPayoutByLookup(context.db, context, name)
 }
 
 /** What is wrong with a name, if anything. */
-export function payoutNameFaults(name: PayoutName): FieldFault[] {
+export function payoutLookupErrors(name: PayoutLookup): FieldError[] {
   const field = 'payoutId'
-  const given = names.filter((each) => (name[each] ?? null) !== null)
+  const given = payoutLookupFields.filter((each) => (name[each] ?? null) !== null)
   if (given.length === 0) {
     return [{ field, code: 'MISSING_REQUIRED_FIELD', message: 'is required where the payout is not named otherwise' }]
   }
   if (given.length > 1) {
     return [{ field, code: 'INVALID_PARAMETER', message: 'must be absent where the payout is named otherwise' }]
   }
-  return name.payoutKey == null ? [] : readIdempotencyKey('payoutKey', name.payoutKey).faults
+  return name.payoutKey == null ? [] : parseIdempotencyKey('payoutKey', name.payoutKey).faults
 }
 
-const names = ['payoutId', 'payoutKey', 'transactionId', 'referenceId'] as const
+const payoutLookupFields = ['payoutId', 'payoutKey', 'transactionId', 'referenceId'] as const
 
 /** @throws Refusal RESOURCE_NOT_FOUND */
-export async function findNamedPayout(db: Reader, context: Context, name: PayoutName): Promise<Payout> {
+export async function findPayoutByLookup(db: Reader, context: Context, name: PayoutLookup): Promise<Payout> {
   if (name.payoutId != null) return findPayout(db, context, name.payoutId)
-  const payout = await findOtherwise(db, context, name)
+  const payout = await findByAlternateId(db, context, name)
   if (!payout) throw notFound('Payout')
   return payout
 }
 
-async function findOtherwise(
+async function findByAlternateId(
   db: Reader,
   { merchantId }: Context,
-  { payoutKey = null, transactionId = null, referenceId = null }: PayoutName,
+  { payoutKey = null, transactionId = null, referenceId = null }: PayoutLookup,
 ): Promise<Payout | null> {
   if (payoutKey !== null) {
-    const { key } = readIdempotencyKey('payoutKey', payoutKey)
+    const { key } = parseIdempotencyKey('payoutKey', payoutKey)
     return key ? payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }) : null
   }
-  if (transactionId !== null) return findByTransactionId(db, { merchantId, transactionId })
+  if (transactionId !== null) return findPayoutByTransactionId(db, { merchantId, transactionId })
   const id = parseUuid(referenceId?.trim())
-  return id === null ? null : payoutByReference(db, { merchantId, ...referenceWindow(id) })
+  return id === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(id) })
 }
 
 /** The merchant's payout that has a transaction id, however that is spelt. */
-export async function findByTransactionId(
+export async function findPayoutByTransactionId(
   db: Reader,
   { merchantId, transactionId }: { readonly merchantId: string; readonly transactionId: string },
 ): Promise<Payout | null> {
@@ -94,11 +94,11 @@ export async function findByTransactionId(
 }
 
 /** How long a payout may take between its id and its reference id, in milliseconds: longer than any request may. */
-const longestMs = 60_000
+const maxReferenceDelayMs = 60_000
 
 /** The ids among which that of the payout with a reference id is. */
-export function referenceWindow(referenceId: string): ReferenceWindow {
-  return { referenceId, idFrom: firstIdAt(timeOfId(referenceId) - longestMs), idTo: referenceId }
+export function referenceIdRange(referenceId: string): ReferenceIdRange {
+  return { referenceId, idFrom: minIdAt(timeOfId(referenceId) - maxReferenceDelayMs), idTo: referenceId }
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND */

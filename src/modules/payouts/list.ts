@@ -1,5 +1,5 @@
-import { byId, byOneOf, byOwner, byText } from '../../lists/filters.ts'
-import { defineList, present } from '../../lists/list.ts'
+import { filterByEnum, filterById, filterByOwner, filterByText } from '../../lists/filters.ts'
+import { defineList, omitNulls } from '../../lists/list.ts'
 import { payoutAssetCodes, payoutStatuses, recipientCurrencies } from './payout.ts'
 
 /** The payouts of the merchant and of its customers. */
@@ -11,10 +11,10 @@ export const payouts = defineList({
   order: 'payouts.sequence',
   createdAt: 'payouts.createdAt',
   conditions: {
-    customerId: { column: 'payouts.customerId', parents: 'customers' },
+    customerId: { column: 'payouts.customerId', parentTable: 'customers' },
     // A payout has no `ownerId`: the merchant's own are those of no customer.
     isMerchantOwned: { column: 'payouts.customerId', operator: 'is null' },
-    walletId: { column: 'payouts.walletId', parents: 'wallets' },
+    walletId: { column: 'payouts.walletId', parentTable: 'wallets' },
     status: { column: 'payouts.status' },
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
@@ -22,21 +22,21 @@ export const payouts = defineList({
   // Whatever else has been paid from or to stays among these, or its payouts are not found by the other two.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
-    owner: byOwner("Only payouts from one customer's wallets, or from the merchant's own.", {
+    owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {
       description:
         'Only payouts for this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
     }),
-    walletId: byId('Wallet', 'Only payouts from this wallet: its global id, or its UUID.'),
-    status: byOneOf(payoutStatuses, 'Only payouts in this status.'),
-    assetCode: byText('Only payouts from this stablecoin, such as `USDC`.', {
+    walletId: filterById('Wallet', 'Only payouts from this wallet: its global id, or its UUID.'),
+    status: filterByEnum(payoutStatuses, 'Only payouts in this status.'),
+    assetCode: filterByText('Only payouts from this stablecoin, such as `USDC`.', {
       name: 'currency',
       description: 'Only payouts of this stablecoin, such as `USDC`; one that is not known matches nothing.',
     }),
-    recipientCurrency: byText('Only payouts that arrive in this currency, such as `NGN`.', null),
+    recipientCurrency: filterByText('Only payouts that arrive in this currency, such as `NGN`.', null),
   },
   conditionsOf: ({ owner, ...asked }) => ({
     ...(typeof owner === 'object' ? owner : { any: {}, merchant: { isMerchantOwned: true } }[owner]),
-    ...present(asked),
+    ...omitNulls(asked),
   }),
   ofCustomer: 'customerId',
   parents: {

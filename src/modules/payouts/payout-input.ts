@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
 import {
-  faultsOf,
+  findFieldErrors,
+  hasValue,
   identifier,
-  isGiven,
-  notOneOf,
+  notOneOfError,
   oneOf,
   optional,
   optionalFreeText,
   optionalIdentifier,
   optionalText,
-  parse,
+  optionalUuid,
+  parseInput,
   positiveAmount,
   text,
   uuid,
-  whoseId,
 } from '../../core/input.ts'
 import {
   corridorTo,
@@ -30,9 +30,9 @@ import {
  * what such a method stands for, which are required then.
  */
 export const CreatePayoutInput = z.object({
-  customerId: whoseId(),
-  walletId: whoseId(),
-  payoutMethodId: whoseId(),
+  customerId: optionalUuid(),
+  walletId: optionalUuid(),
+  payoutMethodId: optionalUuid(),
   assetCode: oneOf(payoutAssetCodes),
   accountNumber: optionalIdentifier(),
   bankName: optionalText(),
@@ -59,14 +59,14 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
 })
 
 /** What a request does not say that speaks of the recipient in the other way. */
-const unsaid = z
+const omittedField = z
   .unknown()
   .optional()
   .transform(() => null)
 
 const DetailedPayoutInput = BankPayoutInput.extend({
   walletId: CreatePayoutInput.shape.walletId,
-  payoutMethodId: unsaid,
+  payoutMethodId: omittedField,
 })
 
 const recipientFields = [
@@ -80,15 +80,15 @@ const recipientFields = [
 
 const MethodPayoutInput = CreatePayoutInput.extend({
   payoutMethodId: uuid(),
-  accountNumber: unsaid,
-  bankName: unsaid,
-  bankCode: unsaid,
-  recipientName: unsaid,
-  recipientCurrency: unsaid,
-  recipientCountry: unsaid,
+  accountNumber: omittedField,
+  bankName: omittedField,
+  bankCode: omittedField,
+  recipientName: omittedField,
+  recipientCurrency: omittedField,
+  recipientCountry: omittedField,
 })
 
-const MethodId = CreatePayoutInput.pick({ payoutMethodId: true })
+const MethodIdInput = CreatePayoutInput.pick({ payoutMethodId: true })
 
 export type PayoutInput = z.input<typeof CreatePayoutInput>
 
@@ -97,27 +97,27 @@ export type PayoutRequest = z.output<typeof MethodPayoutInput> | z.output<typeof
 
 /** @throws Refusal INVALID_INPUT, also where whom to pay is said in both ways */
 export function parsePayout(input: PayoutInput): PayoutRequest {
-  if (isGiven(input.payoutMethodId)) return parse(MethodPayoutInput, input, impliedFaults(input))
-  return parse(DetailedPayoutInput, input, [...emptyMethodFault(input), ...corridorFault(input)])
+  if (hasValue(input.payoutMethodId)) return parseInput(MethodPayoutInput, input, methodConflictErrors(input))
+  return parseInput(DetailedPayoutInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
 }
 
 /** What the method says must not be said again: one of the two would be ignored. */
-function impliedFaults(input: PayoutInput): FieldFault[] {
+function methodConflictErrors(input: PayoutInput): FieldError[] {
   return recipientFields
-    .filter((field) => isGiven(input[field]))
+    .filter((field) => hasValue(input[field]))
     .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent where a payout method is named' }))
 }
 
 /** A recipient that is given in full is no reason to overlook the id of another. */
-export function emptyMethodFault({ payoutMethodId }: PayoutInput): FieldFault[] {
-  return faultsOf(MethodId, { payoutMethodId })
+export function payoutMethodIdErrors({ payoutMethodId }: PayoutInput): FieldError[] {
+  return findFieldErrors(MethodIdInput, { payoutMethodId })
 }
 
 /** Currency and country of the recipient must agree (ruling 39). */
-export function corridorFault({ recipientCurrency, recipientCountry }: PayoutInput): FieldFault[] {
+export function corridorErrors({ recipientCurrency, recipientCountry }: PayoutInput): FieldError[] {
   const corridor = corridorTo(recipientCurrency)
   const isKnownCountry = recipientCountries.some((country) => country === recipientCountry)
   if (!corridor || !isKnownCountry || corridor.recipientCountry === recipientCountry) return []
-  const { message, ...fault } = notOneOf('recipientCountry', [corridor.recipientCountry])
+  const { message, ...fault } = notOneOfError('recipientCountry', [corridor.recipientCountry])
   return [{ ...fault, message: `${message} for a recipient paid in ${corridor.recipientCurrency}` }]
 }

@@ -1,48 +1,50 @@
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids.ts'
-import { addQuery, askedById, itself } from '../../graphql/schema/fields.ts'
+import { addQuery, exposeRowAs, nodeQueryField } from '../../graphql/schema/fields.ts'
 import type { InputOf } from '../../graphql/schema/inputs.ts'
 import { optional, optionalId, optionalIds, required } from '../../graphql/schema/inputs.ts'
 import { addMutation } from '../../graphql/schema/mutation.ts'
 import { addSubscription } from '../../graphql/schema/subscription.ts'
-import { refuseUnder } from '../../graphql/schema/user-errors.ts'
-import { getNamedPayout } from './get-payout.ts'
+import { rethrowWithFieldNames } from '../../graphql/schema/user-errors.ts'
+import { getPayoutByLookup } from './get-payout.ts'
 import { Payout, SettledStatusEnum } from './graphql.ts'
 import { simulatePayout } from './simulate-payout.ts'
-import { mostWatched, watchPayouts } from './watch-payouts.ts'
+import { maxWatchedPayouts, watchPayouts } from './watch-payouts.ts'
 
 const keyDescription = 'the idempotency key that it was made with, at either door.'
 
 /** How an argument list names one payout; the operation rejects several at once, and none. */
-const nameArguments = {
+const lookupArguments = {
   id: optionalId('Payout'),
   idempotencyKey: optional(`In the place of the id: ${keyDescription}`),
   transactionId: optional('In the place of the id: the short reference that its recipient may read out.'),
   referenceId: optional('In the place of the id: the UUID by which banks know it.'),
 }
 
-function nameOf({ id, idempotencyKey, ...others }: InputOf<typeof nameArguments>) {
+function toPayoutLookup({ id, idempotencyKey, ...others }: InputOf<typeof lookupArguments>) {
   return { payoutId: id, payoutKey: idempotencyKey, ...others }
 }
 
-const refuseByArgument = refuseUnder((field) => ({ payoutId: 'id', payoutKey: 'idempotencyKey' })[field] ?? field)
+const rethrowWithArgumentNames = rethrowWithFieldNames(
+  (field) => ({ payoutId: 'id', payoutKey: 'idempotencyKey' })[field] ?? field,
+)
 
-function nullWhereNotFound(error: unknown): null {
-  if (error instanceof Refusal && error.code === 'RESOURCE_NOT_FOUND') return null
-  return refuseByArgument(error)
+function nullIfNotFound(error: unknown): null {
+  if (error instanceof DomainError && error.code === 'RESOURCE_NOT_FOUND') return null
+  return rethrowWithArgumentNames(error)
 }
 
 addQuery(
   'payout',
-  askedById(
+  nodeQueryField(
     Payout,
     'One payout, by its id, the idempotency key that it was made with, its transaction id or its reference id; null when it does not exist or is not visible.',
-    nameArguments,
+    lookupArguments,
     async (name, context) => {
       const { id, ...others } = name
       const isByIdAlone = typeof id === 'string' && Object.values(others).every((other) => (other ?? null) === null)
       if (isByIdAlone) return parseUuid(id)
-      const payout = await getNamedPayout(context, nameOf(name)).catch(nullWhereNotFound)
+      const payout = await getPayoutByLookup(context, toPayoutLookup(name)).catch(nullIfNotFound)
       return payout?.id ?? null
     },
   ),
@@ -50,9 +52,9 @@ addQuery(
 
 addSubscription('payoutChanged', Payout, {
   description: 'A payout as it is now, and again whenever its status changes, until nothing more can become of it.',
-  args: nameArguments,
+  args: lookupArguments,
   events: async (context, name, signal) => {
-    const { id } = await getNamedPayout(context, nameOf(name)).catch(refuseByArgument)
+    const { id } = await getPayoutByLookup(context, toPayoutLookup(name)).catch(rethrowWithArgumentNames)
     return watchPayouts(context, { payoutIds: [id] }, signal)
   },
 })
@@ -62,7 +64,7 @@ addSubscription('payoutsChanged', Payout, {
   args: {
     ids: optionalIds(
       'Payout',
-      `Only these payouts, 1 to ${mostWatched}: global ids or UUIDs. Not together with \`customerId\`.`,
+      `Only these payouts, 1 to ${maxWatchedPayouts}: global ids or UUIDs. Not together with \`customerId\`.`,
     ),
     customerId: optionalId('Customer', "Only payouts from this customer's wallets: its global id, or its UUID."),
   },
@@ -83,6 +85,6 @@ addMutation('simulatePayout', {
   inputOf: ({ payoutIdempotencyKey, ...given }) => ({ ...given, payoutKey: payoutIdempotencyKey }),
   names: { payoutKey: 'payoutIdempotencyKey' },
   operation: simulatePayout,
-  payload: { payout: itself(Payout, 'The payout as it is now.') },
+  payload: { payout: exposeRowAs(Payout, 'The payout as it is now.') },
   errors: ['RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT', 'BALANCE_LIMIT_EXCEEDED'],
 })

@@ -1,73 +1,80 @@
-import { valuesEnum } from '../../graphql/schema/enums.ts'
-import { addField, belongingBy, column, columnOrNull, objectType, valueBehind } from '../../graphql/schema/fields.ts'
+import { enumType } from '../../graphql/schema/enums.ts'
+import {
+  addField,
+  exposeColumn,
+  exposeNullableColumn,
+  loadableField,
+  objectType,
+  relatedListFieldByKey,
+} from '../../graphql/schema/fields.ts'
 import type { GraphqlContext } from '../../graphql/schema/graphql-context.ts'
-import type { Source } from '../../graphql/schema/loader.ts'
-import { loaderOf } from '../../graphql/schema/loader.ts'
-import type { Transfer } from '../rail-orders/rail-order.ts'
+import type { KeyedSource } from '../../graphql/schema/loader.ts'
+import { loaderOfSource } from '../../graphql/schema/loader.ts'
+import type { RailOrder } from '../rail-orders/rail-order.ts'
 import { Payout } from './graphql.ts'
-import type { Origin, TimelineStep } from './payout-timeline.ts'
-import { findTimelines, findTransfers, mostSteps, timelineStates } from './payout-timeline.ts'
+import type { TimelinePayout, TimelineStep } from './payout-timeline.ts'
+import { findRailOrders, findTimelines, maxTimelineSteps, timelineStates } from './payout-timeline.ts'
 
-const TimelineStateEnum = valuesEnum('PayoutTimelineState', timelineStates, 'What a payout goes through.')
+const TimelineStateEnum = enumType('PayoutTimelineState', timelineStates, 'What a payout goes through.')
 
 const PayoutTimelineStep = objectType<TimelineStep>('PayoutTimelineStep', {
   description: 'A state that a payout has come to.',
   fields: {
-    state: column('state', 'How far it was then.', TimelineStateEnum),
-    at: column('at', 'When it came to it.', 'DateTime'),
-    cause: columnOrNull('cause', 'Why, in the words of whoever said so: the bank, a person, or the service.'),
+    state: exposeColumn('state', 'How far it was then.', TimelineStateEnum),
+    at: exposeColumn('at', 'When it came to it.', 'DateTime'),
+    cause: exposeNullableColumn('cause', 'Why, in the words of whoever said so: the bank, a person, or the service.'),
   },
 })
 
 /** Transfers by their order: what shows several things of a payout's way reads them once. */
-const transfers: Source<Transfer | null> = {
+const railOrderSource: KeyedSource<RailOrder | null> = {
   find: async (context, orderIds) => {
-    const found = await findTransfers(context, orderIds)
+    const found = await findRailOrders(context, orderIds)
     return (orderId) => found.get(orderId) ?? null
   },
 }
 
-const transfersFor = (context: GraphqlContext) => (orderIds: readonly string[]) =>
-  loaderOf(context, transfers).loadAll(orderIds)
+const railOrderLoaderFor = (context: GraphqlContext) => (orderIds: readonly string[]) =>
+  loaderOfSource(context, railOrderSource).loadAll(orderIds)
 
-const rails: Source<string | null> = {
+const railSource: KeyedSource<string | null> = {
   find: async (context, orderIds) => {
-    const transferOf = await transfersFor(context)(orderIds)
+    const transferOf = await railOrderLoaderFor(context)(orderIds)
     return (orderId) => transferOf(orderId)?.rail ?? null
   },
 }
 
 /** What a timeline must know of its payout, which the row of that holds, as a key. */
-const origin = {
+const timelineKey = {
   from: ['id', 'referenceId', 'createdAt'] as const,
-  make: ({ id, referenceId, createdAt }: Origin) => `${id} ${referenceId} ${createdAt}`,
+  make: ({ id, referenceId, createdAt }: TimelinePayout) => `${id} ${referenceId} ${createdAt}`,
 }
 
-function originOf(key: string): Origin {
+function parseTimelineKey(key: string): TimelinePayout {
   const [id = '', referenceId = '', createdAt = ''] = key.split(' ')
   return { id, referenceId, createdAt }
 }
 
-const timelines: Source<readonly TimelineStep[]> = {
+const timelineSource: KeyedSource<readonly TimelineStep[]> = {
   find: async (context, keys) => {
-    const steps = await findTimelines(context, keys.map(originOf), transfersFor(context))
-    return (key) => steps.get(originOf(key).id) ?? []
+    const steps = await findTimelines(context, keys.map(parseTimelineKey), railOrderLoaderFor(context))
+    return (key) => steps.get(parseTimelineKey(key).id) ?? []
   },
 }
 
 addField(
   Payout,
   'rail',
-  valueBehind('String', rails, 'referenceId', 'The rail that carries it to the bank; null where people pay it.'),
+  loadableField('String', railSource, 'referenceId', 'The rail that carries it to the bank; null where people pay it.'),
 )
 
 addField(
   Payout,
   'timeline',
-  belongingBy(
+  relatedListFieldByKey(
     PayoutTimelineStep,
-    timelines,
-    origin,
-    `What it has gone through, oldest first: every state with its time and cause. Of more than ${mostSteps} steps the first and the latest.`,
+    timelineSource,
+    timelineKey,
+    `What it has gone through, oldest first: every state with its time and cause. Of more than ${maxTimelineSteps} steps the first and the latest.`,
   ),
 )

@@ -1,9 +1,9 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
 import { countryOfCurrency } from '../payout-methods/bank-countries.ts'
 
 /** Stablecoins that payouts are made from (ruling 37). */
-export const payoutAssetCodes = describedValues({
+export const payoutAssetCodes = defineEnum({
   USDC: 'USDC, worth one US dollar.',
   USDT: 'USDT, worth one US dollar.',
 })
@@ -13,7 +13,7 @@ export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
 ] as const
-export const recipientCurrencies = describedValues<(typeof corridors)[number]['recipientCurrency']>({
+export const recipientCurrencies = defineEnum<(typeof corridors)[number]['recipientCurrency']>({
   NGN: 'The naira, at banks in Nigeria.',
   ZAR: 'The rand, at banks in South Africa.',
 })
@@ -25,21 +25,21 @@ export function corridorTo(recipientCurrency: unknown): (typeof corridors)[numbe
 }
 
 /** What a bank is told of how to carry a payout: the local rail of its corridor (ruling 41). */
-export function localRailTo(recipientCurrency: string): string {
+export function localTransferTypeFor(recipientCurrency: string): string {
   return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 
 /** What a payout answers as its `transfer_type` where none was asked for, as the contract's own sample does (ruling 41). */
-export const standardTransferType = 'ach'
+export const defaultTransferType = 'ach'
 
-export const transferTypes = describedValues({
+export const transferTypes = defineEnum({
   ach: 'The American clearing house.',
   fed_wire: 'A wire of the Federal Reserve.',
   swift: 'A transfer between banks of any two countries, through SWIFT.',
 })
 
 /** What a payout may be for (contract 4.8). */
-export const paymentPurposes = describedValues({
+export const paymentPurposes = defineEnum({
   CAPITAL_CONTRIBUTIONS: 'Money that an owner puts into a company.',
   CHARITABLE_CONTRIBUTIONS: 'A donation to a charity.',
   CONSULTING_FEES: 'Pay for advice or professional services.',
@@ -71,7 +71,7 @@ export const paymentPurposes = describedValues({
   WINNINGS_AND_PRIZES: 'What somebody has won.',
 })
 
-export const payoutStatuses = describedValues({
+export const payoutStatuses = defineEnum({
   PROCESSING: 'The money has left the wallet and is on its way.',
   COMPLETED: 'The bank has paid.',
   FAILED: 'The bank has not paid; amount and fee are back in the wallet.',
@@ -89,7 +89,7 @@ export type PayoutStatus = (typeof payoutStatuses)[number]
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
 /** What a payout begins with, before anything has become of it; all else in its row stays as it was written. */
-export const untouched = {
+export const initialPayoutState = {
   status: 'PROCESSING',
   receiverWalletId: null,
   cryptoTransactionId: null,
@@ -107,6 +107,6 @@ export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountN
 }
 
 /** The payout as its creation answered it, whatever has become of it since: a replay gives the same answer. */
-export function asCreated(payout: Payout): Payout {
-  return { ...payout, ...untouched, updatedAt: payout.createdAt }
+export function payoutAsCreated(payout: Payout): Payout {
+  return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

@@ -1,19 +1,19 @@
-import { allInOrder, invalidInput, notFound, Refusal } from '../../core/errors.ts'
+import { allOrFirstError, DomainError, invalidInput, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
-import { convertAtRate, feeOn } from '../../core/money/pricing.ts'
-import type { Answer, Reader } from '../../database/query.ts'
-import { answerOf } from '../../database/query.ts'
+import { calculateFee, convertAtRate } from '../../core/money/pricing.ts'
+import type { MaybePromise, Reader } from '../../database/query.ts'
+import { mapMaybe } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import { merchantWallTime } from '../../operations/context.ts'
 import type { Payer } from '../ledger/post-transfer.ts'
 import type { Fee, FeeSource, FeeSums } from '../pricing/fees/fee.ts'
-import { sumsWithFee } from '../pricing/fees/fee.ts'
+import { computeFeeSums } from '../pricing/fees/fee.ts'
 import { feeInForce } from '../pricing/fees/repository.ts'
 import type { RateInForce } from '../pricing/rates/rate.ts'
 import { rateInForce } from '../pricing/rates/repository.ts'
-import { oldestWalletWith, walletById } from '../wallets/repository.ts'
+import { oldestWalletWithBalance, walletById } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination } from './find-recipient.ts'
 
@@ -26,7 +26,7 @@ export type Quote = FeeSums & {
 }
 
 /** What a payout is asked for with that bears on its price and on who pays it. */
-type Asked = {
+type PayoutTermsRequest = {
   readonly customerId: string | null
   readonly walletId: string | null
   readonly assetCode: string
@@ -34,7 +34,7 @@ type Asked = {
 }
 
 /** Who pays, once it is known that they may, and whom, once that is known; what is against either is thrown by its promise only. */
-type Who = { readonly payer: Answer<unknown>; readonly recipient: Answer<Destination> }
+type PayoutParties = { readonly payer: MaybePromise<unknown>; readonly recipient: MaybePromise<Destination> }
 
 /** A payout's price, and the wallet that pays it. */
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
@@ -45,8 +45,13 @@ export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
  * @throws Refusal, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT (an amount
  *   of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export async function findPayoutTerms(db: Reader, context: Context, asked: Asked, who: Who): Promise<PayoutTerms> {
-  const price = await priceFor(db, context, asked, who)
+export async function findPayoutTerms(
+  db: Reader,
+  context: Context,
+  asked: PayoutTermsRequest,
+  who: PayoutParties,
+): Promise<PayoutTerms> {
+  const price = await quoteWithParties(db, context, asked, who)
   return { price, wallet: await findPayingWallet(db, context, { ...payerOf(context, asked), total: price.total }) }
 }
 
@@ -55,22 +60,25 @@ export async function findPayoutTerms(db: Reader, context: Context, asked: Asked
  *
  * @throws Refusal as `findPayoutTerms`, but for those of the wallet
  */
-export function priceFor(
+export function quoteWithParties(
   db: Reader,
   context: Context,
-  { assetCode, amount }: Pick<Asked, 'assetCode' | 'amount'>,
-  { payer, recipient }: Who,
-): Answer<Quote> {
+  { assetCode, amount }: Pick<PayoutTermsRequest, 'assetCode' | 'amount'>,
+  { payer, recipient }: PayoutParties,
+): MaybePromise<Quote> {
   const quote = ({ recipientCurrency }: Destination) =>
     quotePayout(db, context, { assetCode, recipientCurrency, amount })
   // Where nobody is waited for there is nothing against them, and no refusal of theirs that goes before one of the price.
   if (!(payer instanceof Promise || recipient instanceof Promise)) return quote(recipient)
   const pricing = Promise.resolve(recipient).then(quote)
-  return answerOf(allInOrder([payer, recipient, pricing]), ([, , price]) => price)
+  return mapMaybe(allOrFirstError([payer, recipient, pricing]), ([, , price]) => price)
 }
 
 /** Whose wallet pays: the customer's, or the merchant's own. */
-export function payerOf({ merchantId }: Context, { customerId, walletId, assetCode }: Omit<Asked, 'amount'>): Payer {
+export function payerOf(
+  { merchantId }: Context,
+  { customerId, walletId, assetCode }: Omit<PayoutTermsRequest, 'amount'>,
+): Payer {
   return { ownerId: customerId ?? merchantId, walletId, assetCode }
 }
 
@@ -84,39 +92,39 @@ export function quotePayout(
   db: Reader,
   context: Context,
   { assetCode, recipientCurrency, amount }: { assetCode: string; recipientCurrency: string; amount: Amount },
-): Answer<Quote> {
+): MaybePromise<Quote> {
   const at = timestamp(merchantWallTime(context))
-  const inForce = allInOrder([
+  const inForce = allOrFirstError([
     rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at }),
     feeInForce(db, { assetCode, recipientCurrency, at }),
   ])
-  return answerOf(inForce, ([rate, fee]) => {
-    if (!rate) throw new Refusal('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
-    const quote = priceOf(amount, { rate, fee })
+  return mapMaybe(inForce, ([rate, fee]) => {
+    if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
+    const quote = computeQuote(amount, { rate, fee })
     if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
     // All eight places count: that is book money, which a bank pays out, and no transfer on chain, which may have six (ruling
     // 36). What is refused is a payout of nothing, for which a fee would be charged (ruling 47).
-    if (!/[1-9]/.test(quote.amountFiat)) throw nothingArrives(recipientCurrency, rate)
+    if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
     return quote
   })
 }
 
-function feeNotCovered(assetCode: string, { fee }: Quote): Refusal {
+function feeNotCovered(assetCode: string, { fee }: Quote): DomainError {
   const message = `must be more than the fee of ${formatAmount(fee ?? 0n)} ${assetCode}, which is deducted from it`
   return invalidInput([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
 }
 
-function nothingArrives(recipientCurrency: string, { minorUnitPlaces }: RateInForce): Refusal {
+function amountTooSmall(recipientCurrency: string, { minorUnitPlaces }: RateInForce): DomainError {
   const least = (10 ** -minorUnitPlaces).toFixed(minorUnitPlaces)
   const message = `is worth less than ${least} ${recipientCurrency}, so nothing would arrive`
   return invalidInput([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
 }
 
 /** The price of paying out `amount` at a rate and a fee, the latter `null` where there is none. */
-export function priceOf(amount: Amount, { rate, fee: tariff }: { rate: RateInForce; fee: Fee | null }): Quote {
-  const fee = tariff && feeOn(amount, tariff)
+export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: RateInForce; fee: Fee | null }): Quote {
+  const fee = tariff && calculateFee(amount, tariff)
   const feeDeductedFrom = tariff?.deductedFrom ?? null
-  const { netAmount, total } = sumsWithFee({ amount, fee, feeDeductedFrom })
+  const { netAmount, total } = computeFeeSums({ amount, fee, feeDeductedFrom })
   const amountFiat = convertAtRate(netAmount, rate.rate, rate.minorUnitPlaces)
   return { exchangeRate: rate.rate, amountFiat, fee, feeDeductedFrom, netAmount, total }
 }
@@ -135,38 +143,38 @@ export async function findPayingWallet(
 ): Promise<WalletRow> {
   const wallet =
     walletId === null
-      ? await oldestWallet(db, { merchantId, ownerId, currency: assetCode }, total)
-      : payableWallet(await walletById(db, { merchantId, id: walletId }), { ownerId, assetCode })
+      ? await findOldestWallet(db, { merchantId, ownerId, currency: assetCode }, total)
+      : requirePayableWallet(await walletById(db, { merchantId, id: walletId }), { ownerId, assetCode })
   if (wallet.balance >= total) return wallet
   const [available, required] = [wallet.balance, total]
   const message = `The wallet holds ${formatAmount(available)} ${assetCode}, and the payout with its fee takes ${formatAmount(required)}.`
-  throw new Refusal('INSUFFICIENT_FUNDS', message, { available, required })
+  throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
 /** The oldest that covers `total`, or else the oldest, which then is what the refusal is about. */
-async function oldestWallet(
+async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },
   total: Amount,
 ): Promise<WalletRow> {
   const wallet =
-    (await oldestWalletWith(db, { ...owner, balance: total })) ??
-    (await oldestWalletWith(db, { ...owner, balance: 0n }))
+    (await oldestWalletWithBalance(db, { ...owner, balance: total })) ??
+    (await oldestWalletWithBalance(db, { ...owner, balance: 0n }))
   if (wallet) return wallet
-  throw new Refusal('WALLET_NOT_FOUND', `There is no active ${owner.currency} wallet to pay from.`)
+  throw new DomainError('WALLET_NOT_FOUND', `There is no active ${owner.currency} wallet to pay from.`)
 }
 
-function payableWallet(
+function requirePayableWallet(
   wallet: WalletRow | null,
   { ownerId, assetCode }: Pick<Payer, 'ownerId' | 'assetCode'>,
 ): WalletRow {
   if (wallet?.ownerId !== ownerId) throw notFound('Wallet')
   if (wallet.currency !== assetCode) {
-    throw new Refusal(
+    throw new DomainError(
       'WALLET_NOT_FOUND',
       `The wallet holds ${wallet.currency}, and the payout is made in ${assetCode}.`,
     )
   }
-  if (wallet.status !== 'active') throw new Refusal('WALLET_NOT_FOUND', 'The wallet to pay from is not active.')
+  if (wallet.status !== 'active') throw new DomainError('WALLET_NOT_FOUND', 'The wallet to pay from is not active.')
   return wallet
 }

@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import {
   acrossCustomers,
-  change,
-  from,
   insertRow,
-  list,
-  merchantOf,
+  listParam,
+  merchantIdQuery,
   query,
   queryOne,
+  selectFrom,
   statementOne,
+  updateTable,
 } from '../../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
 
@@ -21,21 +21,24 @@ export const insertPayout = insertRow('payouts')
 /** The payout that a key was used for, of whichever customer: its fingerprint says whose it is. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
-    from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('idempotencyKey', '=', p.idempotencyKey),
+    selectFrom('payouts')
+      .selectAll()
+      .where('merchantId', '=', p.merchantId)
+      .where('idempotencyKey', '=', p.idempotencyKey),
   ),
 )
 
 /** The payout of a number. */
 export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequence: number }>) =>
-  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
+  selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
 /** A reference id, and the ids between which that of its payout lies: it was made just before. */
-export type ReferenceWindow = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
+export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 
 /** The payout that has a reference id: it is looked for along the primary key, the nearest first. */
-export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceWindow>) =>
-  from('payouts')
+export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceIdRange>) =>
+  selectFrom('payouts')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
     .where('id', '>=', p.idFrom)
@@ -46,11 +49,11 @@ export const payoutByReference = queryOne((p: Params<{ merchantId: string } & Re
 )
 
 /** Moves a payout from one status to another; `null` when it is not in the first. */
-export const changePayoutStatus = statementOne(
+export const updatePayoutStatus = statementOne(
   (
     p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; fiatReferenceId: string | null; updatedAt: string }>,
   ) =>
-    change('payouts')
+    updateTable('payouts')
       .set({
         status: p.to,
         // Never another than the one that was told of.
@@ -67,10 +70,10 @@ export const insertPayoutEvent = insertRow('payoutEvents')
 
 /** What became of the payouts among `payoutIds`, oldest first for each. */
 export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds: readonly string[] }>) =>
-  from('payoutEvents')
+  selectFrom('payoutEvents')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
-    .where('payoutId', 'in', list(p.payoutIds))
+    .where('payoutId', 'in', listParam(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
     // Of the same time only COMPLETED and RETURNED can be.
@@ -78,4 +81,4 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
 )
 
 /** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */
-export const merchantOfPayout = merchantOf('payouts')
+export const merchantOfPayout = merchantIdQuery('payouts')

@@ -1,8 +1,8 @@
 import { amountPattern } from '../../core/money/amount.ts'
 import { listRoute } from '../../rest/list-route.ts'
-import { addition, idField } from '../../rest/reference.ts'
-import type { Group } from '../../rest/route.ts'
-import { act, get } from '../../rest/route.ts'
+import { idField, notInContract } from '../../rest/reference.ts'
+import type { RouteGroup } from '../../rest/route.ts'
+import { get, postAction } from '../../rest/route.ts'
 import { listOf } from '../../rest/shape.ts'
 import { createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
@@ -10,17 +10,17 @@ import { payouts } from './list.ts'
 import { BankPayoutInput } from './payout-input.ts'
 import { payout } from './payout-shape.ts'
 
-const identifierText = 'letters, digits, spaces, dots, slashes, underscores and hyphens'
+const identifierCharacters = 'letters, digits, spaces, dots, slashes, underscores and hyphens'
 
-export const payoutEndpoints: Group = {
+export const payoutEndpoints: RouteGroup = {
   name: 'Payouts',
   description: 'Money that leaves a stablecoin wallet for a bank account.',
   routes: [
     listRoute('/api/payouts', payouts, {
       name: 'listPayouts',
       title: 'List payouts',
-      description: `Lists the payouts of the merchant and of its customers as they are now, newest first. With a filter the list has the newest 10,000 that match; \`created_before\` reaches those before. ${addition}`,
-      times: {
+      description: `Lists the payouts of the merchant and of its customers as they are now, newest first. With a filter the list has the newest 10,000 that match; \`created_before\` reaches those before. ${notInContract}`,
+      timeDescriptions: {
         createdFrom: 'Only payouts made at this time or later.',
         createdBefore: 'Only payouts made before this time.',
       },
@@ -30,15 +30,15 @@ export const payoutEndpoints: Group = {
     get('/api/payouts/:payout_id', {
       name: 'getPayout',
       title: 'Get a payout',
-      description: `Gives one payout of the merchant or of its customers as it is now: \`status\` says what became of it. ${addition}`,
+      description: `Gives one payout of the merchant or of its customers as it is now: \`status\` says what became of it. ${notInContract}`,
       input: GetPayoutInput,
       operation: getPayout,
       fields: { payoutId: idField('The id of the payout.') },
       example: { payoutId: '01980c60-1f2e-7d3c-8b4a-5a6978879605' },
-      refusals: ['RESOURCE_NOT_FOUND'],
-      answer: { data: payout },
+      errors: ['RESOURCE_NOT_FOUND'],
+      response: { data: payout },
     }),
-    act('/api/payouts/banks', {
+    postAction('/api/payouts/banks', {
       name: 'createPayout',
       title: 'Pay out to a bank account',
       description:
@@ -48,12 +48,12 @@ export const payoutEndpoints: Group = {
       fields: {
         customerId: idField('The customer whose wallet pays; without it, the merchant’s own pays.'),
         assetCode: { name: 'currency', description: 'The stablecoin that pays.' },
-        accountNumber: `The number of the account: ${identifierText}.`,
+        accountNumber: `The number of the account: ${identifierCharacters}.`,
         bankName: 'What the bank is called.',
-        bankCode: `The code of the bank in its country: ${identifierText}.`,
+        bankCode: `The code of the bank in its country: ${identifierCharacters}.`,
         amount: {
           pattern: amountPattern.source,
-          takesNumber: true,
+          acceptsNumber: true,
           description:
             'What is paid out, above zero, in units of `currency`; a fee is deducted from it or from the balance, as it was set. It is never rounded. A JSON number is taken too, digit by digit, but not one with an exponent.',
         },
@@ -77,8 +77,8 @@ export const payoutEndpoints: Group = {
         paymentPurpose: 'GIFTS',
         narration: 'Happy birthday',
       },
-      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'WALLET_NOT_FOUND', 'RATE_UNAVAILABLE', 'INSUFFICIENT_FUNDS'],
-      answer: { data: payout },
+      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'WALLET_NOT_FOUND', 'RATE_UNAVAILABLE', 'INSUFFICIENT_FUNDS'],
+      response: { data: payout },
     }),
   ],
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { Refusal } from '../../core/errors.ts'
-import { parse } from '../../core/input.ts'
-import type { Context, Done } from '../../operations/context.ts'
+import { DomainError } from '../../core/errors.ts'
+import { parseInput } from '../../core/input.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { requireSandbox } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
-import type { Transfer } from '../rail-orders/rail-order.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
+import type { RailOrder } from '../rail-orders/rail-order.ts'
 import { sandboxRailName } from '../rail-orders/sandbox-accounts.ts'
-import { findNamedPayout, getNamedPayout, payoutNameFaults } from './get-payout.ts'
+import { findPayoutByLookup, getPayoutByLookup, payoutLookupErrors } from './get-payout.ts'
 import type { Payout } from './payout.ts'
-import { SettlePayoutInput, settleByHand } from './settle-payout.ts'
+import { SettlePayoutInput, settleManually } from './settle-payout.ts'
 
 const SimulatePayoutInput = SettlePayoutInput.omit({ override: true }).extend({
   payoutId: z.string().nullish(),
@@ -16,10 +16,10 @@ const SimulatePayoutInput = SettlePayoutInput.omit({ override: true }).extend({
 })
 
 /** The sandbox's own bank may be played, another's system not. */
-function notPlayedHere({ rail, state }: Transfer): Refusal | null {
+function externalRailError({ rail, state }: RailOrder): DomainError | null {
   if (rail === sandboxRailName) return null
   const message = `The payout is on the rail ${rail}, where it is ${state}: the bank there says what becomes of it.`
-  return new Refusal('PAYOUT_STATUS_CONFLICT', message)
+  return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
 /**
@@ -31,15 +31,15 @@ function notPlayedHere({ rail, state }: Transfer): Refusal | null {
 export async function simulatePayout(
   context: Context,
   input: z.input<typeof SimulatePayoutInput>,
-): Promise<Done<Payout>> {
+): Promise<IdempotentResult<Payout>> {
   requireSandbox(context)
-  const request = parse(SimulatePayoutInput, input, payoutNameFaults(input))
+  const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
   // When it was settled is enough to answer it again: the rest of a payout never changes.
-  const { result, isReplayed } = await once(context, 'simulatePayout', request, async (tx) => {
-    const { id: payoutId } = await findNamedPayout(tx, context, request)
-    const { updatedAt } = await settleByHand(tx, context, { ...request, payoutId }, notPlayedHere)
+  const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
+    const { id: payoutId } = await findPayoutByLookup(tx, context, request)
+    const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)
     return { updatedAt }
   })
-  const payout = await getNamedPayout(context, request)
+  const payout = await getPayoutByLookup(context, request)
   return { result: { ...payout, status: request.status, ...result }, isReplayed }
 }

@@ -31,12 +31,12 @@ export function sequenceOfTransactionId(merchantId: string, text: string): numbe
   const { multiplier, offset } = coefficients(merchantId)
   let value = 0n
   for (const letter of text) value = value * 36n + BigInt(alphabet.indexOf(letter))
-  const sequence = (((value - offset + count) % count) * inverseOf(multiplier)) % count
+  const sequence = (((value - offset + count) % count) * modularInverse(multiplier)) % count
   return sequence >= 1n && sequence < 2n ** 31n ? Number(sequence) : null
 }
 
 /** The number by which a multiplication modulo `count` is undone (the extended Euclidean algorithm). */
-function inverseOf(multiplier: bigint): bigint {
+function modularInverse(multiplier: bigint): bigint {
   let [rest, next, factor, following] = [count, multiplier, 0n, 1n]
   while (next !== 0n) {
     const times = rest / next
@@ -46,12 +46,12 @@ function inverseOf(multiplier: bigint): bigint {
   return factor + count
 }
 
-let known = { merchantId: '', multiplier: 0n, offset: 0n }
+let cachedCoefficients = { merchantId: '', multiplier: 0n, offset: 0n }
 
 function coefficients(merchantId: string) {
-  if (known.merchantId === merchantId) return known
+  if (cachedCoefficients.merchantId === merchantId) return cachedCoefficients
   const bits = BigInt(`0x${merchantId.replaceAll('-', '')}`)
   // One more than a multiple of six shares no factor with 36, which is what makes the mapping one to one.
-  known = { merchantId, multiplier: (bits >> 3n) * 6n + 1n, offset: bits % count }
-  return known
+  cachedCoefficients = { merchantId, multiplier: (bits >> 3n) * 6n + 1n, offset: bits % count }
+  return cachedCoefficients
 }

@@ -1,21 +1,21 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { uuidsAmong } from '../../core/ids.ts'
+import { filterUuids } from '../../core/ids.ts'
 import type { Context } from '../../operations/context.ts'
 import { getCustomer } from '../customers/get-customer.ts'
 import type { Event, EventType } from '../outbox/event.ts'
-import { eventsFrom } from '../outbox/event-poller.ts'
-import { latestOf } from '../outbox/latest-event.ts'
+import { streamEvents } from '../outbox/event-poller.ts'
+import { latestEventSequence } from '../outbox/latest-event.ts'
 import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
-import { settlementTold } from './settle-payout.ts'
+import { settlementEvents } from './settle-payout.ts'
 
 /** Payouts that one caller may watch by their ids. */
-export const mostWatched = 100
+export const maxWatchedPayouts = 100
 
 /** The events that say that the status of a payout has changed; that it was made is no change. */
-const changes: ReadonlySet<EventType> = new Set(Object.values(settlementTold).map(({ type }) => type))
+const settlementEventTypes: ReadonlySet<EventType> = new Set(Object.values(settlementEvents).map(({ type }) => type))
 
-type Watched = {
+type WatchPayoutsArgs = {
   readonly payoutIds?: readonly string[] | null | undefined
   readonly customerId?: string | null | undefined
 }
@@ -33,66 +33,68 @@ type Watched = {
  */
 export async function watchPayouts(
   context: Context,
-  { payoutIds = null, customerId = null }: Watched,
+  { payoutIds = null, customerId = null }: WatchPayoutsArgs,
   signal?: AbortSignal,
 ): Promise<AsyncGenerator<Payout>> {
-  if (payoutIds !== null && customerId !== null) refuse('customerId', 'must not be given together with ids')
-  if (payoutIds !== null && (payoutIds.length === 0 || payoutIds.length > mostWatched)) {
-    refuse('ids', `must have 1 to ${mostWatched} items`)
+  if (payoutIds !== null && customerId !== null) rejectField('customerId', 'must not be given together with ids')
+  if (payoutIds !== null && (payoutIds.length === 0 || payoutIds.length > maxWatchedPayouts)) {
+    rejectField('ids', `must have 1 to ${maxWatchedPayouts} items`)
   }
   const customer = customerId === null ? null : await getCustomer(context, { customerId })
   if (payoutIds === null) {
     const isWatched = (payout: Payout) => customer === null || payout.customerId === customer.id
-    return changesIn(await eventsFrom(context, null, signal), context, { isWatched })
+    return readChangedPayouts(await streamEvents(context, null, signal), context, { isWatched })
   }
   // Read before the payouts are: what becomes of one in between is told twice rather than not at all.
-  const after = await latestOf(context)
-  const valid = uuidsAmong(payoutIds)
+  const after = await latestEventSequence(context)
+  const valid = filterUuids(payoutIds)
   const ids = [...new Set(valid)]
   const first = await payouts.find(context, ids)
   if (valid.length < payoutIds.length || first.length < ids.length) throw notFound('Payout')
   const inOrder = first.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
-  return untilSettled(context, inOrder, { after, signal })
+  return watchUntilSettled(context, inOrder, { after, signal })
 }
 
 /** Payouts as they are, and then their changes, until all of them have come to an end. */
-async function* untilSettled(
+async function* watchUntilSettled(
   context: Context,
   first: readonly Payout[],
   { after, signal }: { readonly after: number; readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<Payout> {
   const latest = new Map(first.map((payout) => [payout.id, payout.status]))
-  const mayChange = () => [...latest.values()].some((status) => status === 'PROCESSING' || status === 'COMPLETED')
+  const canChange = () => [...latest.values()].some((status) => status === 'PROCESSING' || status === 'COMPLETED')
   yield* first
-  if (!mayChange()) return
+  if (!canChange()) return
   const isWatched = ({ id, status }: Payout) => latest.get(id) !== status
-  const events = await eventsFrom(context, after, signal)
-  for await (const payout of changesIn(events, context, { isWatched, ids: new Set(latest.keys()) })) {
+  const events = await streamEvents(context, after, signal)
+  for await (const payout of readChangedPayouts(events, context, { isWatched, ids: new Set(latest.keys()) })) {
     latest.set(payout.id, payout.status)
     yield payout
-    if (!mayChange()) return
+    if (!canChange()) return
   }
 }
 
-type Watching = {
+type PayoutWatchFilter = {
   readonly isWatched: (payout: Payout) => boolean
   /** What is watched, where that is known before a payout is read. */
   readonly ids?: ReadonlySet<string>
 }
 
-async function* changesIn(
+async function* readChangedPayouts(
   batches: AsyncIterable<readonly Event[]>,
   context: Context,
-  { isWatched, ids: watched }: Watching,
+  { isWatched, ids: watched }: PayoutWatchFilter,
 ): AsyncGenerator<Payout> {
   for await (const events of batches) {
-    const changed = events.filter(({ type, objectId }) => changes.has(type) && (watched?.has(objectId) ?? true))
+    const changed = events.filter(
+      ({ type, objectId }) => settlementEventTypes.has(type) && (watched?.has(objectId) ?? true),
+    )
     const ids = [...new Set(changed.map(({ objectId }) => objectId))]
     const found = ids.length > 0 ? await payouts.find(context, ids) : []
     yield* found.filter(isWatched).toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   }
 }
 
-function refuse(field: string, message: string): never {
+function rejectField(field: string, message: string): never {
   throw invalidInput([{ field, code: 'INVALID_PARAMETER', message }])
 }

@@ -1,15 +1,15 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { Answer, Params, Reader, Tx } from '../../database/query.ts'
-import { answerOf, change, from, query, statementOne } from '../../database/query.ts'
+import type { MaybePromise, Params, Reader, Tx } from '../../database/query.ts'
+import { mapMaybe, query, selectFrom, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf, Tables } from '../../database/tables.ts'
 
 /** Tables whose rows hold for a pair of codes from a time on. They are only added, and cancelled before their time. */
-type DatedTable = 'rates' | 'fees'
+type EffectiveDatedTable = 'rates' | 'fees'
 
 /** The queries of such a table; `Pair` are its columns of codes. */
-type DatedQueries<Table extends DatedTable, Pair> = {
+type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   /** The rows in force from `start` to `end`, the latest first. */
-  readonly inForceWithin: (p: Params<Pair & Span>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
+  readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
   /** The pair's rows from `at` on, cancelled ones too, the next first. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
   /** Every row that was ever added, newest first within each pair; an operator's view. */
@@ -19,7 +19,7 @@ type DatedQueries<Table extends DatedTable, Pair> = {
 }
 
 /** Two moments, both included. */
-type Span = { readonly start: string; readonly end: string }
+type EffectiveSpan = { readonly start: string; readonly end: string }
 
 /**
  * What finds the row in force at a time, the latest that is effective by then; `null` where there is none.
@@ -29,34 +29,35 @@ type Span = { readonly start: string; readonly end: string }
  *
  * @param inForceWithin asks for the pair's rows in force in a span, the latest first
  */
-export function inForceAt<Asked extends Span, Row extends { readonly effectiveAt: string }>(
-  inForceWithin: (db: Reader, asked: Asked) => Answer<readonly Row[]>,
-): (db: Reader, asked: Omit<Asked, keyof Span> & { readonly at: string }) => Answer<Row | null> {
+export function queryInForceAt<Asked extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
+  inForceWithin: (db: Reader, asked: Asked) => MaybePromise<readonly Row[]>,
+): (db: Reader, asked: Omit<Asked, keyof EffectiveSpan> & { readonly at: string }) => MaybePromise<Row | null> {
   return (db, { at, ...pair }) => {
     const minute = at.slice(0, '2026-01-01T00:00'.length)
     const span = { start: `${minute}:00.000Z`, end: `${minute}:59.999Z` }
     const rows = inForceWithin(db, { ...pair, ...span } as unknown as Asked)
-    return answerOf(rows, (rows) => rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null)
+    return mapMaybe(rows, (rows) => rows.find(({ effectiveAt }) => effectiveAt <= at) ?? null)
   }
 }
 
 /** Builds the queries of a table whose columns of codes are `one` and `other`. */
-export function datedQueries<Table extends DatedTable, Code extends keyof RowOf<Table> & string>(
+export function effectiveDatedQueries<Table extends EffectiveDatedTable, Code extends keyof RowOf<Table> & string>(
   table: Table,
   one: Code,
   other: Code,
-): DatedQueries<Table, Readonly<Record<Code, string>>> {
-  const queries = queriesLikeRates(table as 'rates', one as 'fromCode', other as 'toCode')
-  return queries as unknown as DatedQueries<Table, Readonly<Record<Code, string>>>
+): EffectiveDatedQueries<Table, Readonly<Record<Code, string>>> {
+  const queries = buildQueries(table as 'rates', one as 'fromCode', other as 'toCode')
+  return queries as unknown as EffectiveDatedQueries<Table, Readonly<Record<Code, string>>>
 }
 
 /** The tables are alike but for the names of their codes and what each row says. */
-function queriesLikeRates(table: 'rates', one: 'fromCode', other: 'toCode') {
+function buildQueries(table: 'rates', one: 'fromCode', other: 'toCode') {
   type Pair = { fromCode: string; toCode: string }
-  const ofPair = (p: Params<Pair>) => from(table).selectAll(table).where(one, '=', p[one]).where(other, '=', p[other])
+  const selectPair = (p: Params<Pair>) =>
+    selectFrom(table).selectAll(table).where(one, '=', p[one]).where(other, '=', p[other])
   return {
-    inForceWithin: (p: Params<Pair & Span>) => {
-      const standing = ofPair(p).where('cancelledAt', 'is', null)
+    inForceWithin: (p: Params<Pair & EffectiveSpan>) => {
+      const standing = selectPair(p).where('cancelledAt', 'is', null)
       const first = standing
         .clearSelect()
         .select((eb) => eb.fn.max('effectiveAt').as('effectiveAt'))
@@ -67,13 +68,18 @@ function queriesLikeRates(table: 'rates', one: 'fromCode', other: 'toCode') {
         .orderBy('effectiveAt', 'desc')
     },
     rowsFrom: query((p: Params<Pair & { at: string }>) =>
-      ofPair(p).where('effectiveAt', '>=', p.at).orderBy('effectiveAt').orderBy('revision'),
+      selectPair(p).where('effectiveAt', '>=', p.at).orderBy('effectiveAt').orderBy('revision'),
     ),
     allRows: query(() =>
-      from(table).selectAll().orderBy(one).orderBy(other).orderBy('effectiveAt', 'desc').orderBy('revision', 'desc'),
+      selectFrom(table)
+        .selectAll()
+        .orderBy(one)
+        .orderBy(other)
+        .orderBy('effectiveAt', 'desc')
+        .orderBy('revision', 'desc'),
     ),
     setCancelled: statementOne((p: Params<Pair & { effectiveAt: string; revision: number; cancelledAt: string }>) =>
-      change(table)
+      updateTable(table)
         .set({ cancelledAt: p.cancelledAt })
         .where(one, '=', p[one])
         .where(other, '=', p[other])

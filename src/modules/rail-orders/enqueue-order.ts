@@ -1,22 +1,22 @@
-import { dueAfter } from '../../core/ids.ts'
+import { dueTimeAfter } from '../../core/ids.ts'
 import type { Tx } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
-import { insertTransfer } from './repository.ts'
+import { insertRailOrder } from './repository.ts'
 
 /** Puts a new payout in the queue of the rail that carries it. */
-export async function queueTransfer(
+export async function enqueueRailOrder(
   tx: Tx,
   context: Context,
   { rail, payout }: { rail: string; payout: Omit<RowOf<'payouts'>, 'checksum'> },
 ): Promise<void> {
-  await insertTransfer(tx, {
+  await insertRailOrder(tx, {
     orderId: payout.referenceId,
     merchantId: payout.merchantId,
     payoutId: payout.id,
     rail,
     state: 'QUEUED',
-    dueAt: dueAfter(0, context.wallClock()),
+    dueAt: dueTimeAfter(0, context.wallClock()),
     asked: 0,
     attempts: 0,
     submittedAt: null,

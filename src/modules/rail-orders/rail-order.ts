@@ -1,8 +1,8 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
 
 /** How far a payout has come on its rail. */
-export const transferStates = describedValues({
+export const railOrderStates = defineEnum({
   QUEUED: 'It waits for its turn, and can be cancelled.',
   SUBMITTING: 'The bank is being asked to pay it.',
   UNKNOWN: 'The bank was asked and has not answered: it is asked what became of the order, and never to pay another.',
@@ -13,14 +13,14 @@ export const transferStates = describedValues({
   CANCELLED: 'It was taken back before the bank was asked; the money is back in the wallet.',
   ATTENTION: 'What the bank says can not be right, or nothing can be known: a person must look.',
 })
-export type TransferState = (typeof transferStates)[number]
+export type RailOrderState = (typeof railOrderStates)[number]
 
 /** The bank took the order, paid it, rejected it for good, or got the money back after it was paid. */
 export const reportStates = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'] as const
 export type ReportState = (typeof reportStates)[number]
 
 /** What a bank has said of an order. */
-export type TransferReport = {
+export type BankReport = {
   readonly state: ReportState
   /** The bank's own name for the payment. */
   readonly reference?: string | null
@@ -33,32 +33,32 @@ export type TransferReport = {
 }
 
 /** A payout on its way through a rail; `orderId` is the payout's `referenceId`. */
-export type Transfer = RowOf<'payoutTransfers'>
+export type RailOrder = RowOf<'payoutTransfers'>
 
 /** A state that a transfer has come to. */
-export type TransferStep = {
-  readonly state: TransferState
+export type RailOrderHistoryEntry = {
+  readonly state: RailOrderState
   /** In ISO 8601. */
   readonly at: string
   readonly cause: string | null
 }
 
 /** What a report makes of a transfer: the state, and how the payout is settled by it, one after the other. */
-export type Consequence = {
-  readonly state: TransferState
-  readonly settles: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
+export type ReportEffect = {
+  readonly state: RailOrderState
+  readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
   /** Why a person must look. */
   readonly cause: string | null
 }
 
-const followed = (state: TransferState, ...settles: Consequence['settles']): Consequence => ({
+const transitionTo = (state: RailOrderState, ...settles: ReportEffect['settlements']): ReportEffect => ({
   state,
-  settles,
+  settlements: settles,
   cause: null,
 })
-const contradicted = (was: string, said: string): Consequence => ({
+const contradiction = (was: string, said: string): ReportEffect => ({
   state: 'ATTENTION',
-  settles: [],
+  settlements: [],
   cause: `the bank says ${said} of what was ${was}`,
 })
 
@@ -68,7 +68,7 @@ const contradicted = (was: string, said: string): Consequence => ({
  *
  * @returns `null` where nothing changes
  */
-export function consequenceOf(state: TransferState, said: ReportState): Consequence | null {
+export function effectOfReport(state: RailOrderState, said: ReportState): ReportEffect | null {
   switch (state) {
     case 'ATTENTION':
       return null
@@ -77,25 +77,25 @@ export function consequenceOf(state: TransferState, said: ReportState): Conseque
     case 'UNKNOWN':
     case 'ACCEPTED':
       if (said === state) return null
-      if (said === 'ACCEPTED') return followed('ACCEPTED')
-      if (said === 'COMPLETED') return followed('COMPLETED', 'COMPLETED')
-      if (said === 'REJECTED') return followed('REJECTED', 'FAILED')
+      if (said === 'ACCEPTED') return transitionTo('ACCEPTED')
+      if (said === 'COMPLETED') return transitionTo('COMPLETED', 'COMPLETED')
+      if (said === 'REJECTED') return transitionTo('REJECTED', 'FAILED')
       // What came back was paid before, whether that was heard of or not.
-      return followed('RETURNED', 'COMPLETED', 'RETURNED')
+      return transitionTo('RETURNED', 'COMPLETED', 'RETURNED')
     case 'COMPLETED':
-      if (said === 'RETURNED') return followed('RETURNED', 'RETURNED')
-      return said === 'REJECTED' ? contradicted('COMPLETED', said) : null
+      if (said === 'RETURNED') return transitionTo('RETURNED', 'RETURNED')
+      return said === 'REJECTED' ? contradiction('COMPLETED', said) : null
     case 'RETURNED':
-      return said === 'REJECTED' ? contradicted('RETURNED', said) : null
+      return said === 'REJECTED' ? contradiction('RETURNED', said) : null
     case 'REJECTED':
-      return said === 'COMPLETED' || said === 'RETURNED' ? contradicted('REJECTED', said) : null
+      return said === 'COMPLETED' || said === 'RETURNED' ? contradiction('REJECTED', said) : null
     case 'CANCELLED':
       // That the bank had taken it, before it took it back, may be told late.
-      return said === 'REJECTED' || said === 'ACCEPTED' ? null : contradicted('CANCELLED', said)
+      return said === 'REJECTED' || said === 'ACCEPTED' ? null : contradiction('CANCELLED', said)
   }
 }
 
 /** Whether a person or a clock may still make something else of it than what it is. */
-export function isOpen(state: TransferState): boolean {
+export function isOpenState(state: RailOrderState): boolean {
   return ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'].includes(state)
 }

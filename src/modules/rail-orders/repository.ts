@@ -1,39 +1,42 @@
 import type { Params } from '../../database/query.ts'
 import {
-  change,
-  from,
+  deleteFrom,
+  insertInto,
   insertRow,
-  into,
-  list,
+  listParam,
+  pickParams,
   query,
-  remove,
-  sameNames,
+  selectFrom,
   sharedQuery,
   statement,
   statementOne,
+  updateTable,
 } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
-type OrderKey = { merchantId: string; orderId: string }
+type RailOrderKey = { merchantId: string; orderId: string }
 
 /** Puts a payout on its way; only beside the payout itself. */
-export const insertTransfer = insertRow('payoutTransfers')
+export const insertRailOrder = insertRow('payoutTransfers')
 
 /** The transfers among those of some orders. */
-export const transfersOfOrders = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>
-  from('payoutTransfers').selectAll().where('orderId', 'in', list(p.orderIds)).where('merchantId', '=', p.merchantId),
+export const railOrdersByIds = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>
+  selectFrom('payoutTransfers')
+    .selectAll()
+    .where('orderId', 'in', listParam(p.orderIds))
+    .where('merchantId', '=', p.merchantId),
 )
 
 /** The transfer of an order, which nobody else changes until the transaction ends. */
-export const lockTransfer = statementOne((p: Params<OrderKey>) =>
-  from('payoutTransfers')
+export const lockRailOrder = statementOne((p: Params<RailOrderKey>) =>
+  selectFrom('payoutTransfers')
     .selectAll()
     .where('orderId', '=', p.orderId)
     .where('merchantId', '=', p.merchantId)
     .forUpdate(),
 )
 
-const changing = [
+const mutableColumns = [
   'state',
   'dueAt',
   'asked',
@@ -46,31 +49,31 @@ const changing = [
 ] as const
 
 /** Writes what a transfer has become. */
-export const storeTransfer = statement((p: Params<NewRowOf<'payoutTransfers'>>) =>
-  change('payoutTransfers')
-    .set(sameNames(p, changing))
+export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) =>
+  updateTable('payoutTransfers')
+    .set(pickParams(p, mutableColumns))
     .where('orderId', '=', p.orderId)
     .where('merchantId', '=', p.merchantId),
 )
 
 /** Which rail carries what, as an operator has said. */
-export const railRoutes = sharedQuery(() => from('railRoutes').selectAll())
+export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
 /** The same as it is in the database now. */
-export const transferRoutes = query(() =>
-  from('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
+export const currentRailRoutes = query(() =>
+  selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )
 
 const routeKey = ['assetCode', 'currency', 'country'] as const
 
-export const storeRoute = statement((p: Params<NewRowOf<'railRoutes'>>) =>
-  into('railRoutes')
-    .values(sameNames(p, [...routeKey, 'rail']))
+export const upsertRailRoute = statement((p: Params<NewRowOf<'railRoutes'>>) =>
+  insertInto('railRoutes')
+    .values(pickParams(p, [...routeKey, 'rail']))
     .onConflict((conflict) => conflict.columns([...routeKey]).doUpdateSet({ rail: p.rail })),
 )
 
-export const removeRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes'>, 'rail'>>) =>
-  remove('railRoutes')
+export const deleteRailRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes'>, 'rail'>>) =>
+  deleteFrom('railRoutes')
     .where('assetCode', '=', p.assetCode)
     .where('currency', '=', p.currency)
     .where('country', '=', p.country)
@@ -78,14 +81,14 @@ export const removeRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes'>, 
 )
 
 /** Rails to which nothing is submitted. */
-export const pausedRails = query(() => from('pausedRails').selectAll().orderBy('rail'))
+export const pausedRails = query(() => selectFrom('pausedRails').selectAll().orderBy('rail'))
 
-export const pauseRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>
-  into('pausedRails')
-    .values(sameNames(p, ['rail', 'pausedAt']))
+export const insertPausedRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>
+  insertInto('pausedRails')
+    .values(pickParams(p, ['rail', 'pausedAt']))
     .onConflict((conflict) => conflict.column('rail').doNothing()),
 )
 
-export const resumeRail = statementOne((p: Params<{ rail: string }>) =>
-  remove('pausedRails').where('rail', '=', p.rail).returningAll(),
+export const deletePausedRail = statementOne((p: Params<{ rail: string }>) =>
+  deleteFrom('pausedRails').where('rail', '=', p.rail).returningAll(),
 )

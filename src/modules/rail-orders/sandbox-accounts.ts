@@ -19,11 +19,11 @@ export const sandboxAccounts = {
 } as const
 export type SandboxAccount = keyof typeof sandboxAccounts
 
-const prefix = '99999999'
+const sandboxAccountPrefix = '99999999'
 
 /** The digits by which the sandbox's bank knows what to do; `null` for the account of anybody else. */
-export function sandboxAccount(accountNumber: string): SandboxAccount | null {
-  const digits = accountNumber.slice(prefix.length)
-  const isKnown = accountNumber.startsWith(prefix) && Object.hasOwn(sandboxAccounts, digits)
+export function parseSandboxAccount(accountNumber: string): SandboxAccount | null {
+  const digits = accountNumber.slice(sandboxAccountPrefix.length)
+  const isKnown = accountNumber.startsWith(sandboxAccountPrefix) && Object.hasOwn(sandboxAccounts, digits)
   return isKnown ? (digits as SandboxAccount) : null
 }

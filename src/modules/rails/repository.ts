@@ -3,30 +3,30 @@ import type { DueTime } from '../../core/ids.ts'
 import type { Params } from '../../database/query.ts'
 import {
   acrossMerchants,
-  change,
-  from,
-  into,
-  list,
+  insertInto,
+  listParam,
+  pickParams,
   query,
   queryOne,
-  sameNames,
+  selectFrom,
   statement,
   statementOne,
+  updateTable,
 } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
-const due = ['merchantId', 'orderId', 'state'] as const
+const dueColumns = ['merchantId', 'orderId', 'state'] as const
 
-type Due = { rail: string; now: DueTime; limit: number }
+type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
 /**
  * What is to be submitted to a rail, in order of age; an operator's view. It waits for its turn and for no time: one that was queued by
  * a clock that was ahead waits no longer.
  */
-export const dueSubmissions = query((p: Params<Omit<Due, 'now'>>) =>
+export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
-    from('payoutTransfers')
-      .select(due)
+    selectFrom('payoutTransfers')
+      .select(dueColumns)
       .where('rail', '=', p.rail)
       .where('state', '=', sql.lit('QUEUED'))
       .orderBy('dueAt')
@@ -35,10 +35,10 @@ export const dueSubmissions = query((p: Params<Omit<Due, 'now'>>) =>
 )
 
 /** Of what a rail is to be asked; an operator's view. */
-export const dueQuestions = query((p: Params<Due>) =>
+export const duePolls = query((p: Params<DueOrdersQuery>) =>
   acrossMerchants(
-    from('payoutTransfers')
-      .select(due)
+    selectFrom('payoutTransfers')
+      .select(dueColumns)
       .where('rail', '=', p.rail)
       .where('state', '<>', sql.lit('QUEUED'))
       .where('dueAt', '<=', p.now)
@@ -48,14 +48,16 @@ export const dueQuestions = query((p: Params<Due>) =>
 )
 
 /** Whose an order is, and on which rail; an operator's view. */
-export const orderById = queryOne((p: Params<{ orderId: string }>) =>
-  acrossMerchants(from('payoutTransfers').select(['merchantId', 'orderId', 'rail']).where('orderId', '=', p.orderId)),
+export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
+  acrossMerchants(
+    selectFrom('payoutTransfers').select(['merchantId', 'orderId', 'rail']).where('orderId', '=', p.orderId),
+  ),
 )
 
 /** What a rail could not answer and is to be asked again later, and was not submitted too often; an operator's view. */
-export const unknownOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
+export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
-    from('payoutTransfers')
+    selectFrom('payoutTransfers')
       .select(['merchantId', 'orderId'])
       .where('rail', '=', p.rail)
       .where('state', '<>', sql.lit('QUEUED'))
@@ -71,10 +73,10 @@ export const unknownOrders = query((p: Params<{ rail: string; after: DueTime; at
  * Orders that were asked about so often and are asked about again only after a time; an operator's view. An order that a bank has
  * just accepted is left out: a bank of the sandbox says itself when it has more.
  */
-export const postponedOrders = query(
+export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
     acrossMerchants(
-      from('payoutTransfers')
+      selectFrom('payoutTransfers')
         .select(['merchantId', 'orderId'])
         .where('rail', '=', p.rail)
         .where('state', '<>', sql.lit('QUEUED'))
@@ -88,32 +90,32 @@ export const postponedOrders = query(
 )
 
 /** Has orders asked about from a time on that were to be asked about later. */
-export const hastenOrders = statement(
+export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
-    change('payoutTransfers')
+    updateTable('payoutTransfers')
       .set({ dueAt: p.dueAt })
-      .where('orderId', 'in', list(p.orderIds))
+      .where('orderId', 'in', listParam(p.orderIds))
       .where('merchantId', '=', p.merchantId)
       .where('state', '<>', sql.lit('QUEUED'))
       .where('dueAt', '>', p.dueAt),
 )
 
 /** Keeps what a bank has posted, once; `null` where it was there. */
-export const insertReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
-  into('railReports')
-    .values({ ...sameNames(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
+export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
+  insertInto('railReports')
+    .values({ ...pickParams(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
     .onConflict((conflict) => conflict.columns(['rail', 'messageId']).doNothing())
     .returning('messageId'),
 )
 
 /** What a bank has posted under an id. */
-export const reportById = queryOne((p: Params<{ rail: string; messageId: string }>) =>
-  from('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
+export const railReportById = queryOne((p: Params<{ rail: string; messageId: string }>) =>
+  selectFrom('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
 /** What was posted before a time, or after another, and not read yet, the oldest first. */
-export const unreadReports = query((p: Params<{ rail: string; before: string; after: string; limit: number }>) =>
-  from('railReports')
+export const unreadRailReports = query((p: Params<{ rail: string; before: string; after: string; limit: number }>) =>
+  selectFrom('railReports')
     .selectAll()
     .where('rail', '=', p.rail)
     .where('readAt', 'is', null)
@@ -122,15 +124,15 @@ export const unreadReports = query((p: Params<{ rail: string; before: string; af
     .limit(p.limit),
 )
 
-export const markReportRead = statement((p: Params<{ rail: string; messageId: string; readAt: string }>) =>
-  change('railReports').set({ readAt: p.readAt }).where('rail', '=', p.rail).where('messageId', '=', p.messageId),
+export const markRailReportRead = statement((p: Params<{ rail: string; messageId: string; readAt: string }>) =>
+  updateTable('railReports').set({ readAt: p.readAt }).where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
 type AttentionRange = { since: string; orderId: string; limit: number }
 
 /** The payouts that a person must look at behind a place, the oldest first. */
 function attentionRows(p: Params<AttentionRange>) {
-  return from('payoutTransfers')
+  return selectFrom('payoutTransfers')
     .innerJoin('payouts', (join) =>
       join
         .onRef('payouts.merchantId', '=', 'payoutTransfers.merchantId')
@@ -157,12 +159,12 @@ export const attentionOfMerchant = query((p: Params<AttentionRange & { merchantI
 )
 
 /** Those of all; an operator's view. */
-export const attentionOfAll = query((p: Params<AttentionRange>) => acrossMerchants(attentionRows(p)))
-type OwnRail = { merchantId: string; rail: string }
+export const attentionOfAllMerchants = query((p: Params<AttentionRange>) => acrossMerchants(attentionRows(p)))
+type MerchantRailKey = { merchantId: string; rail: string }
 
 /** A merchant's orders that wait to be submitted to a rail. */
-export const dueSubmissionsOf = query((p: Params<OwnRail>) =>
-  from('payoutTransfers')
+export const dueSubmissionsOfMerchant = query((p: Params<MerchantRailKey>) =>
+  selectFrom('payoutTransfers')
     .select(['orderId'])
     .where('rail', '=', p.rail)
     .where('merchantId', '=', p.merchantId)
@@ -171,8 +173,8 @@ export const dueSubmissionsOf = query((p: Params<OwnRail>) =>
 )
 
 /** A merchant's orders of which a rail is to be asked. */
-export const dueQuestionsOf = query((p: Params<OwnRail & { now: DueTime }>) =>
-  from('payoutTransfers')
+export const duePollsOfMerchant = query((p: Params<MerchantRailKey & { now: DueTime }>) =>
+  selectFrom('payoutTransfers')
     .select(['orderId'])
     .where('rail', '=', p.rail)
     .where('merchantId', '=', p.merchantId)
@@ -182,8 +184,8 @@ export const dueQuestionsOf = query((p: Params<OwnRail & { now: DueTime }>) =>
 )
 
 /** When a rail is to be asked next of the merchant's orders, after a time. */
-export const nextDueOf = queryOne((p: Params<OwnRail & { after: DueTime }>) =>
-  from('payoutTransfers')
+export const nextDueTimeOfMerchant = queryOne((p: Params<MerchantRailKey & { after: DueTime }>) =>
+  selectFrom('payoutTransfers')
     .select(['dueAt'])
     .where('rail', '=', p.rail)
     .where('merchantId', '=', p.merchantId)
@@ -195,8 +197,8 @@ export const nextDueOf = queryOne((p: Params<OwnRail & { after: DueTime }>) =>
 )
 
 /** A merchant's orders that a rail is being asked to pay. */
-export const submittingOf = query((p: Params<OwnRail>) =>
-  from('payoutTransfers')
+export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
+  selectFrom('payoutTransfers')
     .select(['orderId'])
     .where('rail', '=', p.rail)
     .where('merchantId', '=', p.merchantId)
@@ -205,14 +207,14 @@ export const submittingOf = query((p: Params<OwnRail>) =>
     .where('state', '=', sql.lit('SUBMITTING')),
 )
 
-type Shift = { merchantId: string; by: bigint }
+type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
  * Brings nearer what is to be asked of a merchant's orders, as its clock goes on; what waits is due already, and a call that is
  * under way takes as long as it takes.
  */
-export const shiftTransfers = statement((p: Params<Shift>) =>
-  change('payoutTransfers')
+export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
+  updateTable('payoutTransfers')
     .set({ dueAt: sql<DueTime>`due_at - ${p.by}` })
     .where('merchantId', '=', p.merchantId)
     .where('dueAt', 'is not', null)
@@ -221,22 +223,22 @@ export const shiftTransfers = statement((p: Params<Shift>) =>
 )
 
 /** The same of what is to be posted again. */
-export const shiftDeliveries = statement((p: Params<Shift>) =>
-  change('webhookDeliveries')
+export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
+  updateTable('webhookDeliveries')
     .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
     .where('merchantId', '=', p.merchantId)
     .where('status', '=', sql.lit('pending'))
     .where('nextAttemptAt', 'is not', null),
 )
 
-const open = ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'] as const
+const openStates = ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'] as const
 
 /** How many transfers of each rail are in each state that is not over; an operator's view. */
-export const openTransferCounts = query(() =>
+export const openRailOrderCounts = query(() =>
   acrossMerchants(
-    from('payoutTransfers')
+    selectFrom('payoutTransfers')
       .select(['rail', 'state', sql<number>`count(*)`.as('rowCount')])
-      .where((eb) => eb.or(open.map((state) => eb('state', '=', sql.lit(state)))))
+      .where((eb) => eb.or(openStates.map((state) => eb('state', '=', sql.lit(state)))))
       .groupBy(['rail', 'state'])
       .orderBy('rail')
       .orderBy('state'),
@@ -244,9 +246,9 @@ export const openTransferCounts = query(() =>
 )
 
 /** The transfers of a rail behind an order, of all merchants, with what their payouts pay; an operator's view. */
-export const transfersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
+export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
-    from('payoutTransfers')
+    selectFrom('payoutTransfers')
       .innerJoin('payouts', (join) =>
         join
           .onRef('payouts.merchantId', '=', 'payoutTransfers.merchantId')

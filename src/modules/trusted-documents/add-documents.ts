@@ -1,13 +1,13 @@
-import type { FieldFault } from '../../core/errors.ts'
+import type { FieldError } from '../../core/errors.ts'
 import { invalidInput } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
 import type { Tx } from '../../database/query.ts'
 import type { Service } from '../../operations/context.ts'
 import type { ManifestDocument } from './read-manifest.ts'
-import { readManifest } from './read-manifest.ts'
-import { allTrustedDocuments, changeDocument, documentById, insertDocument, latestRevision } from './repository.ts'
-import type { FaultsInText, TrustedDocument } from './trusted-document.ts'
-import { trustedCharacters } from './trusted-document.ts'
+import { parseManifest } from './read-manifest.ts'
+import { allTrustedDocuments, documentById, insertDocument, latestRevision, updateDocument } from './repository.ts'
+import type { DocumentValidator, TrustedDocument } from './trusted-document.ts'
+import { maxTrustedCharacters } from './trusted-document.ts'
 
 /** How many documents were added, and how many were trusted already. */
 export type AddedDocuments = { readonly added: number; readonly known: number }
@@ -24,45 +24,46 @@ export type AddedDocuments = { readonly added: number; readonly known: number }
  */
 export async function addDocuments(
   { db, now }: Service,
-  { manifest, faultsIn }: { manifest: string; faultsIn: FaultsInText },
+  { manifest, faultsIn }: { manifest: string; faultsIn: DocumentValidator },
 ): Promise<AddedDocuments> {
-  const documents = readManifest(manifest)
-  const faults = documents.flatMap((each) => faultsIn(each.text).map((fault) => faultOf(each, fault)))
+  const documents = parseManifest(manifest)
+  const faults = documents.flatMap((each) => faultsIn(each.text).map((fault) => documentError(each, fault)))
   if (faults.length > 0) throw invalidInput(faults)
   const addedAt = timestamp(now())
   return db.write(async (tx) => {
-    const changes = await changesBy(tx, documents)
+    const changes = await planChanges(tx, documents)
     let revision = (await latestRevision(tx, {}))?.revision ?? 0
-    for (const { document, earlier } of changes) {
+    for (const { document, existing: earlier } of changes) {
       const { id, name } = document
       const row = { ...document, revision: ++revision, addedAt, removedAt: null }
-      if (earlier) await changeDocument(tx, { id, revision, name, addedAt, removedAt: null })
+      if (earlier) await updateDocument(tx, { id, revision, name, addedAt, removedAt: null })
       else await insertDocument(tx, row)
     }
     return { added: changes.length, known: documents.length - changes.length }
   })
 }
 
-type Change = { readonly document: ManifestDocument; readonly earlier: TrustedDocument | null }
+type DocumentChange = { readonly document: ManifestDocument; readonly existing: TrustedDocument | null }
 
 /** Those of the documents that are not trusted yet. */
-async function changesBy(tx: Tx, documents: readonly ManifestDocument[]): Promise<readonly Change[]> {
-  const changes: Change[] = []
-  const faults: FieldFault[] = []
+async function planChanges(tx: Tx, documents: readonly ManifestDocument[]): Promise<readonly DocumentChange[]> {
+  const changes: DocumentChange[] = []
+  const faults: FieldError[] = []
   for (const document of documents) {
     const earlier = await documentById(tx, { id: document.id })
-    if (earlier && earlier.text !== document.text) faults.push(faultOf(document, 'is the id of another text already'))
-    else if (!earlier || earlier.removedAt !== null) changes.push({ document, earlier })
+    if (earlier && earlier.text !== document.text)
+      faults.push(documentError(document, 'is the id of another text already'))
+    else if (!earlier || earlier.removedAt !== null) changes.push({ document, existing: earlier })
   }
   if (faults.length > 0) throw invalidInput(faults)
   const trusted = await allTrustedDocuments(tx, {})
   const texts = [...trusted, ...changes.map(({ document }) => document)]
   const characters = texts.reduce((sum, { text }) => sum + text.length, 0)
-  if (characters <= trustedCharacters) return changes
-  const message = `has too much: all documents together may have ${trustedCharacters} characters, and would have ${characters}`
+  if (characters <= maxTrustedCharacters) return changes
+  const message = `has too much: all documents together may have ${maxTrustedCharacters} characters, and would have ${characters}`
   throw invalidInput([{ field: 'manifest', code: 'INVALID_PARAMETER', message }])
 }
 
-function faultOf({ id, name }: ManifestDocument, message: string): FieldFault {
+function documentError({ id, name }: ManifestDocument, message: string): FieldError {
   return { field: name === null ? id : `${name} (${id})`, code: 'INVALID_PARAMETER', message }
 }

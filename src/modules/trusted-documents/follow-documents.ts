@@ -1,16 +1,16 @@
 import type { Service } from '../../operations/context.ts'
-import { documentsAfter } from './repository.ts'
+import { documentsChangedAfter } from './repository.ts'
 import type { TrustedDocument } from './trusted-document.ts'
 
 /** Keeps a process up with the documents that are trusted. */
-export type FollowedDocuments = {
+export type TrustedDocumentWatcher = {
   /** Takes what has changed, where the engine tells without being asked that something has; `undefined` where nothing is waited for. */
-  readonly keepUp: () => Promise<void> | undefined
+  readonly refreshIfChanged: () => Promise<void> | undefined
   /** Takes what has changed where the engine tells of nothing: for whoever misses a document. */
-  readonly lookAgain: () => Promise<void> | undefined
+  readonly refreshAfterMiss: () => Promise<void> | undefined
   /** Takes all that there is. @throws what the database throws */
-  readonly begin: () => Promise<void>
-  readonly end: () => void
+  readonly start: () => Promise<void>
+  readonly stop: () => void
 }
 
 /**
@@ -23,10 +23,10 @@ export type FollowedDocuments = {
  * @param take told of all changes together; what it does before it waits is done for whoever asks next, and it must not fail
  * @param isWaitedFor whether changes are to be heard of before there is any document
  */
-export function followDocuments(
+export function watchTrustedDocuments(
   { db }: Service,
   { isWaitedFor, take }: { isWaitedFor: boolean; take: (changed: readonly TrustedDocument[]) => Promise<void> },
-): FollowedDocuments {
+): TrustedDocumentWatcher {
   let revision = 0
   let seen: number | null = null
   let running: Promise<void> | null = null
@@ -35,48 +35,48 @@ export function followDocuments(
   let taking: Promise<void> = Promise.resolve()
   let isEnded = false
 
-  async function run(): Promise<void> {
+  async function readChanges(): Promise<void> {
     // Taken before the rows are read: what they say holds as of then.
-    const version = db.version('trustedDocuments')
-    const changed = await documentsAfter(db, { revision })
+    const version = db.tableVersion('trustedDocuments')
+    const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
     seen = version
     // What it does at once is done; nobody but the start waits for the rest.
     if (changed.length > 0) taking = take(changed)
     const isTold = version !== null
     if (!isTold && !isEnded && (isWaitedFor || revision > 0)) {
-      stopWatching ??= db.watch('trustedDocuments', () => void look().catch(() => {}))
+      stopWatching ??= db.watch('trustedDocuments', () => void poll().catch(() => {}))
     }
   }
 
   /** A look that begins now, or when the one that is on its way has ended. */
-  function look(): Promise<void> {
+  function poll(): Promise<void> {
     if (running !== null) {
       next ??= running
         .catch(() => {})
         .then(() => {
           next = null
-          return look()
+          return poll()
         })
       return next
     }
-    running = run().finally(() => {
+    running = readChanges().finally(() => {
       running = null
     })
     return running
   }
 
   return {
-    keepUp: () => {
-      const version = db.version('trustedDocuments')
-      return version === null || version === seen ? undefined : look()
+    refreshIfChanged: () => {
+      const version = db.tableVersion('trustedDocuments')
+      return version === null || version === seen ? undefined : poll()
     },
-    lookAgain: () => (db.version('trustedDocuments') === null ? look() : undefined),
-    begin: async () => {
-      await look()
+    refreshAfterMiss: () => (db.tableVersion('trustedDocuments') === null ? poll() : undefined),
+    start: async () => {
+      await poll()
       await taking
     },
-    end: () => {
+    stop: () => {
       isEnded = true
       stopWatching?.()
     },

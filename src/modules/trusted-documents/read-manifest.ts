@@ -1,12 +1,12 @@
-import type { FieldFault } from '../../core/errors.ts'
-import { invalidInput, Refusal } from '../../core/errors.ts'
-import { readJson } from '../../core/net/json-text.ts'
+import type { FieldError } from '../../core/errors.ts'
+import { DomainError, invalidInput } from '../../core/errors.ts'
+import { parseJsonText } from '../../core/net/json-text.ts'
 
 /** A document as a manifest has it. */
 export type ManifestDocument = { readonly id: string; readonly name: string | null; readonly text: string }
 
 /** What an id may be: it stands in URLs. */
-const idForm = /^[\x21-\x7e]{1,200}$/
+const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const apolloFormat = 'apollo-persisted-query-manifest'
 
@@ -16,52 +16,55 @@ const apolloFormat = 'apollo-persisted-query-manifest'
  *
  * @throws Refusal MALFORMED_JSON, INVALID_INPUT with a fault for each document that is none
  */
-export function readManifest(content: string): readonly ManifestDocument[] {
-  const manifest = jsonOf(content)
-  if (!isObject(manifest)) throw refused('must be a JSON object')
+export function parseManifest(content: string): readonly ManifestDocument[] {
+  const manifest = parseManifestJson(content)
+  if (!isObject(manifest)) throw manifestError('must be a JSON object')
   const documents = 'format' in manifest ? apolloDocuments(manifest) : Object.entries(manifest).map(toDocument)
-  if (documents.length === 0) throw refused('has no documents')
-  const faults = documents.flatMap(faultsOf)
+  if (documents.length === 0) throw manifestError('has no documents')
+  const faults = documents.flatMap(documentErrors)
   if (faults.length > 0) throw invalidInput(faults)
   return documents as readonly ManifestDocument[]
 }
 
-function jsonOf(content: string): unknown {
-  let read: ReturnType<typeof readJson>
+function parseManifestJson(content: string): unknown {
+  let read: ReturnType<typeof parseJsonText>
   try {
     // Some tools begin a file so.
-    read = readJson(content.replace(/^\uFEFF/, ''))
+    read = parseJsonText(content.replace(/^\uFEFF/, ''))
   } catch {
-    throw new Refusal('MALFORMED_JSON', 'The manifest is not valid JSON.')
+    throw new DomainError('MALFORMED_JSON', 'The manifest is not valid JSON.')
   }
-  if (read.repeated !== null) throw invalidInput([{ ...fault(read.repeated), message: 'must be given once' }])
+  if (read.duplicatePath !== null)
+    throw invalidInput([{ ...invalidParameter(read.duplicatePath), message: 'must be given once' }])
   return read.value
 }
 
-type Unread = { readonly id: unknown; readonly name: string | null; readonly text: unknown }
+type UncheckedDocument = { readonly id: unknown; readonly name: string | null; readonly text: unknown }
 
-function toDocument([id, text]: [string, unknown]): Unread {
+function toDocument([id, text]: [string, unknown]): UncheckedDocument {
   return { id, name: null, text }
 }
 
-function apolloDocuments({ format, version, operations }: Record<string, unknown>): readonly Unread[] {
-  if (format !== apolloFormat || version !== 1) throw refused(`must have the format ${apolloFormat} in version 1`)
-  if (!Array.isArray(operations)) throw refused('must have a list of operations')
+function apolloDocuments({ format, version, operations }: Record<string, unknown>): readonly UncheckedDocument[] {
+  if (format !== apolloFormat || version !== 1) throw manifestError(`must have the format ${apolloFormat} in version 1`)
+  if (!Array.isArray(operations)) throw manifestError('must have a list of operations')
   const documents = operations.map((operation: unknown) => {
     const { id, name, body } = isObject(operation) ? operation : {}
     return { id, name: typeof name === 'string' ? name : null, text: body }
   })
   const twice = documents.filter(({ id }, place) => documents.findIndex((each) => each.id === id) < place)
   if (twice.length === 0) return documents
-  throw invalidInput(twice.map(({ id }) => ({ ...fault(String(id)), message: 'must be given once' })))
+  throw invalidInput(twice.map(({ id }) => ({ ...invalidParameter(String(id)), message: 'must be given once' })))
 }
 
-function faultsOf({ id, text }: Unread): FieldFault[] {
-  const isNamed = typeof id === 'string' && idForm.test(id)
+function documentErrors({ id, text }: UncheckedDocument): FieldError[] {
+  const isNamed = typeof id === 'string' && idPattern.test(id)
   const called = isNamed ? id : `the id ${JSON.stringify(id ?? null).slice(0, 100)}`
   return [
-    ...(isNamed ? [] : [{ ...fault(called), message: 'must be 1 to 200 characters of ASCII without spaces' }]),
-    ...(typeof text === 'string' ? [] : [{ ...fault(called), message: 'must have the text of a document' }]),
+    ...(isNamed
+      ? []
+      : [{ ...invalidParameter(called), message: 'must be 1 to 200 characters of ASCII without spaces' }]),
+    ...(typeof text === 'string' ? [] : [{ ...invalidParameter(called), message: 'must have the text of a document' }]),
   ]
 }
 
@@ -69,10 +72,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function refused(message: string): Refusal {
-  return invalidInput([{ ...fault('manifest'), message }])
+function manifestError(message: string): DomainError {
+  return invalidInput([{ ...invalidParameter('manifest'), message }])
 }
 
-function fault(field: string): Pick<FieldFault, 'field' | 'code'> {
+function invalidParameter(field: string): Pick<FieldError, 'field' | 'code'> {
   return { field, code: 'INVALID_PARAMETER' }
 }

@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids.ts'
 import type { Service } from '../../operations/context.ts'
-import { changeDocument, documentById, latestRevision } from './repository.ts'
+import { documentById, latestRevision, updateDocument } from './repository.ts'
 
 /**
  * Trusts a document no more. Its id stays with its text.
@@ -14,7 +14,7 @@ export async function removeDocument({ db, now }: Service, { id }: { id: string 
     const document = await documentById(tx, { id })
     if (!document || document.removedAt !== null) throw notFound('Trusted document')
     const revision = ((await latestRevision(tx, {}))?.revision ?? 0) + 1
-    await changeDocument(tx, { ...document, revision, removedAt })
+    await updateDocument(tx, { ...document, revision, removedAt })
     return { removed: id }
   })
 }

@@ -1,32 +1,32 @@
 import type { Params } from '../../database/query.ts'
-import { change, from, insertRow, query, queryOne, sameNames, statement } from '../../database/query.ts'
+import { insertRow, pickParams, query, queryOne, selectFrom, statement, updateTable } from '../../database/query.ts'
 
 /** What has changed of the documents since a revision, in that order. */
-export const documentsAfter = query((p: Params<{ revision: number }>) =>
-  from('trustedDocuments').selectAll().where('revision', '>', p.revision).orderBy('revision'),
+export const documentsChangedAfter = query((p: Params<{ revision: number }>) =>
+  selectFrom('trustedDocuments').selectAll().where('revision', '>', p.revision).orderBy('revision'),
 )
 
 /** Every document that is trusted now, by id; an operator's view. */
 export const allTrustedDocuments = query(() =>
-  from('trustedDocuments').selectAll().where('removedAt', 'is', null).orderBy('id'),
+  selectFrom('trustedDocuments').selectAll().where('removedAt', 'is', null).orderBy('id'),
 )
 
 /** A document, also one that was removed. */
 export const documentById = queryOne((p: Params<{ id: string }>) =>
-  from('trustedDocuments').selectAll().where('id', '=', p.id),
+  selectFrom('trustedDocuments').selectAll().where('id', '=', p.id),
 )
 
 /** The latest change of any document. */
 export const latestRevision = queryOne(() =>
-  from('trustedDocuments').select('revision').orderBy('revision', 'desc').limit(1),
+  selectFrom('trustedDocuments').select('revision').orderBy('revision', 'desc').limit(1),
 )
 
 export const insertDocument = insertRow('trustedDocuments')
 
 /** Changes whether a document is trusted, and what it is called. */
-export const changeDocument = statement(
+export const updateDocument = statement(
   (p: Params<{ id: string; revision: number; name: string | null; addedAt: string; removedAt: string | null }>) =>
-    change('trustedDocuments')
-      .set(sameNames(p, ['revision', 'name', 'addedAt', 'removedAt']))
+    updateTable('trustedDocuments')
+      .set(pickParams(p, ['revision', 'name', 'addedAt', 'removedAt']))
       .where('id', '=', p.id),
 )

@@ -7,10 +7,10 @@ import type { RowOf } from '../../database/tables.ts'
 export type TrustedDocument = RowOf<'trustedDocuments'>
 
 /** What is wrong with the text of a document, in sentences; none where it can be run. */
-export type FaultsInText = (text: string) => readonly string[]
+export type DocumentValidator = (text: string) => readonly string[]
 
 /**
  * Characters of all trusted documents together: a process keeps them all, with their plans, and each character takes about a
  * hundred bytes.
  */
-export const trustedCharacters = 1_000_000
+export const maxTrustedCharacters = 1_000_000

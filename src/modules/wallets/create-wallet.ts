@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../core/errors.ts'
-import { freeText, optional, parse, text, whoseId } from '../../core/input.ts'
+import type { FieldError } from '../../core/errors.ts'
+import { freeText, optional, optionalUuid, parseInput, text } from '../../core/input.ts'
 import type { Tx } from '../../database/query.ts'
-import { newRowOfOwner } from '../../lists/sequence.ts'
-import type { Context, Done } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
+import { newRowFieldsOfOwner } from '../../lists/sequence.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
-import { assetCodeFault, assetNamed, assetNetworkFault } from '../asset-codes/check-asset-code.ts'
+import { assetCodeErrors, assetNetworkErrors, findAsset } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
 import { openWalletAccount } from '../ledger/open-wallet-account.ts'
@@ -20,11 +20,11 @@ import type { Wallet } from './wallet.ts'
 export const CreateWalletInput = z.object({
   currency: text(),
   description: freeText(255),
-  customerId: whoseId(),
+  customerId: optionalUuid(),
   network: optional(z.string()),
 })
 
-type Request = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: Network | null; asset: AssetCode }
+type WalletRequest = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: Network | null; asset: AssetCode }
 
 /**
  * Opens a wallet with a balance of zero (contract 4.9); a stablecoin wallet gets a deposit address on `network`.
@@ -33,9 +33,12 @@ type Request = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: 
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
  *   CUSTOMER_CLOSED, DEPOSIT_ADDRESS_UNAVAILABLE
  */
-export async function createWallet(context: Context, input: z.input<typeof CreateWalletInput>): Promise<Done<Wallet>> {
+export async function createWallet(
+  context: Context,
+  input: z.input<typeof CreateWalletInput>,
+): Promise<IdempotentResult<Wallet>> {
   const { asset, ...request } = await parseRequest(context, input)
-  const { result, isReplayed } = await once(context, 'createWallet', request, async (tx) => {
+  const { result, isReplayed } = await runOnce(context, 'createWallet', request, async (tx) => {
     await lockActiveCustomer(tx, context, request.customerId)
     const address = request.network && (await nextDepositAddress(tx, context, request.network))
     return openWallet(tx, context, { ...request, asset }, address)
@@ -43,19 +46,19 @@ export async function createWallet(context: Context, input: z.input<typeof Creat
   return { result: { ...result, balance: 0n }, isReplayed }
 }
 
-async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletInput>): Promise<Request> {
+async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletInput>): Promise<WalletRequest> {
   const assets = await assetCodesWithNetworks(db)
-  const asset = assetNamed(assets, input.currency)
-  const parsed = parse(CreateWalletInput, input, [
-    ...assetCodeFault(assets, { field: 'currency', code: input.currency }),
-    ...networkFault(asset, input.network),
+  const asset = findAsset(assets, input.currency)
+  const parsed = parseInput(CreateWalletInput, input, [
+    ...assetCodeErrors(assets, { field: 'currency', code: input.currency }),
+    ...networkErrors(asset, input.network),
   ])
   if (!asset) throw new Error(`the asset code ${parsed.currency} passed its check and is not there`)
   return { ...parsed, network: parsed.network as Network | null, asset }
 }
 
 /** A stablecoin lives on a network, fiat on none (ruling 29). */
-function networkFault(asset: AssetCode | undefined, network: unknown): FieldFault[] {
+function networkErrors(asset: AssetCode | undefined, network: unknown): FieldError[] {
   if (!asset) return []
   const field = 'network'
   const isGiven = network !== undefined && network !== null && network !== ''
@@ -63,7 +66,7 @@ function networkFault(asset: AssetCode | undefined, network: unknown): FieldFaul
     const message = `must be absent for the fiat currency ${asset.code}`
     return isGiven ? [{ field, code: 'INVALID_PARAMETER', message }] : []
   }
-  if (isGiven) return assetNetworkFault(asset, { field, network })
+  if (isGiven) return assetNetworkErrors(asset, { field, network })
   const supported = asset.networks.map(({ network }) => network).join(', ')
   return [{ field, code: 'MISSING_REQUIRED_FIELD', message: `is required for ${asset.code}: one of ${supported}` }]
 }
@@ -71,13 +74,13 @@ function networkFault(asset: AssetCode | undefined, network: unknown): FieldFaul
 async function openWallet(
   tx: Tx,
   context: Context,
-  { asset, network, ...request }: Request,
+  { asset, network, ...request }: WalletRequest,
   address: string | null,
 ): Promise<Omit<Wallet, 'balance'>> {
   const { merchantId } = context
   const ownerId = request.customerId ?? merchantId
   const row = {
-    ...(await newRowOfOwner(tx, context, { ownerId, name: 'wallets' })),
+    ...(await newRowFieldsOfOwner(tx, context, { ownerId, name: 'wallets' })),
     ...request,
     assetType: asset.assetType,
     status: 'active',

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { Tx } from '../../database/query.ts'
 import type { SequenceName } from '../../lists/sequence.ts'
-import { nextInSequence } from '../../lists/sequence.ts'
+import { takeSequenceNumber } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { merchantById } from '../merchants/repository.ts'
 import { deriveAddress } from '../networks/derive-address.ts'
@@ -30,33 +30,33 @@ const maxNumbersTried = 100
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
-  const source = await sourceOf(tx, context, addressFamily(network))
+  const source = await addressSourceOf(tx, context, addressFamily(network))
   for (let tried = 0; tried < maxNumbersTried; tried++) {
     // The number is taken before it is known to serve: then nobody else can have it, and a refusal gives it back.
-    const addresses = await source.addressesNumbered(await nextInSequence(tx, merchantId, source.sequence))
+    const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
   }
-  throw new Refusal('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
+  throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
 /** Where addresses come from: each source numbers its own from one, and has none for a number that it can't serve. */
-type Source = {
+type AddressSource = {
   readonly sequence: SequenceName
   /** In order of preference: the first that nobody was given is taken. */
-  readonly addressesNumbered: (number: number) => Promise<readonly string[]>
+  readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 
-async function sourceOf(tx: Tx, context: Context, family: AddressFamily): Promise<Source> {
+async function addressSourceOf(tx: Tx, context: Context, family: AddressFamily): Promise<AddressSource> {
   const isPooled = family === 'solana'
-  return isPooled ? poolOf(tx, context) : keySource(tx, context, family)
+  return isPooled ? pooledAddressSource(tx, context) : derivedAddressSource(tx, context, family)
 }
 
-function poolOf(tx: Tx, { merchantId, mode }: Context): Source {
+function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSource {
   const family = 'solana'
   return {
     sequence: `addresses:${family}`,
-    addressesNumbered: async (number) => {
+    candidateAddresses: async (number) => {
       const pooled = await pooledAddress(tx, { merchantId, family, sequence: number })
       if (pooled) return [pooled.address]
       return mode === 'sandbox'
@@ -67,14 +67,18 @@ function poolOf(tx: Tx, { merchantId, mode }: Context): Source {
 }
 
 /** Each key is numbered from zero by itself: a wallet looks no more than twenty unused addresses ahead (BIP-44). */
-async function keySource(tx: Tx, { merchantId, mode }: Context, family: 'evm' | 'tron'): Promise<Source> {
+async function derivedAddressSource(
+  tx: Tx,
+  { merchantId, mode }: Context,
+  family: 'evm' | 'tron',
+): Promise<AddressSource> {
   const merchant = await merchantById(tx, { id: merchantId })
   const own = { evm: merchant?.evmExtendedPublicKey, tron: merchant?.tronExtendedPublicKey }[family]
   const shared = mode === 'sandbox' ? sandboxExtendedPublicKeys[family] : null
   const key = own ?? shared
   return {
     sequence: `addresses:${family}:${key === null ? '' : hash('sha256', key, 'hex').slice(0, 16)}`,
-    addressesNumbered: async (number) => {
+    candidateAddresses: async (number) => {
       if (key === null) return []
       const address = deriveAddress(family, key, number - 1)
       return own ? [address] : [address, sandboxMerchantAddress(family, merchantId, number - 1)]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { notFound, Refusal } from '../../core/errors.ts'
-import { parse, positiveAmount, text, uuid } from '../../core/input.ts'
+import { DomainError, notFound } from '../../core/errors.ts'
+import { parseInput, positiveAmount, text, uuid } from '../../core/input.ts'
 import type { Tx } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
@@ -22,7 +22,7 @@ export type Deposit = RowOf<'deposits'>
  *   BALANCE_LIMIT_EXCEEDED
  */
 export async function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
-  const request = parse(DepositInput, input)
+  const request = parseInput(DepositInput, input)
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
@@ -37,8 +37,9 @@ export async function addDeposit(
   if (!wallet) throw notFound('Wallet')
   const earlier = await depositByReference(tx, { merchantId, reference })
   if (earlier) {
-    if (await reversalByReference(tx, { merchantId, reference })) throw reused('a deposit that was reversed')
-    return sameDeposit(earlier, { walletId, amount })
+    if (await reversalByReference(tx, { merchantId, reference }))
+      throw referenceReusedError('a deposit that was reversed')
+    return requireSameDeposit(earlier, { walletId, amount })
   }
 
   const transfer = await postTransfer(tx, context, {
@@ -62,11 +63,11 @@ export async function addDeposit(
   return deposit
 }
 
-function sameDeposit(earlier: Deposit, { walletId, amount }: Pick<Deposit, 'walletId' | 'amount'>): Deposit {
+function requireSameDeposit(earlier: Deposit, { walletId, amount }: Pick<Deposit, 'walletId' | 'amount'>): Deposit {
   if (earlier.walletId === walletId && earlier.amount === amount) return earlier
-  throw reused('another deposit')
+  throw referenceReusedError('another deposit')
 }
 
-function reused(by: string): Refusal {
-  return new Refusal('DEPOSIT_REFERENCE_REUSED', `This reference was used before for ${by}.`)
+function referenceReusedError(by: string): DomainError {
+  return new DomainError('DEPOSIT_REFERENCE_REUSED', `This reference was used before for ${by}.`)
 }

@@ -2,11 +2,11 @@ import type { Context } from '../../operations/context.ts'
 import { addressesOfWallets, walletAddressesByIds } from './repository.ts'
 import type { WalletAddress } from './wallet.ts'
 
-type Asking = Pick<Context, 'db' | 'merchantId'>
+type WalletReadContext = Pick<Context, 'db' | 'merchantId'>
 
 /** All addresses of the merchant's wallets among `walletIds`, oldest first for each wallet. */
 export async function findWalletAddresses(
-  { db, merchantId }: Asking,
+  { db, merchantId }: WalletReadContext,
   walletIds: readonly string[],
 ): Promise<WalletAddress[]> {
   return addressesOfWallets(db, { merchantId, walletIds })
@@ -14,7 +14,7 @@ export async function findWalletAddresses(
 
 /** The addresses of the merchant's wallets among `ids`, which are their own, in any order. */
 export async function findWalletAddressesByIds(
-  { db, merchantId }: Asking,
+  { db, merchantId }: WalletReadContext,
   ids: readonly string[],
 ): Promise<WalletAddress[]> {
   return walletAddressesByIds(db, { merchantId, ids })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { allInOrder, notFound } from '../../core/errors.ts'
+import { allOrFirstError, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids.ts'
 import type { Context } from '../../operations/context.ts'
 import { wallets } from './list.ts'
@@ -17,7 +17,7 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
   const id = parseUuid(input.walletId)
   if (id === null) throw notFound('Wallet')
   const [wallet, addresses] = await db.snapshot((read) =>
-    allInOrder([wallets.byId(read, { merchantId, id }), addressesOfWallet(read, { merchantId, walletId: id })]),
+    allOrFirstError([wallets.byId(read, { merchantId, id }), addressesOfWallet(read, { merchantId, walletId: id })]),
   )
   if (wallet === null) throw notFound('Wallet')
   return { ...wallet, addresses }

@@ -1,8 +1,15 @@
-import { addList, filterType } from '../../graphql/schema/connection-fields.ts'
-import { valuesEnum } from '../../graphql/schema/enums.ts'
-import { addField, belonging, column, columns, itself, leadsTo } from '../../graphql/schema/fields.ts'
+import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
+import { enumType } from '../../graphql/schema/enums.ts'
+import {
+  addField,
+  exposeColumn,
+  exposeRowAs,
+  exposeStrings,
+  relatedListField,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import { optional, optionalId, required, requiredId, requiredTexts } from '../../graphql/schema/inputs.ts'
-import { sourceById, sourceOfList, sourceOfMany } from '../../graphql/schema/loader.ts'
+import { sourceByForeignKey, sourceById, sourceOfList } from '../../graphql/schema/loader.ts'
 import { addMutation } from '../../graphql/schema/mutation.ts'
 import { addNodeQuery, nodeType } from '../../graphql/schema/node.ts'
 import { AssetTypeEnum } from '../asset-codes/graphql.ts'
@@ -18,16 +25,16 @@ import { simulateDeposit } from './simulate-deposit.ts'
 import type { WalletAddress as WalletAddressRow, WalletRow } from './wallet.ts'
 import { walletStatuses } from './wallet.ts'
 
-const WalletStatusEnum = valuesEnum('WalletStatus', walletStatuses, 'Whether a wallet can be used.')
+const WalletStatusEnum = enumType('WalletStatus', walletStatuses, 'Whether a wallet can be used.')
 
 const WalletAddress = nodeType<WalletAddressRow>('WalletAddress', {
   description: 'Where deposits to a stablecoin wallet are sent.',
   source: sourceById(findWalletAddressesByIds),
   fields: {
-    uuid: column('id', 'The id that the REST answers show.', 'UUID'),
-    address: column('address', 'The address as it is written on its network.'),
-    network: column('network', 'The network that it is on.', NetworkEnum),
-    createdAt: column('createdAt', 'When it was given to the wallet.', 'DateTime'),
+    uuid: exposeColumn('id', 'The id that the REST answers show.', 'UUID'),
+    address: exposeColumn('address', 'The address as it is written on its network.'),
+    network: exposeColumn('network', 'The network that it is on.', NetworkEnum),
+    createdAt: exposeColumn('createdAt', 'When it was given to the wallet.', 'DateTime'),
   },
 })
 
@@ -35,26 +42,26 @@ export const Wallet = nodeType<WalletRow>('Wallet', {
   description: 'Where a balance in one stablecoin or fiat currency is held, for the merchant or for a customer.',
   source: sourceOfList(wallets),
   fields: {
-    uuid: column('id', 'The id that the REST paths use.', 'UUID'),
-    assetType: column('assetType', 'What kind of money it holds.', AssetTypeEnum),
-    ...columns({
+    uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
+    assetType: exposeColumn('assetType', 'What kind of money it holds.', AssetTypeEnum),
+    ...exposeStrings({
       currency: 'The code of what it holds, such as `USDC`.',
       description: 'What its owner calls it.',
     }),
-    balance: column('balance', 'What it holds now.', 'Amount'),
-    status: column('status', 'Whether it can be used.', WalletStatusEnum),
-    customer: leadsTo(Customer, 'customerId', 'The customer whose it is; null when it is the merchant’s own.'),
-    addresses: belonging(
+    balance: exposeColumn('balance', 'What it holds now.', 'Amount'),
+    status: exposeColumn('status', 'Whether it can be used.', WalletStatusEnum),
+    customer: relationField(Customer, 'customerId', 'The customer whose it is; null when it is the merchant’s own.'),
+    addresses: relatedListField(
       WalletAddress,
-      sourceOfMany(findWalletAddresses, ({ walletId }) => walletId),
+      sourceByForeignKey(findWalletAddresses, ({ walletId }) => walletId),
       'Where deposits are sent, oldest first; none for fiat. A wallet has a handful at most.',
     ),
-    createdAt: column('createdAt', 'When it was opened.', 'DateTime'),
-    updatedAt: column('updatedAt', 'When it last changed; a balance is no change.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', 'When it was opened.', 'DateTime'),
+    updatedAt: exposeColumn('updatedAt', 'When it last changed; a balance is no change.', 'DateTime'),
   },
 })
 
-addField(LedgerEntry, 'wallet', leadsTo(Wallet, 'walletId', 'The wallet whose statement it is a line of.'))
+addField(LedgerEntry, 'wallet', relationField(Wallet, 'walletId', 'The wallet whose statement it is a line of.'))
 
 addNodeQuery('wallet', Wallet)
 
@@ -63,30 +70,30 @@ const OwnedWalletFilter = filterType('OwnedWalletFilter', wallets, {
   known: ['owner'],
 })
 
-addList('wallets', wallets, {
+addConnection('wallets', wallets, {
   of: Wallet,
   items: 'wallets',
   places: [
     {
-      shows: 'The wallets of the merchant and of its customers',
+      summary: 'The wallets of the merchant and of its customers',
       filter: filterType('WalletFilter', wallets, { which: 'Which wallets' }),
     },
     {
       on: Merchant,
       owner: 'merchant',
-      shows: "The wallets that the merchant itself owns, no customer's",
+      summary: "The wallets that the merchant itself owns, no customer's",
       filter: OwnedWalletFilter,
     },
-    { on: Customer, parent: 'customer', shows: 'The wallets that it owns', filter: OwnedWalletFilter },
+    { on: Customer, parent: 'customer', summary: 'The wallets that it owns', filter: OwnedWalletFilter },
   ],
 })
 
-addList('ledgerEntries', entries, {
+addConnection('ledgerEntries', entries, {
   of: LedgerEntry,
   items: "lines of a wallet's statement",
   called: 'lines',
   places: [
-    { on: Wallet, parent: 'wallet', shows: 'Its statement: every movement of its money', filter: LedgerEntryFilter },
+    { on: Wallet, parent: 'wallet', summary: 'Its statement: every movement of its money', filter: LedgerEntryFilter },
   ],
 })
 
@@ -105,7 +112,7 @@ addMutation('createWallet', {
     network: optional('The network of its deposit address: required for a stablecoin, absent for fiat.', NetworkEnum),
   },
   operation: createWallet,
-  payload: { wallet: itself(Wallet, 'The new wallet.') },
+  payload: { wallet: exposeRowAs(Wallet, 'The new wallet.') },
   errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'DEPOSIT_ADDRESS_UNAVAILABLE'],
 })
 
@@ -122,6 +129,6 @@ addMutation('simulateDeposit', {
     ),
   },
   operation: simulateDeposit,
-  payload: { wallet: leadsTo(Wallet, 'walletId', 'The wallet with its new balance.') },
+  payload: { wallet: relationField(Wallet, 'walletId', 'The wallet with its new balance.') },
   errors: ['RESOURCE_NOT_FOUND', 'DEPOSIT_REFERENCE_REUSED', 'BALANCE_LIMIT_EXCEEDED'],
 })

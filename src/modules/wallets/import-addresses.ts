@@ -1,8 +1,8 @@
 import { invalidInput } from '../../core/errors.ts'
-import { nextInSequence } from '../../lists/sequence.ts'
+import { takeSequenceNumber } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import { lockInstallation } from '../installation/repository.ts'
-import { solanaAddressFault } from '../networks/solana.ts'
+import { solanaAddressError } from '../networks/solana.ts'
 import { insertPooledAddress, merchantOfPooledAddress } from './repository.ts'
 
 /**
@@ -16,7 +16,7 @@ export async function importSolanaAddresses(
   { addresses }: { addresses: readonly string[] },
 ): Promise<{ added: number; known: number }> {
   const faults = addresses.flatMap((address, line) => {
-    const fault = solanaAddressFault(address)
+    const fault = solanaAddressError(address)
     return fault === null ? [] : [{ field: `line ${line + 1}`, code: 'INVALID_FORMAT', message: fault } as const]
   })
   if (faults.length > 0) throw invalidInput(faults.slice(0, 10))
@@ -32,7 +32,7 @@ export async function importSolanaAddresses(
         throw invalidInput([
           { field: address, code: 'INVALID_PARAMETER', message: 'is in the pool of another merchant' },
         ])
-      const sequence = await nextInSequence(tx, merchantId, `pooled_addresses:${family}`)
+      const sequence = await takeSequenceNumber(tx, merchantId, `pooled_addresses:${family}`)
       await insertPooledAddress(tx, { merchantId, family, sequence, address })
       added++
     }

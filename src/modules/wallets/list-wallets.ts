@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parse } from '../../core/input.ts'
+import { parseInput } from '../../core/input.ts'
 import type { Page } from '../../lists/page.ts'
 import type { Context } from '../../operations/context.ts'
 import { findCustomer } from '../customers/get-customer.ts'
@@ -7,10 +7,10 @@ import { wallets } from './list.ts'
 import { addressesOfWallets } from './repository.ts'
 import type { Wallet } from './wallet.ts'
 
-type PageInput = z.input<typeof wallets.PageInput>
+type WalletPageInput = z.input<typeof wallets.PageInput>
 
 /** A page of the merchant's own wallets, each with its addresses. @throws Refusal INVALID_INPUT */
-export function listMerchantWallets(context: Context, input: PageInput): Promise<Page<Wallet>> {
+export function listMerchantWallets(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
   return pageWithAddresses(context, { ...input, owner: 'merchant' })
 }
 
@@ -26,13 +26,13 @@ export async function listCustomerWallets(
   input: z.input<typeof ListCustomerWalletsInput>,
 ): Promise<Page<Wallet>> {
   const { customerId, ...asked } = input
-  parse(ListCustomerWalletsInput, input)
+  parseInput(ListCustomerWalletsInput, input)
   const { id } = await findCustomer(context.db, context, customerId)
   return pageWithAddresses(context, { ...asked, owner: { customerId: id } })
 }
 
 /** The addresses of all wallets of a page come of one query. */
-async function pageWithAddresses(context: Context, input: PageInput): Promise<Page<Wallet>> {
+async function pageWithAddresses(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
   const page = await wallets.page(context, input)
   const { db, merchantId } = context
   const addresses = await addressesOfWallets(db, { merchantId, walletIds: page.items.map(({ id }) => id) })

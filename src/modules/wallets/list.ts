@@ -1,5 +1,5 @@
-import { byOneOfOrNothing, byOwner, byText } from '../../lists/filters.ts'
-import { defineList, present } from '../../lists/list.ts'
+import { filterByLenientEnum, filterByOwner, filterByText } from '../../lists/filters.ts'
+import { defineList, omitNulls } from '../../lists/list.ts'
 import { ownerIdOf } from '../../lists/owner.ts'
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
@@ -15,33 +15,33 @@ export const wallets = defineList({
   order: 'wallets.sequence',
   createdAt: 'wallets.createdAt',
   conditions: {
-    ownerId: { column: 'wallets.ownerId', order: 'wallets.ownerSequence', parents: 'customers' },
+    ownerId: { column: 'wallets.ownerId', order: 'wallets.ownerSequence', parentTable: 'customers' },
     assetType: { column: 'wallets.assetType' },
     currency: { column: 'wallets.currency' },
   },
   filters: {
     // Each endpoint says itself whose it lists.
-    owner: byOwner("Only one customer's, or the merchant's own.", null),
-    status: byOneOfOrNothing(
+    owner: filterByOwner("Only one customer's, or the merchant's own.", null),
+    status: filterByLenientEnum(
       walletStatuses,
       'Only wallets in this status.',
       'Only wallets in this status, such as `active`.',
     ),
-    assetType: byOneOfOrNothing(
+    assetType: filterByLenientEnum(
       assetTypes,
       'Only wallets that hold this kind of money.',
       'Only wallets that hold this kind of money: `FIAT` or `STABLECOIN`.',
     ),
-    currency: byText('Only wallets that hold this asset, such as `USDC`.'),
+    currency: filterByText('Only wallets that hold this asset, such as `USDC`.'),
   },
   conditionsOf: async ({ owner, status, assetType, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     // Every wallet is active: the contract knows no other status.
     if (status !== null && status !== 'active') return null
-    if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...present(others) }
+    if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...omitNulls(others) }
     // A currency implies its type of asset, so it decides.
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
-    return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...present(others) } : null
+    return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...omitNulls(others) } : null
   },
   ofCustomer: 'ownerId',
   previousCursors: {
@@ -53,7 +53,9 @@ export const wallets = defineList({
   },
   parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
   numberedBy: 'wallets',
-  counted: [{ of: { condition: 'ownerId', label: 'owner' }, by: { assetType: 'type', currency: 'currency' } }],
+  countedScopes: [
+    { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { assetType: 'type', currency: 'currency' } },
+  ],
   // The contract's samples show pages of ten.
   pageSize: 10,
 })

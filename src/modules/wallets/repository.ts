@@ -1,22 +1,22 @@
 import type { Amount } from '../../core/money/amount.ts'
-import type { Params, Rows } from '../../database/query.ts'
+import type { Params, RowsQuery } from '../../database/query.ts'
 import {
   acrossMerchants,
-  from,
+  insertInto,
   insertRow,
-  into,
-  list,
-  merchantOf,
+  listParam,
+  merchantIdQuery,
+  pickParams,
   query,
   queryOne,
-  sameNames,
+  selectFrom,
   statementOne,
 } from '../../database/query.ts'
 
 type WalletKey = { merchantId: string; id: string }
 
 /** Wallets with their balances. */
-export const selectWallets = (wallets: Rows<'wallets'>) =>
+export const selectWallets = (wallets: RowsQuery<'wallets'>) =>
   wallets
     .innerJoin('accounts', (join) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
@@ -25,7 +25,7 @@ export const selectWallets = (wallets: Rows<'wallets'>) =>
     // A wallet's account always has a balance; the column is NULL for clearing accounts only.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
-const walletsWithBalance = () => selectWallets(from('wallets'))
+const walletsWithBalance = () => selectWallets(selectFrom('wallets'))
 
 export const insertWallet = insertRow('wallets')
 
@@ -33,8 +33,8 @@ export const insertWalletAddress = insertRow('walletAddresses')
 
 /** Has an address be given to a merchant, unless it was given before, to whichever: then `null`. */
 export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
-  into('givenAddresses')
-    .values(sameNames(p, ['address', 'merchantId']))
+  insertInto('givenAddresses')
+    .values(pickParams(p, ['address', 'merchantId']))
     .onConflict((conflict) => conflict.column('address').doNothing())
     .returning('address'),
 )
@@ -48,7 +48,7 @@ export const walletById = queryOne((p: Params<WalletKey>) =>
 
 /** The addresses of a wallet, oldest first. */
 export const addressesOfWallet = query((p: Params<{ merchantId: string; walletId: string }>) =>
-  from('walletAddresses')
+  selectFrom('walletAddresses')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
     .where('walletId', '=', p.walletId)
@@ -57,17 +57,17 @@ export const addressesOfWallet = query((p: Params<{ merchantId: string; walletId
 
 /** The addresses of the wallets among `walletIds`, oldest first. */
 export const addressesOfWallets = query((p: Params<{ merchantId: string; walletIds: readonly string[] }>) =>
-  from('walletAddresses')
+  selectFrom('walletAddresses')
     .selectAll()
     .where('merchantId', '=', p.merchantId)
-    .where('walletId', 'in', list(p.walletIds))
+    .where('walletId', 'in', listParam(p.walletIds))
     .orderBy('walletId')
     .orderBy('id'),
 )
 
 /** The addresses among `ids`, in any order. */
 export const walletAddressesByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
-  from('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', list(p.ids)),
+  selectFrom('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
 /** All of the merchant's wallets and its customers', oldest first; for bulk work, not for a request. */
@@ -76,7 +76,7 @@ export const walletsOfMerchant = query((p: Params<{ merchantId: string }>) =>
 )
 
 /** The owner's oldest active wallet in a currency, among those with at least `balance`. */
-export const oldestWalletWith = queryOne(
+export const oldestWalletWithBalance = queryOne(
   (p: Params<{ merchantId: string; ownerId: string; currency: string; balance: Amount }>) =>
     walletsWithBalance()
       .where('wallets.merchantId', '=', p.merchantId)
@@ -89,12 +89,12 @@ export const oldestWalletWith = queryOne(
 )
 
 /** The merchant of a wallet, for an operator who has nothing but the wallet's id: one look per merchant. */
-export const merchantOfWallet = merchantOf('wallets')
+export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
 
 export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: 'solana'; sequence: number }>) =>
-  from('pooledAddresses')
+  selectFrom('pooledAddresses')
     .select('address')
     .where('merchantId', '=', p.merchantId)
     .where('family', '=', p.family)
@@ -104,7 +104,7 @@ export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: '
 /** The merchant whose pool has an address, whoever that is; an operator's view: one look per merchant. */
 export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
   acrossMerchants(
-    from('merchants')
+    selectFrom('merchants')
       .crossJoin('pooledAddresses')
       .whereRef('pooledAddresses.merchantId', '=', 'merchants.id')
       .where('pooledAddresses.family', '=', p.family)
@@ -114,21 +114,24 @@ export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; a
 )
 
 export const depositByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>
-  from('deposits').selectAll().where('merchantId', '=', p.merchantId).where('reference', '=', p.reference),
+  selectFrom('deposits').selectAll().where('merchantId', '=', p.merchantId).where('reference', '=', p.reference),
 )
 
 export const insertDeposit = insertRow('deposits')
 
 export const reversalByReference = queryOne((p: Params<{ merchantId: string; reference: string }>) =>
-  from('depositReversals').selectAll().where('merchantId', '=', p.merchantId).where('reference', '=', p.reference),
+  selectFrom('depositReversals')
+    .selectAll()
+    .where('merchantId', '=', p.merchantId)
+    .where('reference', '=', p.reference),
 )
 
 /** Which deposits among `references` were reversed. */
-export const reversedAmong = query((p: Params<{ merchantId: string; references: readonly string[] }>) =>
-  from('depositReversals')
+export const reversedDepositReferences = query((p: Params<{ merchantId: string; references: readonly string[] }>) =>
+  selectFrom('depositReversals')
     .select('reference')
     .where('merchantId', '=', p.merchantId)
-    .where('reference', 'in', list(p.references)),
+    .where('reference', 'in', listParam(p.references)),
 )
 
 export const insertDepositReversal = insertRow('depositReversals')

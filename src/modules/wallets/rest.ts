@@ -1,19 +1,19 @@
 import { listRoute } from '../../rest/list-route.ts'
-import { addition, idField } from '../../rest/reference.ts'
-import type { Group } from '../../rest/route.ts'
+import { idField, notInContract } from '../../rest/reference.ts'
+import type { RouteGroup } from '../../rest/route.ts'
 import { get, post } from '../../rest/route.ts'
 import { listOf } from '../../rest/shape.ts'
-import { networkSpellings, networkWritten } from '../networks/network.ts'
+import { networkSpellings, normalizeNetwork } from '../networks/network.ts'
 import { CreateWalletInput, createWallet } from './create-wallet.ts'
 import { GetWalletInput, getWallet } from './get-wallet.ts'
 import { wallets } from './list.ts'
 import { ListCustomerWalletsInput, listCustomerWallets, listMerchantWallets } from './list-wallets.ts'
 import { createdWallet, exampleWalletId, listedWallet, wallet } from './wallet-shape.ts'
 
-const customersWallets = { ...wallets, PageInput: ListCustomerWalletsInput, page: listCustomerWallets }
-const listed = { example: { currency: 'USDC' }, rows: listOf('The wallets of the page.', listedWallet) }
+const customerWallets = { ...wallets, PageInput: ListCustomerWalletsInput, page: listCustomerWallets }
+const commonListOptions = { example: { currency: 'USDC' }, rows: listOf('The wallets of the page.', listedWallet) }
 
-export const walletEndpoints: Group = {
+export const walletEndpoints: RouteGroup = {
   name: 'Wallets',
   description: 'Balances, of the merchant or of one of its customers.',
   routes: [
@@ -30,13 +30,13 @@ export const walletEndpoints: Group = {
         customerId: idField('The customer whose wallet it will be; without it, it is the merchant’s own.'),
         network: {
           enum: networkSpellings,
-          read: networkWritten,
+          read: normalizeNetwork,
           description: 'The network of its address: required for a stablecoin, which must support it, absent for fiat.',
         },
       },
       example: { currency: 'USDC', description: 'Savings', network: 'erc20' },
-      refusals: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'DEPOSIT_ADDRESS_UNAVAILABLE'],
-      answer: { data: createdWallet },
+      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'DEPOSIT_ADDRESS_UNAVAILABLE'],
+      response: { data: createdWallet },
     }),
     listRoute(
       '/api/wallets',
@@ -44,19 +44,19 @@ export const walletEndpoints: Group = {
       {
         name: 'listWallets',
         title: 'List the merchant’s wallets',
-        description: `Lists the merchant’s own wallets, newest first; those of its customers are listed for each. A value of a filter that is not known matches nothing. ${addition}`,
-        ...listed,
+        description: `Lists the merchant’s own wallets, newest first; those of its customers are listed for each. A value of a filter that is not known matches nothing. ${notInContract}`,
+        ...commonListOptions,
       },
     ),
-    listRoute('/api/wallets/:customer_id/customer', customersWallets, {
+    listRoute('/api/wallets/:customer_id/customer', customerWallets, {
       name: 'listCustomerWallets',
       title: 'List the wallets of a customer',
       description:
         'Lists the wallets of one customer, newest first. A value of a filter that is not known matches nothing.',
       fields: { customerId: idField('The id of the customer.') },
-      refusals: ['RESOURCE_NOT_FOUND'],
-      ...listed,
-      example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', ...listed.example },
+      errors: ['RESOURCE_NOT_FOUND'],
+      ...commonListOptions,
+      example: { customerId: '01980c5e-7a10-7c3f-9d2b-4e5f60718293', ...commonListOptions.example },
     }),
     // The contract calls the key optional here; a balance is nobody's but its owner's, so it is required (ruling 33).
     get('/api/wallets/:wallet_id', {
@@ -67,8 +67,8 @@ export const walletEndpoints: Group = {
       operation: getWallet,
       fields: { walletId: idField('The id of the wallet.') },
       example: { walletId: exampleWalletId },
-      refusals: ['RESOURCE_NOT_FOUND'],
-      answer: { data: wallet },
+      errors: ['RESOURCE_NOT_FOUND'],
+      response: { data: wallet },
     }),
   ],
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { invalidInput, notFound, Refusal } from '../../core/errors.ts'
-import { freeText, parse, text } from '../../core/input.ts'
+import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
+import { freeText, parseInput, text } from '../../core/input.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import type { RowOf } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
@@ -24,20 +24,20 @@ export async function reverseDeposit(
   context: Context,
   input: z.input<typeof ReverseDepositInput>,
 ): Promise<DepositReversal> {
-  const { reference, reason } = parse(ReverseDepositInput, input)
+  const { reference, reason } = parseInput(ReverseDepositInput, input)
   const { merchantId } = context
   return context.db.write(async (tx) => {
     const deposit = await depositByReference(tx, { merchantId, reference })
     if (!deposit) throw notFound('Deposit')
     const earlier = await reversalByReference(tx, { merchantId, reference })
-    if (earlier) throw reversedBefore(earlier)
+    if (earlier) throw alreadyReversedError(earlier)
     const { walletId, amount } = deposit
     const wallet = await walletById(tx, { merchantId, id: walletId })
     if (!wallet) throw notFound('Wallet')
 
     const { currency: assetCode, balance } = wallet
     const transfer = await postDepositReversal(tx, context, { assetCode, walletId, amount, cause: { reference } })
-    if (transfer === null) throw notCovered({ assetCode, balance, amount })
+    if (transfer === null) throw insufficientFundsError({ assetCode, balance, amount })
     const { createdAt, walletBalance: balanceAfter } = transfer
     const row = { merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, reason, createdAt }
     await insertDepositReversal(tx, row)
@@ -46,14 +46,22 @@ export async function reverseDeposit(
   })
 }
 
-function reversedBefore({ createdAt, reason }: DepositReversal): Refusal {
+function alreadyReversedError({ createdAt, reason }: DepositReversal): DomainError {
   const message = `must be of a deposit that was not reversed yet: this one was at ${createdAt} (${reason})`
   return invalidInput([{ field: 'reference', code: 'INVALID_PARAMETER', message }])
 }
 
-function notCovered({ assetCode, balance, amount }: { assetCode: string; balance: bigint; amount: bigint }): Refusal {
+function insufficientFundsError({
+  assetCode,
+  balance,
+  amount,
+}: {
+  assetCode: string
+  balance: bigint
+  amount: bigint
+}): DomainError {
   const [available, required] = [balance, amount].map(formatAmount)
-  return new Refusal(
+  return new DomainError(
     'INSUFFICIENT_FUNDS',
     `The wallet holds ${available} ${assetCode}, and the deposit was ${required} ${assetCode}: nothing was reversed.`,
     { available: balance, required: amount },

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { optionalText, parse } from '../../core/input.ts'
-import type { Context, Done } from '../../operations/context.ts'
+import { optionalText, parseInput } from '../../core/input.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { requireSandbox } from '../../operations/context.ts'
-import { once } from '../../operations/idempotency/run-once.ts'
+import { runOnce } from '../../operations/idempotency/run-once.ts'
 import type { Deposit } from './deposit-to-wallet.ts'
 import { addDeposit, DepositInput } from './deposit-to-wallet.ts'
 import { depositByReference } from './repository.ts'
@@ -19,11 +19,11 @@ export const SimulateDepositInput = z.object({ ...DepositInput.shape, reference:
 export async function simulateDeposit(
   context: Context,
   input: z.input<typeof SimulateDepositInput>,
-): Promise<Done<Deposit>> {
+): Promise<IdempotentResult<Deposit>> {
   requireSandbox(context)
-  const request = parse(SimulateDepositInput, input)
+  const request = parseInput(SimulateDepositInput, input)
   // A deposit never changes, so its reference is enough to answer it again.
-  const { result, isReplayed } = await once(context, 'simulateDeposit', request, async (tx) => {
+  const { result, isReplayed } = await runOnce(context, 'simulateDeposit', request, async (tx) => {
     const reference = request.reference ?? `simulated ${context.newId()}`
     await addDeposit(tx, context, { ...request, reference })
     return { reference }

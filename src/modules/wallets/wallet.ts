@@ -1,4 +1,4 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { RowOf } from '../../database/tables.ts'
 
@@ -11,7 +11,7 @@ export type Wallet = RowOf<'wallets'> & {
 /** A wallet without its addresses, which not every reader asks for. */
 export type WalletRow = Omit<Wallet, 'addresses'>
 
-export const walletStatuses = describedValues({
+export const walletStatuses = defineEnum({
   active: 'It takes deposits and pays out.',
 })
 

@@ -1,17 +1,17 @@
 import { timestamp } from '../../core/ids.ts'
-import { unsealedSince } from '../../modules/hash-chain/repository.ts'
-import { everyMerchantId } from '../../modules/merchants/iterate-merchants.ts'
+import { unsealedBacklog } from '../../modules/hash-chain/repository.ts'
+import { iterateMerchantIds } from '../../modules/merchants/iterate-merchants.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../../modules/payouts/payout.ts'
 import { rateInForce } from '../../modules/pricing/rates/repository.ts'
 import type { Service } from '../../operations/context.ts'
-import { processingOf, unknownAmong } from './repository.ts'
+import { processingPayouts, unknownOrderCount } from './repository.ts'
 
 /** Payouts and orders that are counted at most: more than that are as bad. */
-const mostCounted = 100_000
-const mostOrders = 10_000
+const maxCountedPayouts = 100_000
+const maxCountedOrders = 10_000
 
 /** What is only known from the database. */
-export type StoreMeasured = {
+export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
   /** Events that no seal holds yet. */
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
@@ -26,36 +26,36 @@ export type StoreMeasured = {
  *
  * @throws what the store throws that is away
  */
-export async function measureStore(service: Service, rails: readonly string[]): Promise<StoreMeasured> {
+export async function measureDatabase(service: Service, rails: readonly string[]): Promise<DatabaseMetrics> {
   const processing = await measureProcessing(service)
   const unsealed = await measureUnsealed(service)
   const unknown = new Map<string, number>()
   for (const rail of rails) {
-    const [row] = await unknownAmong(service.db, { rail, limit: mostOrders })
+    const [row] = await unknownOrderCount(service.db, { rail, limit: maxCountedOrders })
     unknown.set(rail, Number(row?.rowCount ?? 0))
   }
   return { processing, unsealed, unknown, rateAges: await measureRates(service) }
 }
 
-async function measureProcessing({ db, wallClock }: Service): Promise<StoreMeasured['processing']> {
+async function measureProcessing({ db, wallClock }: Service): Promise<DatabaseMetrics['processing']> {
   let payouts = 0
   let oldestAt: number = wallClock()
-  for await (const merchantIds of everyMerchantId(db)) {
-    const rows = await processingOf(db, { merchantIds, limit: mostCounted - payouts })
+  for await (const merchantIds of iterateMerchantIds(db)) {
+    const rows = await processingPayouts(db, { merchantIds, limit: maxCountedPayouts - payouts })
     for (const { rowCount, oldestAt: at } of rows) {
       payouts += Number(rowCount)
       if (at !== null) oldestAt = Math.min(oldestAt, Date.parse(at))
     }
-    if (payouts >= mostCounted) break
+    if (payouts >= maxCountedPayouts) break
   }
   return { payouts, oldestSeconds: (wallClock() - oldestAt) / 1_000 }
 }
 
-async function measureUnsealed({ db, wallClock }: Service): Promise<StoreMeasured['unsealed']> {
+async function measureUnsealed({ db, wallClock }: Service): Promise<DatabaseMetrics['unsealed']> {
   let events = 0
   let oldestAt: number = wallClock()
-  for await (const merchantIds of everyMerchantId(db)) {
-    for (const { latest, through, oldestAt: at } of await unsealedSince(db, { merchantIds })) {
+  for await (const merchantIds of iterateMerchantIds(db)) {
+    for (const { latest, through, oldestAt: at } of await unsealedBacklog(db, { merchantIds })) {
       events += latest - (through ?? 0)
       if (at !== null) oldestAt = Math.min(oldestAt, Number(at))
     }
@@ -63,7 +63,7 @@ async function measureUnsealed({ db, wallClock }: Service): Promise<StoreMeasure
   return { events, oldestSeconds: (wallClock() - oldestAt) / 1_000 }
 }
 
-async function measureRates({ db, wallClock }: Service): Promise<StoreMeasured['rateAges']> {
+async function measureRates({ db, wallClock }: Service): Promise<DatabaseMetrics['rateAges']> {
   const ages = new Map<string, number>()
   for (const fromCode of payoutAssetCodes) {
     for (const toCode of recipientCurrencies) {

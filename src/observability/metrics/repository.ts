@@ -1,20 +1,20 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, from, list, query } from '../../database/query.ts'
+import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
 /**
  * Of some merchants how many payouts are PROCESSING, and when each one's oldest was made, of as many as `limit` altogether. It
  * reads the index `payouts_by_values`, and one payout of each merchant; an operator's view.
  */
-export const processingOf = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
+export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
-    from((eb) =>
+    selectFrom((eb) =>
       eb
         .selectFrom(
           eb
             .selectFrom('payouts')
             .select(['merchantId', 'sequence'])
-            .where('merchantId', 'in', list(p.merchantIds))
+            .where('merchantId', 'in', listParam(p.merchantIds))
             .where('status', '=', sql.lit('PROCESSING'))
             .limit(p.limit)
             .as('found'),
@@ -39,9 +39,9 @@ export const processingOf = query((p: Params<{ merchantIds: readonly string[]; l
  * How many orders of a rail are UNKNOWN, among as many as `limit` that the bank is to be asked about next. It reads the index
  * `payout_transfers_due` in its order; an operator's view.
  */
-export const unknownAmong = query((p: Params<{ rail: string; limit: number }>) =>
+export const unknownOrderCount = query((p: Params<{ rail: string; limit: number }>) =>
   acrossMerchants(
-    from((eb) =>
+    selectFrom((eb) =>
       eb
         .selectFrom('payoutTransfers')
         .select('state')

@@ -1,9 +1,9 @@
 import type { RegistryContentType } from 'prom-client'
 import { AggregatorRegistry, openMetricsContentType, prometheusContentType } from 'prom-client'
-import type { Expose } from '../../server/http/metrics-endpoint.ts'
+import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 
 /** What one process has measured: metrics as prom-client has them in JSON, which another process can read. */
-export type Snapshot = readonly Metric[]
+export type MetricsSnapshot = readonly Metric[]
 export type Metric = {
   readonly name: string
   readonly help: string
@@ -15,41 +15,43 @@ export type Metric = {
 
 const contentTypes = { openMetrics: openMetricsContentType, prometheus: prometheusContentType } as const
 
-type Labels = Readonly<Record<string, string>>
+type MetricLabels = Readonly<Record<string, string>>
 
 /** A gauge that is read when metrics are scraped: a value for each set of labels. */
-export function gauge(name: string, help: string, values: readonly (readonly [Labels, number])[]): Metric {
+export function gauge(name: string, help: string, values: readonly (readonly [MetricLabels, number])[]): Metric {
   return { name, help, type: 'gauge', aggregator: 'sum', values: values.map(([labels, value]) => ({ labels, value })) }
 }
 
 /** Aggregates the snapshots of several processes into one. */
-export async function merged(snapshots: readonly Snapshot[]): Promise<Snapshot> {
-  return (await aggregate(snapshots).getMetricsAsJSON()) as unknown as Snapshot
+export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Promise<MetricsSnapshot> {
+  return (await aggregateSnapshots(snapshots).getMetricsAsJSON()) as unknown as MetricsSnapshot
 }
 
 /** Those whose values only grow, which must go on counting when their process is gone. */
-export function growing(snapshot: Snapshot): Snapshot {
+export function excludeGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
 /** Aggregates the snapshots of several processes into text that Prometheus reads. */
-export function exposed(snapshots: readonly Snapshot[]): Expose {
+export function createExposition(snapshots: readonly MetricsSnapshot[]): WriteMetrics {
   return async (format) => {
     const type = contentTypes[format]
-    const named = snapshots.map((snapshot) => snapshot.map((metric) => ({ ...metric, name: nameIn(metric, type) })))
-    const registry = aggregate(named)
+    const named = snapshots.map((snapshot) =>
+      snapshot.map((metric) => ({ ...metric, name: formatMetricName(metric, type) })),
+    )
+    const registry = aggregateSnapshots(named)
     registry.setContentType(type)
     return { type, text: await registry.metrics() }
   }
 }
 
 /** Counters end in `_total` in both formats. When prom-client aggregates, it appends the ending in OpenMetrics only. */
-function nameIn({ name, type }: Metric, contentType: RegistryContentType): string {
+function formatMetricName({ name, type }: Metric, contentType: RegistryContentType): string {
   if (type !== 'counter') return name
   const plain = name.replace(/_total$/, '')
   return contentType === openMetricsContentType ? plain : `${plain}_total`
 }
 
-function aggregate(snapshots: readonly Snapshot[]) {
+function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }

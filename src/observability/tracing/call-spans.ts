@@ -1,10 +1,10 @@
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { Rail } from '../../modules/rails/adapters/rail.ts'
-import { observedRail, outcomeOfCall } from '../../modules/rails/adapters/traced-rail.ts'
-import { judge } from '../../modules/webhooks/transport/retry-schedule.ts'
+import { observeRail, railCallOutcomeOf } from '../../modules/rails/adapters/traced-rail.ts'
+import { judgeResponse } from '../../modules/webhooks/transport/retry-schedule.ts'
 import type { Sender } from '../../modules/webhooks/transport/send.ts'
-import { headersOf } from './span-names.ts'
+import { createTraceHeaders } from './span-names.ts'
 
 /**
  * Makes a trace of each call to a bank, which gets its `traceparent`.
@@ -12,25 +12,25 @@ import { headersOf } from './span-names.ts'
  * It is no part of the trace of the request that made the payout: it may come days later, and often, and the request's
  * place would have to be stored with each payout.
  */
-export function railSpans(tracer: Tracer): (rail: Rail) => Rail {
+export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>
-    observedRail(rail, (call, order, ask) => {
+    observeRail(rail, (call, order, ask) => {
       const attributes = {
         'payout_gateway.rail': rail.name,
         'payout_gateway.rail.call': call,
         'payout_gateway.payout.reference_id': order.id,
       }
-      const span = startCall(tracer, `rail ${call}`, attributes)
-      return following(span, () => ask(headersOf(span)), outcomeOf)
+      const span = startClientSpan(tracer, `rail ${call}`, attributes)
+      return runInSpan(span, () => ask(createTraceHeaders(span)), toRailOutcome)
     })
 }
 
 /** Makes a trace of each attempt to deliver a webhook, in the same way. The URL, which is the merchant's, is not in it. */
-export function senderSpans(tracer: Tracer): (sender: Sender) => Sender {
+export function createSenderTracer(tracer: Tracer): (sender: Sender) => Sender {
   return (sender) => ({
     ...sender,
     send: (url, post, event) => {
-      const span = startCall(tracer, 'webhook attempt', {
+      const span = startClientSpan(tracer, 'webhook attempt', {
         'http.request.method': 'POST',
         ...(event && {
           'payout_gateway.event.id': event.id,
@@ -38,29 +38,29 @@ export function senderSpans(tracer: Tracer): (sender: Sender) => Sender {
           'payout_gateway.object.id': event.object.id,
         }),
       })
-      const send = () => sender.send(url, { ...post, headers: { ...post.headers, ...headersOf(span) } }, event)
-      return following(span, send, ({ status, error }) => ({
+      const send = () => sender.send(url, { ...post, headers: { ...post.headers, ...createTraceHeaders(span) } }, event)
+      return runInSpan(span, send, ({ status, error }) => ({
         attributes: {
           ...(status !== null && { 'http.response.status_code': status }),
           ...(error !== null && { 'error.type': error.kind }),
         },
-        isFailed: !judge(status).isDelivered,
+        isFailed: !judgeResponse(status).isDelivered,
       }))
     },
   })
 }
 
-type Seen = { readonly attributes: Attributes; readonly isFailed: boolean }
+type SpanOutcome = { readonly attributes: Attributes; readonly isFailed: boolean }
 
-function startCall(tracer: Tracer, name: string, attributes: Attributes): Span {
+function startClientSpan(tracer: Tracer, name: string, attributes: Attributes): Span {
   return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT)
 }
 
 /** Ends a span with what came of it; of an error it says no more than that, because its text may quote anything. */
-async function following<Answer>(
+async function runInSpan<Answer>(
   span: Span,
   run: () => Promise<Answer>,
-  seen: (answer: Answer) => Seen,
+  seen: (answer: Answer) => SpanOutcome,
 ): Promise<Answer> {
   try {
     const answer = await run()
@@ -76,6 +76,6 @@ async function following<Answer>(
   }
 }
 
-function outcomeOf(answer: unknown): Seen {
-  return { attributes: { 'payout_gateway.rail.outcome': outcomeOfCall(answer) }, isFailed: false }
+function toRailOutcome(answer: unknown): SpanOutcome {
+  return { attributes: { 'payout_gateway.rail.outcome': railCallOutcomeOf(answer) }, isFailed: false }
 }

@@ -1,46 +1,46 @@
 import type { Attributes, Context as Place, Span, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { Database, OnCommitted } from '../../database/database.ts'
 import type { Context, Perform } from '../../operations/context.ts'
-import { below } from './span-names.ts'
+import { toParentContext } from './span-names.ts'
 
 /** What commits are told to be of: `sqlite` or `postgresql`. */
-type Options = { readonly engine: string; readonly onFault: (error: unknown) => void }
+type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }
 
 /**
  * Makes a span of each operation that is performed for a request that is traced, and one below it of the commit that stores
  * it. Several operations may share a commit: then each has it in its own trace, with their number.
  */
-export function operationSpans(tracer: Tracer, options: Options): (perform: Perform) => Perform {
+export function createOperationTracer(tracer: Tracer, options: OperationSpanOptions): (perform: Perform) => Perform {
   return (perform) => {
-    const traced: Perform = async (operation, context, input) => {
+    const performTraced: Perform = async (operation, context, input) => {
       const attributes = { 'payout_gateway.merchant.id': context.merchantId }
-      const parent = context.trace ? below(context.trace) : ROOT_CONTEXT
+      const parent = context.trace ? toParentContext(context.trace) : ROOT_CONTEXT
       const span = tracer.startSpan(operation.name, { attributes }, parent)
-      const db = seen(context.db, { tracer, span, ...options })
+      const db = traceDatabase(context.db, { tracer, span, ...options })
       try {
         const result = await perform(operation, { ...context, db } as Context, input)
-        span.setAttributes(attributesOf(result))
+        span.setAttributes(resultAttributes(result))
         return result
       } catch (error) {
-        noteError(span, error)
+        recordSpanError(span, error)
         throw error
       } finally {
         span.end()
       }
     }
     return (operation, context, input) =>
-      context.trace === undefined ? perform(operation, context, input) : traced(operation, context, input)
+      context.trace === undefined ? perform(operation, context, input) : performTraced(operation, context, input)
   }
 }
 
-type Seeing = Options & { readonly tracer: Tracer; readonly span: Span }
+type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
 /** The database for one operation: its turn is an event of the span, again where it runs again, and its commit a span. */
-function seen(db: Database, { tracer, span, engine, onFault }: Seeing): Database {
+function traceDatabase(db: Database, { tracer, span, engine, onError: onFault }: TracedDatabaseOptions): Database {
   const place: Place = trace.setSpan(ROOT_CONTEXT, span)
-  const onCommitted: OnCommitted = ({ operations, seconds }) => {
+  const onCommitted: OnCommitted = ({ writes: operations, seconds }) => {
     try {
       const now = performance.now()
       const attributes = {
@@ -66,7 +66,7 @@ function seen(db: Database, { tracer, span, engine, onFault }: Seeing): Database
 }
 
 /** By what the answer is found elsewhere, such as a payout in its bank's calls: ids, and nothing that it is about. */
-function attributesOf(done: unknown): Attributes {
+function resultAttributes(done: unknown): Attributes {
   const { result, isReplayed } = (done ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }
   return {
@@ -77,8 +77,8 @@ function attributesOf(done: unknown): Attributes {
 }
 
 /** A refusal is an answer like any other, unless the store is to blame for it. */
-function noteError(span: Span, error: unknown): void {
-  const code = error instanceof Refusal ? error.code : 'INTERNAL'
+function recordSpanError(span: Span, error: unknown): void {
+  const code = error instanceof DomainError ? error.code : 'INTERNAL'
   span.setAttribute('error.type', code)
   if (code === 'INTERNAL' || code === 'UNAVAILABLE') span.setStatus({ code: SpanStatusCode.ERROR })
 }

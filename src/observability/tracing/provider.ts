@@ -19,16 +19,16 @@ import {
 import type { SamplerName } from './sampler-names.ts'
 
 /** Spans that wait to be exported; more are dropped. */
-const mostWaiting = 2_048
+const maxQueuedSpans = 2_048
 
 /** Spans that are exported together: to write them takes a millisecond or two, in which nothing else runs. */
-const together = 256
+const exportBatchSize = 256
 
 /** How long a span waits for others, and what is left at the end for the collector. */
-const [waitMs, endMs] = [1_000, 2_000]
+const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 
 /** Longer than any value that we have: what is queued is bounded in bytes too. */
-const longestValue = 256
+const maxAttributeLength = 256
 
 /** How spans are made and exported: `ratio` is that of new traces, `timeoutMs` how long a collector may take. */
 export type TracerOptions = {
@@ -39,7 +39,7 @@ export type TracerOptions = {
   readonly ratio: number
   readonly timeoutMs: number
   /** Told why spans were not exported. */
-  readonly onFault: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 /**
@@ -48,11 +48,11 @@ export type TracerOptions = {
  *
  * @returns with `end`, which exports what is left, within two seconds
  */
-export function createTracer({ version, role, sampler, ratio, timeoutMs, onFault }: TracerOptions): {
+export function createTracer({ version, role, sampler, ratio, timeoutMs, onError: onFault }: TracerOptions): {
   readonly tracer: Tracer
   readonly end: () => Promise<void>
 } {
-  const exporter = telling(new OTLPTraceExporter({ timeoutMillis: timeoutMs }), onFault)
+  const exporter = reportExportErrors(new OTLPTraceExporter({ timeoutMillis: timeoutMs }), onFault)
   const own = { 'service.name': 'payout-gateway', 'service.version': version, 'payout_gateway.role': role }
   const given = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })
   const provider = new TracerProvider({
@@ -60,18 +60,21 @@ export function createTracer({ version, role, sampler, ratio, timeoutMs, onFault
       .merge(resourceFromAttributes({ ...own, 'process.pid': process.pid }))
       .merge(given),
     sampler: samplers[sampler](ratio),
-    spanLimits: { attributeValueLengthLimit: longestValue },
+    spanLimits: { attributeValueLengthLimit: maxAttributeLength },
     spanProcessors: [
       new BatchSpanProcessor({
         exporter,
-        maxQueueSize: mostWaiting,
-        maxExportBatchSize: together,
-        scheduledDelayMillis: waitMs,
+        maxQueueSize: maxQueuedSpans,
+        maxExportBatchSize: exportBatchSize,
+        scheduledDelayMillis: exportDelayMs,
         exportTimeoutMillis: timeoutMs * 2,
       }),
     ],
   })
-  return { tracer: provider.getTracer('payout-gateway', version), end: () => within(endMs, provider.shutdown()) }
+  return {
+    tracer: provider.getTracer('payout-gateway', version),
+    end: () => settleWithin(shutdownTimeoutMs, provider.shutdown()),
+  }
 }
 
 const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
@@ -84,7 +87,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
 }
 
 /** The SDK itself says nothing of an export that failed. */
-function telling(exporter: SpanExporter, onFault: (error: unknown) => void): SpanExporter {
+function reportExportErrors(exporter: SpanExporter, onFault: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
@@ -96,7 +99,7 @@ function telling(exporter: SpanExporter, onFault: (error: unknown) => void): Spa
 }
 
 /** Waits for it so long, whatever comes of it. */
-async function within(ms: number, ending: Promise<void>): Promise<void> {
+async function settleWithin(ms: number, ending: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)

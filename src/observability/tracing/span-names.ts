@@ -1,37 +1,37 @@
 import type { Context, Span } from '@opentelemetry/api'
 import { createTraceState, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
-import type { Trace } from '../../operations/context.ts'
+import type { TraceContext } from '../../operations/context.ts'
 
 /** What of a caller's `tracestate` is taken over at most, which W3C has everyone carry: what is longer is left out. */
-const longestState = 512
+const maxTraceStateLength = 512
 
 /** Headers by their names in lower case. */
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 /** The place that `traceparent` and `tracestate` name; the beginning of a new trace where they name none, or wrongly. */
-export function parentIn({ traceparent, tracestate }: Headers): Context {
+export function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
   const place = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
   if (place === null) return ROOT_CONTEXT
-  const isTaken = typeof tracestate === 'string' && tracestate.length <= longestState
+  const isTaken = typeof tracestate === 'string' && tracestate.length <= maxTraceStateLength
   const traceState = isTaken ? createTraceState(tracestate) : undefined
   return trace.setSpanContext(ROOT_CONTEXT, { ...place, isRemote: true, ...(traceState && { traceState }) })
 }
 
 /** Where what is done below a span belongs; `null` where that is not recorded. */
-export function placeOf(span: Span): Trace | null {
+export function findTrace(span: Span): TraceContext | null {
   if (!span.isRecording()) return null
   const { traceId, spanId } = span.spanContext()
   return { traceId, spanId }
 }
 
 /** The same for the SDK. */
-export function below({ traceId, spanId }: Trace): Context {
+export function toParentContext({ traceId, spanId }: TraceContext): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
 }
 
 /** What is sent with a request that a span stands for: nothing where it is not recorded, so that whoever gets it decides for itself. */
-export function headersOf(span: Span): Readonly<Record<string, string>> {
-  const place = placeOf(span)
+export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
+  const place = findTrace(span)
   return place === null ? {} : { traceparent: `00-${place.traceId}-${place.spanId}-01` }
 }

@@ -1,27 +1,27 @@
-import type { Measuring } from '../metrics/measure.ts'
-import { railSpans, senderSpans } from './call-spans.ts'
-import { operationSpans } from './operation-spans.ts'
+import type { Instrumentation } from '../metrics/measure.ts'
+import { createRailTracer, createSenderTracer } from './call-spans.ts'
+import { createOperationTracer } from './operation-spans.ts'
 import type { TracerOptions } from './provider.ts'
 import { createTracer } from './provider.ts'
-import { requestSpans } from './request-spans.ts'
+import { createRequestSpans } from './request-spans.ts'
 
 /** Begins to trace this process, which may be measured already; `engine` is that of its database. */
 export function traceProcess(
-  measuring: Measuring,
+  measuring: Instrumentation,
   { engine, ...options }: TracerOptions & { readonly engine: string },
-): Measuring {
+): Instrumentation {
   const { tracer, end } = createTracer(options)
-  const performOf = operationSpans(tracer, { engine, onFault: options.onFault })
-  const [railOf, senderOf] = [railSpans(tracer), senderSpans(tracer)]
+  const performOf = createOperationTracer(tracer, { engine, onError: options.onError })
+  const [railOf, senderOf] = [createRailTracer(tracer), createSenderTracer(tracer)]
   return {
     ...measuring,
-    requests: requestSpans(tracer),
-    perform: (perform) => performOf(measuring.perform(perform)),
-    rail: (rail) => railOf(measuring.rail(rail)),
-    sender: (sender) => senderOf(measuring.sender(sender)),
-    end: async () => {
+    requestSpans: createRequestSpans(tracer),
+    wrapPerform: (perform) => performOf(measuring.wrapPerform(perform)),
+    wrapRail: (rail) => railOf(measuring.wrapRail(rail)),
+    wrapSender: (sender) => senderOf(measuring.wrapSender(sender)),
+    shutdown: async () => {
       await end()
-      await measuring.end()
+      await measuring.shutdown()
     },
   }
 }

@@ -1,8 +1,8 @@
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Scope } from './scopes.ts'
-import { isOfTheMerchant, scopeOfOperation } from './scopes.ts'
+import { isMerchantOnly, scopeOfOperation } from './scopes.ts'
 
 /** Who asks, in the name of a merchant. */
 export type Caller = {
@@ -17,7 +17,7 @@ export type Caller = {
 }
 
 /** The service itself, or its operator. */
-export const noCaller: Caller = { keyId: null, tokenId: null, scopes: null, customerId: null }
+export const systemCaller: Caller = { keyId: null, tokenId: null, scopes: null, customerId: null }
 
 export function hasScope({ scopes }: Caller, scope: Scope): boolean {
   return scopes === null || scopes.includes(scope)
@@ -25,7 +25,7 @@ export function hasScope({ scopes }: Caller, scope: Scope): boolean {
 
 /** @throws Refusal INSUFFICIENT_SCOPE that names it */
 export function requireScope(caller: Caller, scope: Scope): void {
-  if (!hasScope(caller, scope)) throw lacking(caller, scope)
+  if (!hasScope(caller, scope)) throw insufficientScope(caller, scope)
 }
 
 /**
@@ -34,42 +34,45 @@ export function requireScope(caller: Caller, scope: Scope): void {
  * @throws Refusal INSUFFICIENT_SCOPE
  */
 export function requireAllowed(caller: Caller, operation: string): void {
-  if (operation === makingTokens) {
+  if (operation === tokenCreationOperation) {
     if (caller.tokenId === null) return
-    throw new Refusal('INSUFFICIENT_SCOPE', 'A token makes no tokens: this needs an API key.')
+    throw new DomainError('INSUFFICIENT_SCOPE', 'A token makes no tokens: this needs an API key.')
   }
-  if (caller.customerId !== null && isOfTheMerchant(operation)) {
-    throw new Refusal('INSUFFICIENT_SCOPE', 'This is not for a token that acts as one customer.')
+  if (caller.customerId !== null && isMerchantOnly(operation)) {
+    throw new DomainError('INSUFFICIENT_SCOPE', 'This is not for a token that acts as one customer.')
   }
   if (caller.scopes === null) return
   const scope = scopeOfOperation(operation)
   if (scope === undefined) {
-    const message = `This ${whatIt(caller)} has scopes, and no scope allows ${operation}: use an API key without scopes.`
-    throw new Refusal('INSUFFICIENT_SCOPE', message)
+    const message = `This ${credentialNoun(caller)} has scopes, and no scope allows ${operation}: use an API key without scopes.`
+    throw new DomainError('INSUFFICIENT_SCOPE', message)
   }
   requireScope(caller, scope)
 }
 
 /** Any key may have tokens made that may do no more than it may itself; a token none. */
-const makingTokens = 'createClientToken'
+const tokenCreationOperation = 'createClientToken'
 
 /** The database of a caller that may not read: whatever it asks for is refused, but what it may have done can be. */
-export function unread(db: Database, caller: Caller): Database {
-  const refuse = (): never => {
-    throw lacking(caller, 'read')
+export function denyReads(db: Database, caller: Caller): Database {
+  const reject = (): never => {
+    throw insufficientScope(caller, 'read')
   }
-  return { ...db, execute: refuse as Reader['execute'], snapshot: async () => refuse() }
+  return { ...db, execute: reject as Reader['execute'], snapshot: async () => reject() }
 }
 
 /** What a credential may do: an API key, or a client token that has an id. */
 type ScopedCredential = { readonly tokenId: string | null; readonly scopes: readonly string[] | null }
 
 /** The refusal for what takes a scope that the caller does not have. */
-export function lacking(credential: ScopedCredential, scope: Scope): Refusal {
+export function insufficientScope(credential: ScopedCredential, scope: Scope): DomainError {
   const held = credential.scopes?.join(', ')
-  return new Refusal('INSUFFICIENT_SCOPE', `This ${whatIt(credential)} lacks the scope ${scope}; it has ${held}.`)
+  return new DomainError(
+    'INSUFFICIENT_SCOPE',
+    `This ${credentialNoun(credential)} lacks the scope ${scope}; it has ${held}.`,
+  )
 }
 
-function whatIt({ tokenId }: ScopedCredential): 'token' | 'API key' {
+function credentialNoun({ tokenId }: ScopedCredential): 'token' | 'API key' {
   return tokenId === null ? 'API key' : 'token'
 }

@@ -1,7 +1,7 @@
-import { describedValues } from '../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
 
 /** What a key or a token may be allowed, one by one. */
-export const scopes = describedValues({
+export const scopes = defineEnum({
   read: 'Reading whatever is visible to the caller, and following streams.',
   customers: 'Registering, changing and closing customers.',
   payout_methods: 'Creating, changing and deleting payout methods.',
@@ -13,7 +13,7 @@ export const scopes = describedValues({
 export type Scope = (typeof scopes)[number]
 
 /** The operations that change something, by the scope that each of them takes. */
-const operationsOf: Readonly<Record<Exclude<Scope, 'read'>, readonly string[]>> = {
+const operationsByScope: Readonly<Record<Exclude<Scope, 'read'>, readonly string[]>> = {
   customers: ['createCustomer', 'updateCustomer', 'closeCustomer'],
   payout_methods: [
     'createBankPayoutMethod',
@@ -36,30 +36,30 @@ const operationsOf: Readonly<Record<Exclude<Scope, 'read'>, readonly string[]>> 
   sandbox: ['simulateDeposit', 'simulatePayout', 'advanceClock'],
 }
 
-const scopeOf = new Map(
-  Object.entries(operationsOf).flatMap(([scope, names]) => names.map((name) => [name, scope as Scope] as const)),
+const scopeByOperation = new Map(
+  Object.entries(operationsByScope).flatMap(([scope, names]) => names.map((name) => [name, scope as Scope] as const)),
 )
 
 /** Operations that touch more than one customer's things, or decide what a customer must not. */
-const ofTheMerchant: ReadonlySet<string> = new Set([
+const merchantOnlyOperations: ReadonlySet<string> = new Set([
   'createCustomer',
   'closeCustomer',
   'advanceClock',
   'resolveAttention',
-  ...operationsOf.webhooks,
+  ...operationsByScope.webhooks,
 ])
 
 /** Scopes that a token for one customer may have. */
 export const customerScopes: readonly Scope[] = scopes.filter(
-  (scope) => scope === 'read' || operationsOf[scope].some((name) => !ofTheMerchant.has(name)),
+  (scope) => scope === 'read' || operationsByScope[scope].some((name) => !merchantOnlyOperations.has(name)),
 )
 
 /** The scope that an operation takes; `undefined` for one that nobody has who is held to scopes. */
 export function scopeOfOperation(name: string): Scope | undefined {
-  return scopeOf.get(name)
+  return scopeByOperation.get(name)
 }
 
 /** Whether an operation is never done for who acts as one customer. */
-export function isOfTheMerchant(name: string): boolean {
-  return ofTheMerchant.has(name) || !scopeOf.has(name)
+export function isMerchantOnly(name: string): boolean {
+  return merchantOnlyOperations.has(name) || !scopeByOperation.has(name)
 }

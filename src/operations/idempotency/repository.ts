@@ -1,10 +1,10 @@
 import type { Params } from '../../database/query.ts'
-import { from, into, queryOne, remove, statement, statementOne } from '../../database/query.ts'
+import { deleteFrom, insertInto, queryOne, selectFrom, statement, statementOne } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 
 /** What a key answered, unless that is older than `oldest`. */
-export const keyByName = queryOne((p: Params<{ merchantId: string; operation: string; key: string; oldest: string }>) =>
-  from('idempotencyKeys')
+export const findKey = queryOne((p: Params<{ merchantId: string; operation: string; key: string; oldest: string }>) =>
+  selectFrom('idempotencyKeys')
     .select(['fingerprint', 'result'])
     .where('merchantId', '=', p.merchantId)
     .where('operation', '=', p.operation)
@@ -14,7 +14,7 @@ export const keyByName = queryOne((p: Params<{ merchantId: string; operation: st
 
 /** Keeps what a key answered, in place of one from before `oldest`; `null` when a later one is there. */
 export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { oldest: string }>) =>
-  into('idempotencyKeys')
+  insertInto('idempotencyKeys')
     .values({
       merchantId: p.merchantId,
       operation: p.operation,
@@ -34,13 +34,13 @@ export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { ol
 
 /** Removes up to `limit` of the merchant's keys that are older than `oldest`, the oldest first. */
 export const deleteExpiredKeys = statement((p: Params<{ merchantId: string; oldest: string; limit: number }>) =>
-  remove('idempotencyKeys')
+  deleteFrom('idempotencyKeys')
     .where('merchantId', '=', p.merchantId)
     .where(({ eb, refTuple }) =>
       eb(
         refTuple('operation', 'key'),
         'in',
-        from('idempotencyKeys')
+        selectFrom('idempotencyKeys')
           .select(['operation', 'key'])
           .where('merchantId', '=', p.merchantId)
           .where('createdAt', '<', p.oldest)

@@ -1,39 +1,39 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { failureHeaders, statusOfCode } from '../../core/api/http-status.ts'
-import type { Refusal } from '../../core/errors.ts'
-import type { Answer } from '../../graphql/execution/execute.ts'
-import { answer, bodyOf, failedResult } from '../../graphql/execution/execute.ts'
+import { errorHeaders, httpStatusByCode } from '../../core/api/http-status.ts'
+import type { DomainError } from '../../core/errors.ts'
+import type { GraphqlAnswer } from '../../graphql/execution/execute.ts'
+import { errorResult, executeRequest, serializeResult } from '../../graphql/execution/execute.ts'
 import type { Service } from '../../operations/context.ts'
-import { admission } from '../http/admission.ts'
-import { isPageWanted } from '../http/content-negotiation.ts'
-import { formsTaken } from '../http/forms-taken.ts'
-import { takeJson } from '../http/json-body.ts'
-import { refuseOtherMethods } from '../http/method-not-allowed.ts'
+import { createAdmissionHook } from '../http/admission.ts'
+import { isHtmlRequested } from '../http/content-negotiation.ts'
+import { acceptedMediaTypes } from '../http/forms-taken.ts'
+import { acceptOnlyJson } from '../http/json-body.ts'
+import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
-import { serviceFor } from '../http/request-lifecycle.ts'
-import type { Turn } from '../http/response-flush.ts'
+import { withRequestTrace } from '../http/request-lifecycle.ts'
+import type { ResponseFlush } from '../http/response-flush.ts'
 import { sendText } from '../http/send-text.ts'
-import { refusalOf } from '../http/to-api-error.ts'
-import type { GraphiqlPage } from '../pages/graphiql.ts'
+import { toDomainError } from '../http/to-api-error.ts'
+import type { LoadGraphiqlPage } from '../pages/graphiql.ts'
 import { sendGraphiql } from '../pages/graphiql.ts'
-import { parametersOf } from './parameters.ts'
-import { httpOf } from './status.ts'
+import { readRequestParameters } from './parameters.ts'
+import { responseHeadOf } from './status.ts'
 import type { HoldStream } from './stream-limiter.ts'
-import type { DocumentsTaken } from './trusted-documents.ts'
-import { engineKnowing } from './trusted-documents.ts'
+import type { AllowedDocuments } from './trusted-documents.ts'
+import { createTrustedEngine } from './trusted-documents.ts'
 import type { YogaHandler } from './yoga.ts'
 import { createYogaHandler } from './yoga.ts'
 
-/** What the door takes: `graphiql` is `null` where there is none; `isPlanned` and `hasShortWay` are so but in tests. */
+/** What the door takes: `graphiql` is `null` where there is none; `isPlanned` and `hasFastPath` are so but in tests. */
 export type GraphqlOptions = {
   readonly service: Service
   readonly limits: RateLimits | null
-  readonly graphiql: GraphiqlPage | null
-  readonly documents: DocumentsTaken
+  readonly graphiql: LoadGraphiqlPage | null
+  readonly documents: AllowedDocuments
   readonly isPlanned: boolean
-  readonly hasShortWay: boolean
+  readonly hasFastPath: boolean
   readonly holdStream: HoldStream
-  readonly turn: Turn
+  readonly responseFlush: ResponseFlush
 }
 
 const path = '/graphql'
@@ -47,17 +47,17 @@ const path = '/graphql'
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limits, graphiql, documents, isPlanned, hasShortWay, holdStream, turn }: GraphqlOptions,
+  { service, limits, graphiql, documents, isPlanned, hasFastPath, holdStream, responseFlush: turn }: GraphqlOptions,
 ): void {
-  const engine = engineKnowing(app, { service, documents, isPlanned })
-  const admit = admission(service, limits, turn)
-  takeJson(app)
-  app.setErrorHandler((error, request, reply) => sendRefusal(refusalOf(error, request), request, reply))
+  const engine = createTrustedEngine(app, { service, documents, isPlanned })
+  const admit = createAdmissionHook(service, limits, turn)
+  acceptOnlyJson(app)
+  app.setErrorHandler((error, request, reply) => sendErrorResult(toDomainError(error, request), request, reply))
 
   let yoga: Promise<YogaHandler> | undefined
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const asked = {
-      service: serviceFor(service, request),
+      service: withRequestTrace(service, request),
       engine,
       merchantId: request.merchantId,
       aheadMs: request.aheadMs,
@@ -66,45 +66,45 @@ export function addGraphqlRoute(
       log: request.log,
       lastEventId: request.headers['last-event-id']?.toString() ?? null,
     }
-    const { json } = formsTaken(request.headers.accept)
-    if (hasShortWay && request.method === 'POST' && json !== null) {
-      const answered = await answer(parametersOf(request), asked)
+    const { json } = acceptedMediaTypes(request.headers.accept)
+    if (hasFastPath && request.method === 'POST' && json !== null) {
+      const answered = await executeRequest(readRequestParameters(request), asked)
       if (answered) return sendJson(answered, json, { request, reply, turn })
     }
     yoga ??= createYogaHandler(engine, path, holdStream)
     return sendResponse(await (await yoga)(request, reply, asked), request, reply)
   }
   app.post(path, { onRequest: admit }, serve)
-  const admitProgram: typeof admit = (request, reply, done) => {
-    if (graphiql === null || !isBrowser(request)) return admit(request, reply, done)
+  const admitUnlessBrowser: typeof admit = (request, reply, done) => {
+    if (graphiql === null || !isBrowserNavigation(request)) return admit(request, reply, done)
     done()
   }
-  app.get(path, { onRequest: admitProgram }, (request, reply) =>
-    graphiql !== null && isBrowser(request) ? sendGraphiql(graphiql, request, reply) : serve(request, reply),
+  app.get(path, { onRequest: admitUnlessBrowser }, (request, reply) =>
+    graphiql !== null && isBrowserNavigation(request) ? sendGraphiql(graphiql, request, reply) : serve(request, reply),
   )
-  refuseOtherMethods(app, path, ['GET', 'POST'])
+  rejectOtherMethods(app, path, ['GET', 'POST'])
 }
 
 /** A browser that opens the address, rather than a program that asks something: the page itself holds nothing to protect. */
-function isBrowser({ headers, query }: FastifyRequest): boolean {
+function isBrowserNavigation({ headers, query }: FastifyRequest): boolean {
   const asked = query as object
-  return isPageWanted(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in asked)
+  return isHtmlRequested(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in asked)
 }
 
 /** The short way's end. */
 function sendJson(
-  { result, operation, seen }: Answer,
+  { result, operation, logFields: seen }: GraphqlAnswer,
   type: string,
-  { request, reply, turn }: { request: FastifyRequest; reply: FastifyReply; turn: Turn },
+  { request, reply, turn }: { request: FastifyRequest; reply: FastifyReply; turn: ResponseFlush },
 ): FastifyReply {
   request.operation = seen.operation
   request.isOperationTrusted = seen.isTrusted
   request.refusalCode = seen.codes.join() || null
-  const { status, headers } = httpOf(result, type)
+  const { status, headers } = responseHeadOf(result, type)
   reply.headers(headers)
   // Made before the wait: what is left to do then is to send.
-  const answered = { status, type: `${type}; charset=utf-8`, text: bodyOf(result) }
-  sendText(reply, answered, operation === 'query' ? turn.atEnd : undefined)
+  const answered = { status, type: `${type}; charset=utf-8`, text: serializeResult(result) }
+  sendText(reply, answered, operation === 'query' ? turn.schedule : undefined)
   return reply
 }
 
@@ -115,8 +115,8 @@ async function sendResponse(response: Response, request: FastifyRequest, reply: 
   return reply.send(request.method === 'HEAD' ? '' : response.body)
 }
 
-function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendErrorResult(refusal: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   request.refusalCode = refusal.code
-  reply.headers(failureHeaders(refusal.code)).code(statusOfCode[refusal.code])
-  return reply.type('application/json; charset=utf-8').send(bodyOf(failedResult(refusal, request.id)))
+  reply.headers(errorHeaders(refusal.code)).code(httpStatusByCode[refusal.code])
+  return reply.type('application/json; charset=utf-8').send(serializeResult(errorResult(refusal, request.id)))
 }

@@ -1,10 +1,10 @@
 import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
 
 /** What forms a response of results. */
-export type Form = ReturnType<typeof getSSEProcessor>
+export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
 /** A result that says its own text. */
-export type Written = {
+export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
   /** By which whoever connects to a stream again says that it has this. */
   readonly id?: string
@@ -17,8 +17,8 @@ export type Written = {
  * Yoga has this form for the pieces of one result (`@defer`, `@stream`), which no document can ask for here, and gives it to no
  * subscription.
  */
-export const inParts: Form = (results, fetchAPI) => {
-  const parts = partsOf((Symbol.asyncIterator in results ? results : [results]) as Results)
+export const processMultipart: ResultProcessor = (results, fetchAPI) => {
+  const parts = multipartChunks((Symbol.asyncIterator in results ? results : [results]) as StringifiableResults)
   const body = new fetchAPI.ReadableStream<Uint8Array>({
     pull: async (controller) => {
       const { done, value } = await parts.next()
@@ -30,16 +30,16 @@ export const inParts: Form = (results, fetchAPI) => {
       parts.return(undefined)
     },
   })
-  const { status = 200, headers = {} } = (results as Written).extensions?.http ?? {}
+  const { status = 200, headers = {} } = (results as StringifiableResult).extensions?.http ?? {}
   return new fetchAPI.Response(body, {
     status,
     headers: { ...headers, 'content-type': 'multipart/mixed; boundary="-"' },
   })
 }
 
-type Results = AsyncIterable<Written> | Iterable<Written>
+type StringifiableResults = AsyncIterable<StringifiableResult> | Iterable<StringifiableResult>
 
-async function* partsOf(results: Results): AsyncGenerator<string, undefined> {
+async function* multipartChunks(results: StringifiableResults): AsyncGenerator<string, undefined> {
   // At once, so that the caller knows that it is heard.
   yield '\r\n---'
   for await (const result of results) {

@@ -21,11 +21,11 @@ import '../../graphql/schema/scalars.ts'
 import type { GraphQLNamedType } from 'graphql'
 import { GraphQLObjectType, GraphQLSchema, getNullableType } from 'graphql'
 import { builder } from '../../graphql/schema/builder.ts'
-import { withSlices } from '../../graphql/schema/connection.ts'
+import { attachSliceResolvers } from '../../graphql/schema/connection.ts'
 import type { Mode } from '../../operations/context.ts'
 
 /** The whole schema, as `schema.graphql` prints it. */
-export const sandboxSchema = withNullableRoots(withSlices(builder.toSchema()))
+export const sandboxSchema = withNullableRoots(attachSliceResolvers(builder.toSchema()))
 
 /** The schema of a mode: in `live` nothing is there that exists for the sandbox only. */
 export function schemaFor(mode: Mode): GraphQLSchema {

@@ -1,15 +1,15 @@
-import type { Form, Written } from './multipart-mixed.ts'
+import type { ResultProcessor, StringifiableResult } from './multipart-mixed.ts'
 
 /** How often a stream says that it is alive while nothing happens: proxies close what is silent for a minute. */
-const pingEveryMs = 12_000
+const pingIntervalMs = 12_000
 
 /**
  * Forms results as server-sent events. Yoga's own form writes no ids, by which a client that connects again says where it was.
  */
-export const inEvents: Form = (results, fetchAPI) => {
+export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
   const each = (
-    Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : once(results as Written)
-  ) as AsyncIterator<Written>
+    Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : singleResult(results as StringifiableResult)
+  ) as AsyncIterator<StringifiableResult>
   let pinging: NodeJS.Timeout | undefined
   const body = new fetchAPI.ReadableStream<Uint8Array>({
     start: (controller) => {
@@ -17,12 +17,12 @@ export const inEvents: Form = (results, fetchAPI) => {
       controller.enqueue(ping)
       pinging = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
-      }, pingEveryMs)
+      }, pingIntervalMs)
     },
     pull: async (controller) => {
       try {
         const { done, value } = await each.next()
-        if (value) controller.enqueue(Buffer.from(eventOf(value)))
+        if (value) controller.enqueue(Buffer.from(formatEvent(value)))
         if (!done) return
         clearInterval(pinging)
         controller.enqueue(Buffer.from('event: complete\ndata:\n\n'))
@@ -38,7 +38,7 @@ export const inEvents: Form = (results, fetchAPI) => {
       each.return?.()
     },
   })
-  const { status = 200, headers = {} } = (results as Written).extensions?.http ?? {}
+  const { status = 200, headers = {} } = (results as StringifiableResult).extensions?.http ?? {}
   return new fetchAPI.Response(body, {
     status,
     headers: {
@@ -53,10 +53,10 @@ export const inEvents: Form = (results, fetchAPI) => {
 
 const ping = Buffer.from(':\n\n')
 
-function eventOf({ id, stringify }: Written): string {
+function formatEvent({ id, stringify }: StringifiableResult): string {
   return `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${stringify()}\n\n`
 }
 
-async function* once(result: Written): AsyncGenerator<Written> {
+async function* singleResult(result: StringifiableResult): AsyncGenerator<StringifiableResult> {
   yield result
 }

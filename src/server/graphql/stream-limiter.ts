@@ -1,35 +1,35 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { WallTime } from '../../core/ids.ts'
 import type { Validity } from '../../modules/merchants/authenticate.ts'
-import { endedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
+import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
 /** Answers that one merchant may hold open at once, in all processes of a machine together. */
-export const streamsPerMerchant = 100
+export const maxStreamsPerMerchant = 100
 
 /** Those that one token may hold open, in each process: a page that leaks them takes none from other pages. */
-const streamsPerToken = 10
+const maxStreamsPerToken = 10
 
 /** Seconds after which a stream that found no room may be asked for again: those that end by themselves do so in moments. */
 const retryAfterSeconds = 5
 
 /** How often the keys of open streams are looked at: a stream ends within a second of its key. */
-const lookEveryMs = 500
+const pollIntervalMs = 500
 
 /**
  * `ended` says why it must end before its own time; `null` when nobody listens any more, or it was released. `release` has it
  * counted no longer, though the connection stays open.
  */
-type HeldStream = { readonly ended: Promise<Refusal | null>; readonly release: () => void }
+type HeldStream = { readonly ended: Promise<DomainError | null>; readonly release: () => void }
 
 /** An answer that stays open. */
-type Stream = {
+type OpenStream = {
   readonly keyId: string
   readonly tokenId: string | null
   /** Between which times its key or token is good by itself. */
   readonly validity: Validity
-  readonly refuse: (refusal: Refusal) => void
+  readonly refuse: (refusal: DomainError) => void
   readonly end: () => void
 }
 
@@ -47,16 +47,16 @@ export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding
  * @param processes that answer, each of which may hold its share of a merchant's streams
  * @throws Refusal RATE_LIMITED when the merchant has as many open as it may
  */
-export function countStreams(app: FastifyInstance, service: Service, processes: number): HoldStream {
-  const most = Math.max(1, Math.floor(streamsPerMerchant / processes))
-  const open = new Map<string, Set<Stream>>()
-  const every = () => [...open.values()].flatMap((streams) => [...streams])
-  const watch = watchKeys(service, every)
+export function createStreamLimiter(app: FastifyInstance, service: Service, processes: number): HoldStream {
+  const most = Math.max(1, Math.floor(maxStreamsPerMerchant / processes))
+  const open = new Map<string, Set<OpenStream>>()
+  const allStreams = () => [...open.values()].flatMap((streams) => [...streams])
+  const watch = watchCredentials(service, allStreams)
   let isEnding = false
   app.addHook('preClose', async () => {
     isEnding = true
     watch.stop()
-    for (const { end } of every()) end()
+    for (const { end } of allStreams()) end()
   })
   return ({ merchantId, caller: { keyId, tokenId }, validity }, reply, onEnding = () => reply.raw.destroy()) => {
     // Whoever is gone already is told of no more: nobody would hear of it a second time, and the stream would never end.
@@ -70,15 +70,15 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
     if (streams.size >= most) {
       reply.header('retry-after', String(retryAfterSeconds))
       const share = processes > 1 ? `, ${most} in each of ${processes} processes` : ''
-      const message = `At most ${streamsPerMerchant} streams of a merchant may be open at once${share}.`
-      throw new Refusal('RATE_LIMITED', message)
+      const message = `At most ${maxStreamsPerMerchant} streams of a merchant may be open at once${share}.`
+      throw new DomainError('RATE_LIMITED', message)
     }
     const ofToken = tokenId === null ? 0 : [...streams].filter((stream) => stream.tokenId === tokenId).length
-    if (ofToken >= streamsPerToken) {
+    if (ofToken >= maxStreamsPerToken) {
       reply.header('retry-after', String(retryAfterSeconds))
-      throw new Refusal('RATE_LIMITED', `At most ${streamsPerToken} streams of a token may be open at once.`)
+      throw new DomainError('RATE_LIMITED', `At most ${maxStreamsPerToken} streams of a token may be open at once.`)
     }
-    const { promise, resolve } = Promise.withResolvers<Refusal | null>()
+    const { promise, resolve } = Promise.withResolvers<DomainError | null>()
     const stream = { keyId: keyId ?? '', tokenId, validity, refuse: resolve, end: onEnding }
     // nginx, as Debian configures it, keeps an answer until it has several KiB or its end. Set here, so that no stream lacks it.
     reply.header('x-accel-buffering', 'no')
@@ -100,22 +100,22 @@ export function countStreams(app: FastifyInstance, service: Service, processes: 
  * Looks at the keys of all open streams together, and only where any key may have changed: by a number on SQLite, by one
  * small query on a server.
  */
-function watchKeys(service: Service, streams: () => readonly Stream[]) {
+function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
   let seen: number | null = null
   let isLooking = false
-  const look = async () => {
+  const poll = async () => {
     if (isLooking) return
     isLooking = true
     try {
-      endWhatIsOver(service.wallClock(), streams())
+      endExpiredStreams(service.wallClock(), streams())
       // Taken before the rows are read: what they say holds as of then.
-      const version = service.db.version('apiKeys')
+      const version = service.db.tableVersion('apiKeys')
       if (version !== null && version === seen) return
-      const ended = await endedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
+      const ended = await findRevokedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
       seen = version
       for (const { keyId, refuse } of streams()) {
-        if (ended.has(keyId)) refuse(new Refusal('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
+        if (ended.has(keyId)) refuse(new DomainError('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
       }
     } catch {
       // A store that can't be read now may be at the next look.
@@ -127,7 +127,7 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
     start: () => {
       // A key may have ended between its admission and now.
       seen = null
-      timer ??= setInterval(look, lookEveryMs).unref()
+      timer ??= setInterval(poll, pollIntervalMs).unref()
     },
     stop: () => {
       if (timer !== null) clearInterval(timer)
@@ -136,14 +136,14 @@ function watchKeys(service: Service, streams: () => readonly Stream[]) {
   }
 }
 
-function endWhatIsOver(now: WallTime, streams: readonly Stream[]): void {
+function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void {
   for (const { validity, refuse } of streams) {
-    if (!isValidAt(validity, now)) refuse(new Refusal('INVALID_TOKEN', 'The token of this stream has expired.'))
+    if (!isValidAt(validity, now)) refuse(new DomainError('INVALID_TOKEN', 'The token of this stream has expired.'))
   }
 }
 
 /** Results until there are no more, or until they must end: `last` is the last one then, `null` none. */
-export async function* untilEnded<Result>(
+export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,
 ): AsyncGenerator<Result> {

@@ -1,25 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { findDocuments } from '../../graphql/documents/resolve-document.ts'
-import { pinDocuments } from '../../graphql/documents/trusted-document-cache.ts'
+import { createDocumentResolver } from '../../graphql/documents/resolve-document.ts'
+import { createTrustedDocumentCache } from '../../graphql/documents/trusted-document-cache.ts'
 import type { Engine } from '../../graphql/execution/engine.ts'
 import { createEngine } from '../../graphql/execution/engine.ts'
-import { rehearse } from '../../graphql/execution/warm-up.ts'
-import { followDocuments } from '../../modules/trusted-documents/follow-documents.ts'
+import { warmUpDocument } from '../../graphql/execution/warm-up.ts'
+import { watchTrustedDocuments } from '../../modules/trusted-documents/follow-documents.ts'
 import type { TrustedDocument } from '../../modules/trusted-documents/trusted-document.ts'
 import type { Service } from '../../operations/context.ts'
 import { schemaFor } from './schema.ts'
 
 /** How long a start waits at most until trusted documents are ready: the host takes a start for failed that waits for longer than 10 s. */
-const longestStartMs = 5_000
+const maxStartDelayMs = 5_000
 
 /** What GraphQL requests may run: any document, or those that the installation trusts. */
-export type DocumentsTaken = 'any' | 'trusted'
+export type AllowedDocuments = 'any' | 'trusted'
 
 /** What an engine with trusted documents takes; `isPlanned` is so but in tests. */
-type KnowingOptions = {
+type TrustedEngineOptions = {
   readonly service: Service
-  readonly documents: DocumentsTaken
+  readonly documents: AllowedDocuments
   readonly isPlanned: boolean
 }
 
@@ -29,11 +29,14 @@ type KnowingOptions = {
  *
  * In the sandbox a look at the schema goes on whatever is trusted, so that GraphiQL can explain it.
  */
-export function engineKnowing(app: FastifyInstance, { service, documents, isPlanned }: KnowingOptions): Engine {
+export function createTrustedEngine(
+  app: FastifyInstance,
+  { service, documents, isPlanned }: TrustedEngineOptions,
+): Engine {
   const schema = schemaFor(service.mode)
-  const pinned = pinDocuments(schema)
+  const pinned = createTrustedDocumentCache(schema)
   const isRestricted = documents === 'trusted'
-  const take = async (changed: readonly TrustedDocument[]) => {
+  const applyChanges = async (changed: readonly TrustedDocument[]) => {
     for (const { id, text, removedAt } of changed) {
       if (removedAt === null) pinned.pin(id, text)
       else pinned.unpin(id)
@@ -41,12 +44,12 @@ export function engineKnowing(app: FastifyInstance, { service, documents, isPlan
     for (const { id } of changed) {
       // One a turn: requests go on meanwhile.
       await nextTurn()
-      await makeReady(id).catch((error) =>
+      await warmUpById(id).catch((error) =>
         app.log.warn({ err: error, document_id: id }, 'a trusted document is not ready'),
       )
     }
   }
-  const makeReady = async (id: string) => {
+  const warmUpById = async (id: string) => {
     const document = pinned.byId(id)?.document()
     if (document && 'errors' in document) {
       // A later version of the service may have another schema than that by which the document was added.
@@ -54,23 +57,28 @@ export function engineKnowing(app: FastifyInstance, { service, documents, isPlan
       app.log.warn({ document_id: id, faults }, 'a trusted document can not be run by this schema')
     } else if (document && isPlanned) {
       pinned.byId(id)?.planAhead()
-      await rehearse(engine, service, document)
+      await warmUpDocument(engine, service, document)
     }
   }
-  const followed = followDocuments(service, { isWaitedFor: isRestricted, take })
-  const find = findDocuments(schema, {
+  const followed = watchTrustedDocuments(service, { isWaitedFor: isRestricted, take: applyChanges })
+  const find = createDocumentResolver(schema, {
     taken: isRestricted && service.mode === 'sandbox' ? 'trustedButSchema' : documents,
-    trusted: { byId: pinned.byId, byText: pinned.byText, keepUp: followed.keepUp, lookAgain: followed.lookAgain },
+    trusted: {
+      byId: pinned.byId,
+      byText: pinned.byText,
+      refreshIfChanged: followed.refreshIfChanged,
+      refresh: followed.refreshAfterMiss,
+    },
   })
   const engine = createEngine(schema, { isPlanned, find })
   app.addHook('onReady', () => {
     // Where the database can't be read yet, whoever asks for a document has it read.
     const begun = followed
-      .begin()
+      .start()
       .catch((error) => app.log.warn({ err: error }, 'the trusted documents could not be read'))
     // What takes longer goes on while requests are answered.
-    return Promise.race([begun, new Promise<void>((resolve) => setTimeout(resolve, longestStartMs).unref())])
+    return Promise.race([begun, new Promise<void>((resolve) => setTimeout(resolve, maxStartDelayMs).unref())])
   })
-  app.addHook('onClose', async () => followed.end())
+  app.addHook('onClose', async () => followed.stop())
   return engine
 }

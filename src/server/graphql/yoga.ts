@@ -1,47 +1,53 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ExecutionResult, GraphQLError } from 'graphql'
 import type { Plugin, YogaInitialContext } from 'graphql-yoga'
-import { failureHeaders, statusOfCode } from '../../core/api/http-status.ts'
-import { Refusal } from '../../core/errors.ts'
-import type { Document, Faulty } from '../../graphql/documents/prepare-document.ts'
-import type { Chosen, Engine, Outcome } from '../../graphql/execution/engine.ts'
-import { refused } from '../../graphql/execution/engine.ts'
-import type { Asked, Asking, FormattedResult } from '../../graphql/execution/execute.ts'
-import { answerOf, askingOf, bodyOf, failedResult, formatEach } from '../../graphql/execution/execute.ts'
-import type { StreamPlace } from '../../graphql/schema/graphql-context.ts'
-import type { FormsTaken, StreamType } from '../http/forms-taken.ts'
-import { formsTaken } from '../http/forms-taken.ts'
-import { refusalOf } from '../http/to-api-error.ts'
-import type { Form, Written } from './multipart-mixed.ts'
-import { inParts } from './multipart-mixed.ts'
-import { parametersOf } from './parameters.ts'
-import { inEvents } from './sse.ts'
-import type { Http } from './status.ts'
-import { httpOf } from './status.ts'
+import { errorHeaders, httpStatusByCode } from '../../core/api/http-status.ts'
+import { DomainError } from '../../core/errors.ts'
+import type { PreparedDocument, RequestErrors } from '../../graphql/documents/prepare-document.ts'
+import type { Engine, ExecutionOutcome, SelectedOperation } from '../../graphql/execution/engine.ts'
+import { rejectedOutcome } from '../../graphql/execution/engine.ts'
+import type { AdmittedRequest, FormattedResult, RequestExecution } from '../../graphql/execution/execute.ts'
+import {
+  beginExecution,
+  errorResult,
+  formatOutcome,
+  formatResults,
+  serializeResult,
+} from '../../graphql/execution/execute.ts'
+import type { StreamPosition } from '../../graphql/schema/graphql-context.ts'
+import type { AcceptedMediaTypes, StreamMediaType } from '../http/forms-taken.ts'
+import { acceptedMediaTypes } from '../http/forms-taken.ts'
+import { toDomainError } from '../http/to-api-error.ts'
+import type { ResultProcessor, StringifiableResult } from './multipart-mixed.ts'
+import { processMultipart } from './multipart-mixed.ts'
+import { readRequestParameters } from './parameters.ts'
+import { processServerSentEvents } from './sse.ts'
+import type { HttpResponseHead } from './status.ts'
+import { responseHeadOf } from './status.ts'
 import type { HoldStream } from './stream-limiter.ts'
-import { untilEnded } from './stream-limiter.ts'
+import { takeUntilEnd } from './stream-limiter.ts'
 
 /** Has Yoga answer a request that was admitted. */
-export type YogaHandler = (request: FastifyRequest, reply: FastifyReply, asked: Asked) => Promise<Response>
+export type YogaHandler = (request: FastifyRequest, reply: FastifyReply, asked: AdmittedRequest) => Promise<Response>
 
 /** A request on its way through Yoga, which gives it to each of the hooks. */
-type Exchange = {
+type YogaExchange = {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  readonly asked: Asked
-  readonly asking: Asking
-  readonly forms: FormsTaken
+  readonly admitted: AdmittedRequest
+  readonly execution: RequestExecution
+  readonly acceptedTypes: AcceptedMediaTypes
   /** The document that it asks for, and whether it does so by its name. */
-  document: Document | Faulty | null
-  isNamed: boolean
-  chosen: Chosen | null
+  document: PreparedDocument | RequestErrors | null
+  hasIdentifier: boolean
+  selectedOperation: SelectedOperation | null
   /** What came of it; `null` where what was thrown is all that there is to say. */
-  outcome: Outcome | null
+  outcome: ExecutionOutcome | null
   /** Why a stream ends before its own time. */
-  ended: Promise<Refusal | null>
+  ended: Promise<DomainError | null>
 }
 
-type OnItsWay = { readonly exchange: Exchange }
+type YogaServerContext = { readonly exchange: YogaExchange }
 
 /**
  * Makes the handler of Yoga, with the engine where Yoga has places for one.
@@ -52,7 +58,7 @@ type OnItsWay = { readonly exchange: Exchange }
  */
 export async function createYogaHandler(engine: Engine, path: string, holdStream: HoldStream): Promise<YogaHandler> {
   const { createYoga, processRegularResult } = await import('graphql-yoga')
-  const yoga = createYoga<OnItsWay>({
+  const yoga = createYoga<YogaServerContext>({
     schema: engine.schema,
     graphqlEndpoint: path,
     logging: false,
@@ -65,25 +71,25 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
     parserAndValidationCache: false,
     maxRequestBodySize: false,
     plugins: [
-      runsBy(engine, holdStream),
-      answersBy({
+      enginePlugin(engine, holdStream),
+      resultProcessorPlugin({
         'application/json': processRegularResult,
         'application/graphql-response+json': processRegularResult,
-        'text/event-stream': inEvents,
-        'multipart/mixed': inParts,
+        'text/event-stream': processServerSentEvents,
+        'multipart/mixed': processMultipart,
       }),
     ],
   })
   return async (request, reply, asked) => {
-    const exchange: Exchange = {
+    const exchange: YogaExchange = {
       request,
       reply,
-      asked,
-      asking: askingOf(asked),
-      forms: formsTaken(request.headers.accept),
+      admitted: asked,
+      execution: beginExecution(asked),
+      acceptedTypes: acceptedMediaTypes(request.headers.accept),
       document: null,
-      isNamed: false,
-      chosen: null,
+      hasIdentifier: false,
+      selectedOperation: null,
       outcome: null,
       ended: Promise.resolve(null),
     }
@@ -101,38 +107,46 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
  * The engine validates when it parses, and finds the operation then, because Yoga looks for it right after, with words of its
  * own for what it does not find.
  */
-function runsBy(engine: Engine, holdStream: HoldStream): Plugin<OnItsWay, OnItsWay> {
-  const find = async (exchange: Exchange) => {
-    const { query, name = null, operationName, variables } = parametersOf(exchange.request)
-    exchange.isNamed = name !== null
-    exchange.document = await engine.find({ query, name }, exchange.asked.merchantId)
+function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
+  const find = async (exchange: YogaExchange) => {
+    const { query, identifier: name = null, operationName, variables } = readRequestParameters(exchange.request)
+    exchange.hasIdentifier = name !== null
+    exchange.document = await engine.findDocument({ query, identifier: name }, exchange.admitted.merchantId)
     // Yoga wants a text, which nobody reads any more.
     return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
   }
-  const parse = (exchange: Exchange, operationName: string | null) => {
-    const document = exchange.document as Document | Faulty
+  const parse = (exchange: YogaExchange, operationName: string | null) => {
+    const document = exchange.document as PreparedDocument | RequestErrors
     const chosen =
       'errors' in document
         ? document
-        : engine.choose(document, { operationName, isReadOnly: isReadOnly(exchange.request) }, exchange.asking.context)
+        : engine.selectOperation(
+            document,
+            { operationName, isReadOnly: isReadOnly(exchange.request) },
+            exchange.execution.context,
+          )
     if ('errors' in chosen) {
-      exchange.outcome = refused(chosen)
+      exchange.outcome = rejectedOutcome(chosen)
       throw new AggregateError(chosen.errors)
     }
-    exchange.chosen = chosen
+    exchange.selectedOperation = chosen
     return chosen.document.node
   }
-  const run = async ({ exchange, params }: OnItsWay & YogaInitialContext) => {
-    const checked = engine.check(exchange.chosen as Chosen, params.variables ?? {}, exchange.asking.context)
-    if ('errors' in checked) return refused(checked)
+  const run = async ({ exchange, params }: YogaServerContext & YogaInitialContext) => {
+    const checked = engine.checkOperation(
+      exchange.selectedOperation as SelectedOperation,
+      params.variables ?? {},
+      exchange.execution.context,
+    )
+    if ('errors' in checked) return rejectedOutcome(checked)
     return checked.operation.node.operation === 'subscription'
       ? subscribe(exchange, (signal) => engine.subscribe(checked, signal))
       : engine.execute(checked)
   }
-  const subscribe = async (exchange: Exchange, begin: (signal: AbortSignal) => Promise<Outcome>) => {
-    const { request, reply, forms } = exchange
+  const subscribe = async (exchange: YogaExchange, begin: (signal: AbortSignal) => Promise<ExecutionOutcome>) => {
+    const { request, reply, acceptedTypes: forms } = exchange
     if (forms.stream === null) {
-      throw new Refusal('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
+      throw new DomainError('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
     }
     const end = new AbortController()
     const outcome = await begin(end.signal)
@@ -141,15 +155,18 @@ function runsBy(engine: Engine, holdStream: HoldStream): Plugin<OnItsWay, OnItsW
     if (Symbol.asyncIterator in outcome.result) exchange.ended = holdStream(request, reply).ended
     return outcome
   }
-  const resultOf = async (context: OnItsWay & YogaInitialContext) => {
+  const resultOf = async (context: YogaServerContext & YogaInitialContext) => {
     context.exchange.outcome = await run(context)
     return context.exchange.outcome.result
   }
   return {
     onRequestParse: ({ serverContext: { exchange }, setRequestParser }) => {
-      const { json, stream } = exchange.forms
+      const { json, stream } = exchange.acceptedTypes
       if (json === null && stream === null) {
-        throw new Refusal('NOT_ACCEPTABLE', 'This path answers application/json and, as a stream, text/event-stream.')
+        throw new DomainError(
+          'NOT_ACCEPTABLE',
+          'This path answers application/json and, as a stream, text/event-stream.',
+        )
       }
       setRequestParser(() => find(exchange))
     },
@@ -162,42 +179,45 @@ function runsBy(engine: Engine, holdStream: HoldStream): Plugin<OnItsWay, OnItsW
 }
 
 /** Where Yoga forms a result, our words for it, in the form that the caller wants most: Yoga reads no qualities. */
-function answersBy(all: Record<string, Form>): Plugin<OnItsWay, OnItsWay> {
+function resultProcessorPlugin(all: Record<string, ResultProcessor>): Plugin<YogaServerContext, YogaServerContext> {
   return {
     onResultProcess: ({ result, setResult, setResultProcessor, serverContext: { exchange } }) => {
-      const { type, formed } = formedOf(exchange, result as ExecutionResult | AsyncIterable<ExecutionResult>)
+      const { type, formed } = formatYogaResult(exchange, result as ExecutionResult | AsyncIterable<ExecutionResult>)
       setResult(formed as Parameters<typeof setResult>[0])
-      setResultProcessor(all[type] as Form, type)
+      setResultProcessor(all[type] as ResultProcessor, type)
     },
   }
 }
 
 /** What Yoga is to form, and as what; the log is told of it. */
-function formedOf(exchange: Exchange, result: ExecutionResult | AsyncIterable<ExecutionResult>) {
-  const { asked, asking, request, forms, outcome, ended } = exchange
-  const type = forms.json ?? (forms.stream as StreamType)
-  const { operation, isTrusted } = asking.seen()
+function formatYogaResult(exchange: YogaExchange, result: ExecutionResult | AsyncIterable<ExecutionResult>) {
+  const { admitted: asked, execution: asking, request, acceptedTypes: forms, outcome, ended } = exchange
+  const type = forms.json ?? (forms.stream as StreamMediaType)
+  const { operation, isTrusted } = asking.logFields()
   request.operation = operation
   request.isOperationTrusted = isTrusted
   if (outcome === null) {
     const [error] = (result as ExecutionResult).errors as readonly [GraphQLError]
-    const refusal = refusalOf(error.originalError ?? error, request)
+    const refusal = toDomainError(error.originalError ?? error, request)
     request.refusalCode = refusal.code
-    const http = { status: statusOfCode[refusal.code], headers: failureHeaders(refusal.code) }
-    return { type: 'application/json', formed: written(failedResult(refusal, request.id), http) }
+    const http = { status: httpStatusByCode[refusal.code], headers: errorHeaders(refusal.code) }
+    return { type: 'application/json', formed: toStringifiable(errorResult(refusal, request.id), http) }
   }
   if (Symbol.asyncIterator in result) {
-    const last = ended.then((refusal) => refusal && failedResult(refusal, request.id))
-    const results = untilEnded(formatEach(result, outcome, asked), last)
-    return { type: forms.stream as StreamType, formed: eachWritten(results, asking.context.stream) }
+    const last = ended.then((refusal) => refusal && errorResult(refusal, request.id))
+    const results = takeUntilEnd(formatResults(result, outcome, asked), last)
+    return { type: forms.stream as StreamMediaType, formed: toStringifiableStream(results, asking.context.stream) }
   }
-  const answered = answerOf(outcome, asking, asked)
-  request.refusalCode = answered.seen.codes.join() || null
-  const { status, headers } = httpOf(answered.result, type)
-  const isStorable = exchange.isNamed && isReadOnly(request) && forms.json !== null && !answered.result.errors
+  const answered = formatOutcome(outcome, asking, asked)
+  request.refusalCode = answered.logFields.codes.join() || null
+  const { status, headers } = responseHeadOf(answered.result, type)
+  const isStorable = exchange.hasIdentifier && isReadOnly(request) && forms.json !== null && !answered.result.errors
   return {
     type,
-    formed: written(answered.result, { status, headers: isStorable ? { ...headers, ...storable(exchange) } : headers }),
+    formed: toStringifiable(answered.result, {
+      status,
+      headers: isStorable ? { ...headers, ...cacheHeaders(exchange) } : headers,
+    }),
   }
 }
 
@@ -210,15 +230,15 @@ function isReadOnly({ method }: FastifyRequest): boolean {
  * Has the caller's own cache keep an answer, if the caller wants that, but for whoever asks with the same key and for the same form:
  * in one browser several may ask.
  */
-function storable({ reply }: Exchange): Record<string, string> {
+function cacheHeaders({ reply }: YogaExchange): Record<string, string> {
   const others = reply.getHeader('vary')?.toString().split(', ') ?? []
   const vary = new Set([...others, 'accept', 'authorization', 'origin', 'x-api-key'])
   return { 'cache-control': 'private', vary: [...vary].join(', ') }
 }
 
 /** A result as Yoga's forms take it: they ask for its text, and HTTP's part in it. */
-function written(result: FormattedResult, http?: Http): Written {
-  return { ...(http && { extensions: { http } }), stringify: () => bodyOf(result) }
+function toStringifiable(result: FormattedResult, http?: HttpResponseHead): StringifiableResult {
+  return { ...(http && { extensions: { http } }), stringify: () => serializeResult(result) }
 }
 
 /**
@@ -226,9 +246,12 @@ function written(result: FormattedResult, http?: Http): Written {
  * errors, which may end the stream before that event was told, and whoever goes on after it must not miss it
  * (ruling 80).
  */
-async function* eachWritten(results: AsyncIterable<FormattedResult>, place: StreamPlace): AsyncGenerator<Written> {
+async function* toStringifiableStream(
+  results: AsyncIterable<FormattedResult>,
+  place: StreamPosition,
+): AsyncGenerator<StringifiableResult> {
   for await (const result of results) {
-    const id = result.errors === undefined ? place.latest : null
-    yield { ...written(result), ...(id !== null && { id }) }
+    const id = result.errors === undefined ? place.latestEventId : null
+    yield { ...toStringifiable(result), ...(id !== null && { id }) }
   }
 }

@@ -1,5 +1,5 @@
 /** What is logged of a request when it was answered, by its names in the log. */
-export type LoggedAnswer = {
+export type AccessLogEntry = {
   readonly request_id: string
   readonly method: string
   /** Never the path or the body: what a caller sends may hold account numbers and keys. */
@@ -15,10 +15,10 @@ export type LoggedAnswer = {
 }
 
 /** Takes a line for each answer, as information; `isTrusted` where the operation is of a trusted document, so that its name is ours. */
-export type AnswerLog = { readonly answered: (answer: LoggedAnswer, isTrusted?: boolean) => void }
+export type AccessLog = { readonly answered: (answer: AccessLogEntry, isTrusted?: boolean) => void }
 
 /** Where a route belongs: `rest`, `graphql`, `rails`, `pages` for all else that there is, nothing for what there is not. */
-export function doorOf(route: string | null): string {
+export function apiOfRoute(route: string | null): string {
   if (route === null) return ''
   if (route === '/graphql') return 'graphql'
   if (route.startsWith('/api/')) return 'rest'

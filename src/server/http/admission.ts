@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { statusOfCode } from '../../core/api/http-status.ts'
-import { Refusal } from '../../core/errors.ts'
-import { isWithin } from '../../modules/merchants/allowed-networks.ts'
-import type { Admitted, Validity } from '../../modules/merchants/authenticate.ts'
+import { httpStatusByCode } from '../../core/api/http-status.ts'
+import { DomainError } from '../../core/errors.ts'
+import { isAddressAllowed } from '../../modules/merchants/allowed-networks.ts'
+import type { AuthenticatedCaller, Validity } from '../../modules/merchants/authenticate.ts'
 import { authenticate } from '../../modules/merchants/authenticate.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import type { Service } from '../../operations/context.ts'
 import { callerAddress } from './caller-address.ts'
-import { bearsApiKey, presentedKey } from './credentials.ts'
+import { hasApiKey, readCredential } from './credentials.ts'
 import type { RateLimits } from './rate-limit.ts'
-import type { Turn } from './response-flush.ts'
+import type { ResponseFlush } from './response-flush.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,38 +37,38 @@ declare module 'fastify' {
  * It runs before the body is read, so an anonymous caller costs next to nothing (ruling 4). A promise it gives only where
  * there is something to wait for, which a request by a known key has not.
  */
-export function admission(service: Service, limits: RateLimits | null, turn: Turn) {
-  const admit = (request: FastifyRequest, reply: FastifyReply, admitted: Admitted) => {
+export function createAdmissionHook(service: Service, limits: RateLimits | null, turn: ResponseFlush) {
+  const admit = (request: FastifyRequest, reply: FastifyReply, admitted: AuthenticatedCaller) => {
     const { merchantId, aheadMs, caller, validity, networks } = admitted
-    if (networks !== null && !isWithin(networks, callerAddress(request))) throw elsewhere()
+    if (networks !== null && !isAddressAllowed(networks, callerAddress(request))) throw networkNotAllowed()
     request.merchantId = merchantId
     request.aheadMs = aheadMs
     request.caller = caller
     request.validity = validity
     return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
   }
-  const turnAway = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
-    const isStranger = error instanceof Refusal && statusOfCode[error.code] === statusOfCode.INVALID_TOKEN
-    if (isStranger) limits?.strangers(callerAddress(request), (name, value) => reply.header(name, value))
+  const rejectRequest = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
+    const isStranger = error instanceof DomainError && httpStatusByCode[error.code] === httpStatusByCode.INVALID_TOKEN
+    if (isStranger) limits?.unauthenticated(callerAddress(request), (name, value) => reply.header(name, value))
     throw error
   }
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
-    turn.sendOverdue()
-    if (request.headers.origin !== undefined) refuseKeyOfPage(service, request)
-    const key = presentedKey(request.headers)
-    if (key === null) turnAway(request, reply, missingToken())
+    turn.flushOverdue()
+    if (request.headers.origin !== undefined) rejectApiKeyInBrowser(service, request)
+    const key = readCredential(request.headers)
+    if (key === null) rejectRequest(request, reply, missingToken())
     const admitted = authenticate(service, key as string)
     const waiting =
       admitted instanceof Promise
-        ? admitted.catch((error) => turnAway(request, reply, error)).then((found) => admit(request, reply, found))
+        ? admitted.catch((error) => rejectRequest(request, reply, error)).then((found) => admit(request, reply, found))
         : admit(request, reply, admitted)
     if (waiting) return waiting
     done()
   }
 }
 
-function elsewhere(): Refusal {
-  return new Refusal('NETWORK_NOT_ALLOWED', 'The API key may not be used from this address.')
+function networkNotAllowed(): DomainError {
+  return new DomainError('NETWORK_NOT_ALLOWED', 'The API key may not be used from this address.')
 }
 
 /**
@@ -77,15 +77,15 @@ function elsewhere(): Refusal {
  *
  * @throws Refusal API_KEY_IN_BROWSER
  */
-function refuseKeyOfPage({ mode }: Service, { headers }: FastifyRequest): void {
-  if (mode !== 'live' || !bearsApiKey(headers)) return
+function rejectApiKeyInBrowser({ mode }: Service, { headers }: FastifyRequest): void {
+  if (mode !== 'live' || !hasApiKey(headers)) return
   const advice = 'Make a client token on your server (POST /api/client-tokens) and have the page send that.'
-  throw new Refusal(
+  throw new DomainError(
     'API_KEY_IN_BROWSER',
     `An API key must not be in a page: whoever opens it could pay with it. ${advice}`,
   )
 }
 
-function missingToken(): Refusal {
-  return new Refusal('MISSING_TOKEN', 'An API key is required in the x-api-key header.')
+function missingToken(): DomainError {
+  return new DomainError('MISSING_TOKEN', 'An API key is required in the x-api-key header.')
 }

@@ -1,7 +1,7 @@
 import { isIP, SocketAddress } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { isNetwork } from '../../core/net/ip-networks.ts'
-import { isWithin } from '../../modules/merchants/allowed-networks.ts'
+import { isIpNetwork } from '../../core/net/ip-networks.ts'
+import { isAddressAllowed } from '../../modules/merchants/allowed-networks.ts'
 
 /** Proxies in front of the service: how many there are, 0 for none, or their addresses and networks. */
 export type TrustedProxies = number | readonly string[]
@@ -9,22 +9,22 @@ export type TrustedProxies = number | readonly string[]
 const maxHops = 10
 
 /** What TRUST_PROXY may hold, for the message that it is wrong. */
-export const proxiesForm = `off, a number of hops from 1 to ${maxHops}, or the addresses and networks of the proxies (10.0.0.5, 2001:db8::/64), separated by commas, none of them with the prefix /0`
+export const trustProxyFormat = `off, a number of hops from 1 to ${maxHops}, or the addresses and networks of the proxies (10.0.0.5, 2001:db8::/64), separated by commas, none of them with the prefix /0`
 
 /** Reads TRUST_PROXY; `null` where it is wrong. */
-export function readProxies(text: string): TrustedProxies | null {
+export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
   // All addresses would be those of proxies, and the caller's whatever it wrote first.
-  return networks.every((each) => isNetwork(each) && !/\/0+$/.test(each)) ? networks : null
+  return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
 /** Fastify's `trustProxy`; `false` has it never look at `X-Forwarded-For`. */
-export function trustOf(proxies: TrustedProxies): false | ((entry: string, hop: number) => boolean) {
+export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: string, hop: number) => boolean) {
   if (proxies === 0) return false
   if (typeof proxies === 'number') return (_, hop) => hop < proxies
-  return (entry) => isWithin(proxies, addressIn(entry))
+  return (entry) => isAddressAllowed(proxies, parseAddress(entry))
 }
 
 /**
@@ -35,11 +35,11 @@ export function trustOf(proxies: TrustedProxies): false | ((entry: string, hop: 
  *   the connection is gone
  */
 export function callerAddress({ ip }: FastifyRequest): string {
-  return ip ? addressIn(ip) : ''
+  return ip ? parseAddress(ip) : ''
 }
 
 /** Some proxies write the caller's port too (`1.2.3.4:5678`, `[2001:db8::1]:5678`). */
-function addressIn(entry = ''): string {
+function parseAddress(entry = ''): string {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []
   const address = inBrackets ?? beforePort ?? entry
   const version = isIP(address)

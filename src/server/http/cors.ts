@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { allowedFor } from './allowed-origins.ts'
-import { routed } from './method-not-allowed.ts'
+import { allowOriginFor } from './allowed-origins.ts'
+import { routedMethods } from './method-not-allowed.ts'
 
 /** What pages may ask, whether it is there or not. What is signed from server to server is not for them. */
-const openPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
+const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
 /** What a page may read beside the few headers that every one may (Fetch, "CORS-safelisted response-header name"). */
-const exposed = [
+const exposedHeaders = [
   ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields'],
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
 /** How long a browser need not ask again, in seconds; each has a limit of its own for that, of two hours for example. */
-const preflightLastsSeconds = 86_400
+const preflightMaxAgeSeconds = 86_400
 
 /**
  * Tells the browser of whoever sent a request whether its page may read the answer, whatever that will be (Fetch, "HTTP
@@ -25,11 +25,11 @@ const preflightLastsSeconds = 86_400
  */
 export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin } = request.headers
-  if (origin === undefined || !openPaths.test(request.url)) return
+  if (origin === undefined || !corsPaths.test(request.url)) return
   reply.header('vary', 'origin')
-  const allowed = allowedFor(origin, origins)
+  const allowed = allowOriginFor(origin, origins)
   if (allowed === null) return
-  reply.header('access-control-allow-origin', allowed).header('access-control-expose-headers', exposed)
+  reply.header('access-control-allow-origin', allowed).header('access-control-expose-headers', exposedHeaders)
 }
 
 /**
@@ -43,9 +43,9 @@ export function answerPreflight(request: FastifyRequest, reply: FastifyReply): b
   if (reply.hasHeader('access-control-allow-origin')) {
     const asked = request.headers['access-control-request-headers']
     reply.headers({
-      'access-control-allow-methods': routed.join(', '),
+      'access-control-allow-methods': routedMethods.join(', '),
       ...(asked !== undefined && { 'access-control-allow-headers': asked }),
-      'access-control-max-age': String(preflightLastsSeconds),
+      'access-control-max-age': String(preflightMaxAgeSeconds),
     })
   }
   reply.code(204).send()
@@ -53,5 +53,5 @@ export function answerPreflight(request: FastifyRequest, reply: FastifyReply): b
 }
 
 function isPreflight({ headers, url }: FastifyRequest): boolean {
-  return headers.origin !== undefined && 'access-control-request-method' in headers && openPaths.test(url)
+  return headers.origin !== undefined && 'access-control-request-method' in headers && corsPaths.test(url)
 }

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { invalidInput, Refusal } from '../../core/errors.ts'
-import type { Read } from '../../core/net/json-text.ts'
-import { readJson } from '../../core/net/json-text.ts'
+import { DomainError, invalidInput } from '../../core/errors.ts'
+import type { ParsedJson } from '../../core/net/json-text.ts'
+import { parseJsonText } from '../../core/net/json-text.ts'
 
 /**
  * Makes JSON the only media type of bodies here; an empty body is none, and anything else is refused.
  *
  * @param read what makes the body of its bytes: who verifies a signature over them takes these
  */
-export function takeJson(
+export function acceptOnlyJson(
   app: FastifyInstance,
   read: (body: Buffer, request: FastifyRequest) => unknown = (body) => parseJson(body),
 ): void {
@@ -33,12 +33,12 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
   if (encoding !== undefined && !['', 'identity'].includes(encoding.trim().toLowerCase())) {
     // What would have been taken instead (RFC 9110, 15.5.16).
     reply.header('accept-encoding', 'identity')
-    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'A body must not be compressed.')
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A body must not be compressed.')
   }
   const type = headers['content-type']
   if (type === undefined || type === 'application/json') return
   for (const [, charset = ''] of type.matchAll(/;\s*charset\s*=\s*("[^"]*"|[^;\s]*)/gi)) {
-    if (!/^"?utf-?8"?$/i.test(charset)) throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'A body must be in UTF-8.')
+    if (!/^"?utf-?8"?$/i.test(charset)) throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A body must be in UTF-8.')
   }
 }
 
@@ -52,22 +52,22 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  */
 export function parseJson(body: Buffer, keep: (text: string) => void = () => {}): unknown {
   if (body.length === 0) return undefined
-  const { value, repeated } = readBody(body, keep)
-  if (repeated !== null) throw repeatedName(repeated)
+  const { value, duplicatePath: repeated } = readBody(body, keep)
+  if (repeated !== null) throw repeatedNameError(repeated)
   return value
 }
 
-function readBody(body: Buffer, keep: (text: string) => void): Read {
+function readBody(body: Buffer, keep: (text: string) => void): ParsedJson {
   try {
     const text = utf8.decode(body)
     keep(text)
-    return readJson(text)
+    return parseJsonText(text)
   } catch {
-    throw new Refusal('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.')
+    throw new DomainError('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.')
   }
 }
 
 /** The refusal of a JSON text that has a name twice in one object. */
-export function repeatedName(path: string): Refusal {
+export function repeatedNameError(path: string): DomainError {
   return invalidInput([{ field: path, code: 'INVALID_PARAMETER', message: 'must be given once' }])
 }

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
-import { wanted } from './content-negotiation.ts'
+import { preferenceFor } from './content-negotiation.ts'
 
 /** A text and its media type. */
 type Exposition = { readonly type: string; readonly text: string }
 
 /** Writes the metrics in one of the text formats that Prometheus reads. */
-export type Expose = (format: 'openMetrics' | 'prometheus') => Promise<Exposition>
+export type WriteMetrics = (format: 'openMetrics' | 'prometheus') => Promise<Exposition>
 
 /** `listen` rejects with the error of an address that can't be listened on. */
 export type MetricsServer = {
@@ -19,8 +19,11 @@ const path = '/metrics'
  * Serves `/metrics` and nothing else, on a port of its own, so that access to metrics and access to the service can be granted
  * separately. Concurrent requests share one measurement; each gets the format that it accepts.
  */
-export function createMetricsServer(expose: () => Promise<Expose>, onFault: (error: unknown) => void): MetricsServer {
-  let exposing: Promise<Expose> | null = null
+export function createMetricsServer(
+  expose: () => Promise<WriteMetrics>,
+  onFault: (error: unknown) => void,
+): MetricsServer {
+  let exposing: Promise<WriteMetrics> | null = null
   const shared = () => {
     exposing ??= expose().finally(() => {
       exposing = null
@@ -54,6 +57,6 @@ export function createMetricsServer(expose: () => Promise<Expose>, onFault: (err
 
 /** Whether OpenMetrics is named, and wanted as much as plain text; Prometheus names both. */
 function isOpenMetricsWanted(accept: string | undefined): boolean {
-  const { quality, isNamed } = wanted('application/openmetrics-text', accept)
-  return isNamed && quality > 0 && quality >= wanted('text/plain', accept).quality
+  const { quality, isExplicit: isNamed } = preferenceFor('application/openmetrics-text', accept)
+  return isNamed && quality > 0 && quality >= preferenceFor('text/plain', accept).quality
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Service, Trace } from '../../operations/context.ts'
-import type { LoggedAnswer } from './access-log.ts'
+import type { Service, TraceContext } from '../../operations/context.ts'
+import type { AccessLogEntry } from './access-log.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,20 +13,20 @@ declare module 'fastify' {
 /** A request that is followed until it is answered. */
 export type RequestSpan = {
   /** Where what is done for it belongs; `null` where it is not recorded. */
-  readonly trace: Trace | null
-  readonly end: (answer: LoggedAnswer, isTrusted: boolean) => void
+  readonly trace: TraceContext | null
+  readonly end: (answer: AccessLogEntry, isTrusted: boolean) => void
 }
 
 /** What follows requests. */
-export type RequestSpans = {
+export type RequestTracer = {
   /** Begins with a request that was admitted, `elapsedMs` after it had come; its headers may say of which trace it is. */
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
   /** Told of an answer to a request that was not admitted: whatever its headers say it is of no trace of others. */
-  readonly missed: (answer: LoggedAnswer) => void
+  readonly recordUnadmitted: (answer: AccessLogEntry) => void
 }
 
 /** Has the requests that are admitted followed; to be called before any route is added. */
-export function followRequests(app: FastifyInstance, spans: RequestSpans): void {
+export function traceRequests(app: FastifyInstance, spans: RequestTracer): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (request.merchantId !== '') request.span = spans.begin(request.headers, reply.elapsedTime)
     done(null, payload)
@@ -34,6 +34,6 @@ export function followRequests(app: FastifyInstance, spans: RequestSpans): void 
 }
 
 /** The service as it works for a request: what is done for one that is traced belongs to its trace. */
-export function serviceFor(service: Service, { span }: FastifyRequest): Service {
+export function withRequestTrace(service: Service, { span }: FastifyRequest): Service {
   return span?.trace ? { ...service, trace: span.trace } : service
 }

@@ -1,11 +1,11 @@
 /** When answers to what was read are sent. */
-export type Turn = {
+export type ResponseFlush = {
   /** Calls `send` when an answer that is ready now may be sent; it must not throw, because others wait behind it. */
-  readonly atEnd: (send: () => void) => void
+  readonly schedule: (send: () => void) => void
   /** Has what waits be sent now: for whoever is about to take long. */
-  readonly sendWaiting: () => void
+  readonly flush: () => void
   /** The same in a turn that takes long because of many requests; each one asks. */
-  readonly sendOverdue: () => void
+  readonly flushOverdue: () => void
 }
 
 /** An answer that has waited for so long, in milliseconds, is sent before the next request is looked at. */
@@ -19,19 +19,19 @@ const overdueMs = 2
  * for each costs this process up to half of what a small answer takes. Answers to what was written do not wait: those of a
  * group are ready together.
  */
-export function turns(): Turn {
+export function createResponseFlush(): ResponseFlush {
   let waiting: (() => void)[] = []
   let since = 0
 
-  function atEnd(send: () => void): void {
+  function schedule(send: () => void): void {
     if (waiting.length === 0) {
       since = performance.now()
-      setImmediate(sendWaiting)
+      setImmediate(flush)
     }
     waiting.push(send)
   }
 
-  function sendWaiting(): void {
+  function flush(): void {
     const ready = waiting
     waiting = []
     const faults = []
@@ -46,9 +46,9 @@ export function turns(): Turn {
     if (faults.length > 0) throw faults[0]
   }
 
-  function sendOverdue(): void {
-    if (waiting.length > 0 && performance.now() - since >= overdueMs) sendWaiting()
+  function flushOverdue(): void {
+    if (waiting.length > 0 && performance.now() - since >= overdueMs) flush()
   }
 
-  return { atEnd, sendWaiting, sendOverdue }
+  return { schedule, flush, flushOverdue }
 }

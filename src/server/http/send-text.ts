@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
 /** An answer that is one text. */
-export type TextAnswer = { readonly status: number; readonly type: string; readonly text: string }
+export type TextResponse = { readonly status: number; readonly type: string; readonly text: string }
 
 /**
  * Sends an answer with the headers that the reply has, now or when `whenReady` says.
@@ -12,7 +12,7 @@ export type TextAnswer = { readonly status: number; readonly type: string; reado
  */
 export function sendText(
   reply: FastifyReply,
-  { status, type, text }: TextAnswer,
+  { status, type, text }: TextResponse,
   whenReady: (send: () => void) => void = (send) => send(),
 ): void {
   reply.hijack()
@@ -23,16 +23,16 @@ export function sendText(
     headers['content-type'] = type
     headers['content-length'] = length
     reply.raw.writeHead(status, headers)
-    if (length > apartFrom) apart(reply.raw, text, length === text.length ? 'latin1' : 'utf8')
+    if (length > minSeparateBytes) writeSeparately(reply.raw, text, length === text.length ? 'latin1' : 'utf8')
     else reply.raw.end(text)
   })
 }
 
 /** Node copies a head and a text into one; from this length on, in bytes, that takes longer than to send two things at once. */
-const apartFrom = 4_096
+const minSeparateBytes = 4_096
 
 /** Sends the head and the text in one call of the system, and the text without looking at its characters where all are ASCII. */
-function apart(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
+function writeSeparately(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
   response.cork()
   response.flushHeaders()
   response.end(text, encoding)

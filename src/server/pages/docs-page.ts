@@ -1,7 +1,7 @@
 import type { Mode } from '../../operations/context.ts'
 import { html } from './html.ts'
-import { policyOf } from './page-answer.ts'
-import { wholePage } from './page-layout.ts'
+import { contentSecurityPolicy } from './page-answer.ts'
+import { renderHtmlDocument } from './page-layout.ts'
 
 /** The page at `/docs`, which the script fills from `/openapi.json`. */
 export function docsPage(mode: Mode): string {
@@ -11,11 +11,11 @@ export function docsPage(mode: Mode): string {
 <noscript>The reference needs JavaScript. The same is in <a href="/openapi.json">/openapi.json</a>.</noscript>
 <main id="reference"></main>
 <script src="/docs/scalar.js"></script>`
-  return wholePage({ title: 'REST reference · payout-gateway', style, hasScript: false }, body)
+  return renderHtmlDocument({ title: 'REST reference · payout-gateway', style, hasScript: false }, body)
 }
 
 /** What the page may do: run the script of this service, and request from this service alone. */
-export const docsPolicy = policyOf([
+export const docsPolicy = contentSecurityPolicy([
   "script-src 'self'",
   "style-src 'unsafe-inline'",
   "img-src 'self' data:",

@@ -1,12 +1,12 @@
 /** The field by which the reader acts as the merchant, or as the customer whose name, address or id is typed. */
-export const actingMenu =
+export const impersonationField =
   '<label title="With a client token, which is made with your key: for it nothing exists but that customer">acting as <input id="acting" list="acting-customers" placeholder="the merchant" autocomplete="off" spellcheck="false"><datalist id="acting-customers"></datalist></label>'
 
 /**
  * What the field does: requests go on as GraphiQL makes them, but where a customer is chosen they carry a token for that customer
  * instead of the key. The browser filters the names while somebody types.
  */
-export const actingScript = `
+export const impersonationScript = `
 const acting = { key: null, customer: '', name: '', token: null, until: 0, known: null, choosing: null }
 const send = window.fetch.bind(window)
 const asMerchant = async (query, variables) => {

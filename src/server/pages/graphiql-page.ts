@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql'
-import { actingMenu, actingScript } from './graphiql-impersonate.ts'
+import { impersonationField, impersonationScript } from './graphiql-impersonate.ts'
 import type { Precompressed } from './precompressed.ts'
 import { precompress } from './precompressed.ts'
 
 /** The page. `scriptHash` is that of its script, as a policy writes it. */
-export type MadePage = { readonly precompressed: Precompressed; readonly scriptHash: string }
+export type BuiltPage = { readonly precompressed: Precompressed; readonly scriptHash: string }
 
 /** What the page itself reads of its tabs. */
-type Tabs = readonly { readonly variables?: string; readonly headers?: string }[]
+type PageTabs = readonly { readonly variables?: string; readonly headers?: string }[]
 
 // The library that lets tabs be dragged leaves each of them shifted, unseen until it has the focus: it would jump from
 // under the mouse, and the first click on it would do nothing.
-const corrections = `
+const styleOverrides = `
 /* For those who hear the page; who sees it needs the room. */
 main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 .graphiql-tab { transform: none !important }
@@ -45,19 +45,19 @@ main > h1 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-
 // A thread of its own: the package is nine megabytes of source, which take half a second to load, render and hash.
 // The thread ends when the page is made, and its memory with it.
 if (parentPort) {
-  const made = await makePage(workerData as Tabs)
+  const made = await buildPage(workerData as PageTabs)
   parentPort.postMessage(made)
 }
 
-async function makePage(tabs: Tabs): Promise<MadePage> {
-  const script = pageScript(tabs)
+async function buildPage(tabs: PageTabs): Promise<BuiltPage> {
+  const script = graphiqlScript(tabs)
   return {
-    precompressed: await precompress(pageHtml(script)),
+    precompressed: await precompress(graphiqlHtml(script)),
     scriptHash: `sha256-${hash('sha256', script, 'base64')}`,
   }
 }
 
-function pageHtml(script: string): string {
+function graphiqlHtml(script: string): string {
   return `<!doctype html>
 <html lang="en">
   <head>
@@ -65,7 +65,7 @@ function pageHtml(script: string): string {
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>GraphiQL · payout-gateway</title>
     <link rel="icon" href="/favicon.svg" />
-    <style>${css}${corrections}</style>
+    <style>${css}${styleOverrides}</style>
   </head>
   <body class="no-focus-outline">
     <noscript>GraphiQL is a program in JavaScript, which this browser does not run.</noscript>
@@ -80,9 +80,9 @@ function pageHtml(script: string): string {
 }
 
 /** All that the page runs, as one script, so that its policy can name it by its hash. */
-function pageScript(tabs: Tabs): string {
+function graphiqlScript(tabs: PageTabs): string {
   const options = {
-    title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${actingMenu}</nav>`,
+    title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${impersonationField}</nav>`,
     // The default is the mark of another project.
     logo: ' ',
     // By POST too for subscriptions, which would go by GET and so into logs and into the limits of an address.
@@ -94,9 +94,9 @@ function pageScript(tabs: Tabs): string {
   return `
 const workerAt = (source) => URL.createObjectURL(new Blob([source], { type: 'text/javascript' }))
 const workers = {
-  editorWorkerService: workerAt(${literal(editorWorkerService)}),
-  json: workerAt(${literal(jsonWorker)}),
-  graphql: workerAt(${literal(graphqlWorker)}),
+  editorWorkerService: workerAt(${scriptLiteral(editorWorkerService)}),
+  json: workerAt(${scriptLiteral(jsonWorker)}),
+  graphql: workerAt(${scriptLiteral(graphqlWorker)}),
 }
 self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => workers[label] }
 
@@ -105,7 +105,7 @@ history.replaceState = () => {}
 
 try {
   // The ids of the tour are those of one database: another one begins with a tour of its own.
-  const tour = ${literal(hash('sha256', JSON.stringify(tabs.map(({ variables }) => variables ?? null)), 'base64url'))}
+  const tour = ${scriptLiteral(hash('sha256', JSON.stringify(tabs.map(({ variables }) => variables ?? null)), 'base64url'))}
   if (localStorage.getItem('payout-gateway:tour') !== tour) localStorage.removeItem('graphiql:tabState')
   localStorage.setItem('payout-gateway:tour', tour)
   // The operation, with what is said of it, needs more room than the answer.
@@ -120,16 +120,16 @@ try {
 } catch {
   // A browser that keeps nothing opens the tour each time.
 }
-${actingScript};
+${impersonationScript};
 ${js};
 // A POST to the address of the page itself would have the browser forget the page (RFC 9111, 4.4). And in full: what makes
 // the addresses of subscriptions does not know that one may be told from where the page is.
 const endpoint = new URL('?graphiql', location.href).href
-YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { endpoint, ...${literal(options)} })
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#root'), { endpoint, ...${scriptLiteral(options)} })
 `
 }
 
 /** A value as JavaScript that can stand in a page: no text within it ends the script. */
-function literal(value: unknown): string {
+function scriptLiteral(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }

@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { MadePage } from './graphiql-page.ts'
-import { policyOf } from './page-answer.ts'
-import { builtInThread, builtOnce, sendPrecompressed } from './precompressed.ts'
+import type { BuiltPage } from './graphiql-page.ts'
+import { contentSecurityPolicy } from './page-answer.ts'
+import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
 
 /** A tab of GraphiQL: an operation that can be run as it is. */
-export type Tab = { readonly query: string; readonly variables?: string; readonly headers?: string }
+export type GraphiqlTab = { readonly query: string; readonly variables?: string; readonly headers?: string }
 
 /** GraphiQL, made when it is first asked for. */
-export type GraphiqlPage = () => Promise<MadePage>
+export type LoadGraphiqlPage = () => Promise<BuiltPage>
 
 /** Where there is no demo there is no key to begin with. */
-const welcome: Tab = {
+const welcomeTab: GraphiqlTab = {
   query: `# Welcome to payout-gateway. Notes below.
 query WhoAmI {
   merchant {
@@ -35,16 +35,19 @@ query WhoAmI {
  *
  * @param tabs what it opens with, in a browser that has not been here before
  */
-export function graphiqlPage(tabs: () => Promise<readonly Tab[]>): GraphiqlPage {
-  return builtOnce(async () => {
+export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
+  return memoizeBuild(async () => {
     const given = await tabs()
-    return builtInThread<MadePage>(new URL('./graphiql-page.ts', import.meta.url), given.length > 0 ? given : [welcome])
+    return buildInThread<BuiltPage>(
+      new URL('./graphiql-page.ts', import.meta.url),
+      given.length > 0 ? given : [welcomeTab],
+    )
   })
 }
 
 /** Sends the page, compressed as the browser takes it, or the word that the browser has it already. */
 export async function sendGraphiql(
-  page: GraphiqlPage,
+  page: LoadGraphiqlPage,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -54,7 +57,7 @@ export async function sendGraphiql(
     .type('text/html; charset=utf-8')
     .header('cache-control', 'private, no-cache')
     .header('vary', 'accept, accept-encoding, origin')
-    .header('content-security-policy', policy(scriptHash))
+    .header('content-security-policy', graphiqlPolicy(scriptHash))
   return sendPrecompressed(precompressed, request, reply)
 }
 
@@ -63,8 +66,8 @@ export async function sendGraphiql(
  *
  * The editor places each of its lines by a style attribute and adds sheets as it goes, so styles can't be told by hash.
  */
-function policy(scriptHash: string): string {
-  return policyOf([
+function graphiqlPolicy(scriptHash: string): string {
+  return contentSecurityPolicy([
     `script-src '${scriptHash}'`,
     'worker-src blob:',
     "style-src 'unsafe-inline'",

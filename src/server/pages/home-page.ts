@@ -1,11 +1,11 @@
 import type { Mode } from '../../operations/context.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
-import { wholePage } from './page-layout.ts'
+import { renderHtmlDocument } from './page-layout.ts'
 import { pageStyle } from './page-style.ts'
 
 /** What is where: `key` is that of the demo merchant, where there is one. */
-export type Home = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
+export type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
 /** The looks of the pages for those who come without knowing where to. */
 export const homeStyle = `${pageStyle}
@@ -24,22 +24,22 @@ li p { margin: .1rem 0 0; font-size: .93rem; color: var(--faint) }
 `
 
 /** The page at `/`: what this is, and the way to everything else. */
-export function homePage(home: Home): string {
+export function homePage(home: HomePageOptions): string {
   const { mode, key } = home
-  return page(
+  return renderPage(
     'payout-gateway',
     html`<h1>payout-gateway <span class="mode">${mode}</span></h1>
-<p class="lead">${whatItIs}</p>
+<p class="lead">${tagline}</p>
 <p>${modeSentences[mode]}</p>
 <ul>
-${placesOf(home).map(({ name, path, text }) => html`<li><a href="${path}">${name}</a><p>${text}</p></li>\n`)}</ul>
-${key === null ? '' : demo(home)}`,
+${linksOf(home).map(({ name, path, text }) => html`<li><a href="${path}">${name}</a><p>${text}</p></li>\n`)}</ul>
+${key === null ? '' : demoSection(home)}`,
   )
 }
 
 /** What a person is told of a path where nothing is; programs get the envelope of every failure. */
 export function notFoundPage(requestId: string): string {
-  return page(
+  return renderPage(
     'Not found · payout-gateway',
     html`<h1>There is nothing here</h1>
 <p class="lead">No page and no endpoint has this address.</p>
@@ -50,24 +50,24 @@ export function notFoundPage(requestId: string): string {
 }
 
 /** The same for a terminal. */
-export function homeText(home: Home): string {
+export function homeText(home: HomePageOptions): string {
   const { mode, origin, key } = home
   return [
-    `payout-gateway (${mode}): ${whatItIs}`,
-    ...placesOf(home).map(({ name, path }) => `  ${name.padEnd(18)}${origin}${path}`),
-    ...(key === null ? [] : ['', 'Try:', `  ${curlOf(home)}`]),
+    `payout-gateway (${mode}): ${tagline}`,
+    ...linksOf(home).map(({ name, path }) => `  ${name.padEnd(18)}${origin}${path}`),
+    ...(key === null ? [] : ['', 'Try:', `  ${curlExample(home)}`]),
     '',
   ].join('\n')
 }
 
-const whatItIs = 'A self-hosted payout and wallet service for stablecoins.'
+const tagline = 'A self-hosted payout and wallet service for stablecoins.'
 
 const modeSentences = {
   sandbox: 'This is a sandbox: everything works, and no real money moves.',
   live: 'This is live. Every request needs the API key of a merchant.',
 } as const
 
-function placesOf({ mode, key }: Home) {
+function linksOf({ mode, key }: HomePageOptions) {
   const graphiql = {
     name: 'GraphiQL',
     path: '/graphql',
@@ -88,20 +88,20 @@ function placesOf({ mode, key }: Home) {
   ]
 }
 
-function demo(home: Home): Html {
+function demoSection(home: HomePageOptions): Html {
   return html`<h2>Try it</h2>
 <p>The demo merchant has customers, wallets and payouts already. Its key is the same everywhere, and works in a sandbox only.</p>
 <figure><figcaption>The header with its key</figcaption><pre class="wrapped">x-api-key: ${home.key ?? ''}</pre></figure>
-<figure><figcaption>In a terminal</figcaption><pre class="wrapped">${curlOf(home)}</pre></figure>
+<figure><figcaption>In a terminal</figcaption><pre class="wrapped">${curlExample(home)}</pre></figure>
 `
 }
 
-function curlOf({ origin, key }: Home): string {
+function curlExample({ origin, key }: HomePageOptions): string {
   return `curl -s ${origin}/api/customers \\\n  -H 'x-api-key: ${key}'`
 }
 
-function page(title: string, main: Html): string {
-  return wholePage(
+function renderPage(title: string, main: Html): string {
+  return renderHtmlDocument(
     { title, style: homeStyle },
     html`<main>
 ${main}</main>`,

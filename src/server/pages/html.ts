@@ -1,14 +1,14 @@
 /** Text that is HTML already. */
 export type Html = { readonly html: string }
 
-type Part = string | number | Html | readonly Html[]
+type HtmlPart = string | number | Html | readonly Html[]
 
 /** HTML in which everything that is put in is text, unless it is HTML already. */
-export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { html: String.raw({ raw: strings }, ...parts.map(written)) }
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  return { html: String.raw({ raw: strings }, ...parts.map(renderPart)) }
 }
 
-function written(part: Part): string {
+function renderPart(part: HtmlPart): string {
   if (typeof part === 'object') return 'html' in part ? part.html : part.map(({ html }) => html).join('')
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,13 +1,13 @@
-import { meaningOf } from '../../core/api/enum-descriptions.ts'
-import { statusOfCode } from '../../core/api/http-status.ts'
+import { enumDescription } from '../../core/api/enum-descriptions.ts'
+import { httpStatusByCode } from '../../core/api/http-status.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { sandboxAccounts } from '../../modules/rail-orders/sandbox-accounts.ts'
 import { webhookFormats } from '../../modules/webhooks/transport/formats.ts'
 import type { Mode } from '../../operations/context.ts'
-import { meanings } from '../../rest/failures.ts'
+import { errorDescriptions } from '../../rest/failures.ts'
 
 /** Errors that every endpoint can return. */
-export const refusedEverywhere: readonly ErrorCode[] = [
+export const commonErrorCodes: readonly ErrorCode[] = [
   'MALFORMED_REQUEST',
   'MISSING_TOKEN',
   'INVALID_TOKEN',
@@ -64,9 +64,9 @@ Every endpoint can return these errors. The responses of an endpoint list its ow
 
 ${table(
   ['Status', 'Code', 'Meaning'],
-  refusedEverywhere
-    .toSorted((one, other) => statusOfCode[one] - statusOfCode[other])
-    .map((code) => [String(statusOfCode[code]), `\`${code}\``, meanings[code] ?? '']),
+  commonErrorCodes
+    .toSorted((one, other) => httpStatusByCode[one] - httpStatusByCode[other])
+    .map((code) => [String(httpStatusByCode[code]), `\`${code}\``, errorDescriptions[code] ?? '']),
 )}`
 }
 
@@ -77,7 +77,7 @@ Each event is posted at least once to every enabled endpoint that subscribes to 
 
 ${table(
   ['Format', 'Meaning'],
-  webhookFormats.map((format) => [`\`${format}\``, meaningOf(webhookFormats, format)]),
+  webhookFormats.map((format) => [`\`${format}\``, enumDescription(webhookFormats, format)]),
 )}`
 }
 

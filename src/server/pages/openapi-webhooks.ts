@@ -1,10 +1,10 @@
-import { postedEvents } from '../../modules/events/webhook-events.ts'
+import { webhookEventReferences } from '../../modules/events/webhook-events.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
-import type { Schemas } from './sample.ts'
+import type { JsonSchemas } from './sample.ts'
 import { sampleOf } from './sample.ts'
 
 /** What the document says of a kind of post to the endpoints of merchants. */
-export type Webhook = ReturnType<typeof webhookOf>
+export type OpenApiWebhook = ReturnType<typeof openapiWebhook>
 
 /**
  * The posts to endpoints, by the type of event; those of the format `stablestack`, which is another, by `stablestack:` and the
@@ -12,22 +12,22 @@ export type Webhook = ReturnType<typeof webhookOf>
  *
  * @param hoisted puts a schema among the `schemas` of the document
  */
-export function webhooks(
-  schemas: Schemas,
+export function openapiWebhooks(
+  schemas: JsonSchemas,
   hoisted: (schema: JsonSchema) => JsonSchema,
-): Record<string, { post: Webhook }> {
+): Record<string, { post: OpenApiWebhook }> {
   return Object.fromEntries(
-    postedEvents.flatMap(({ type, description, envelope, stablestack }) => {
+    webhookEventReferences.flatMap(({ type, description, envelope, stablestack }) => {
       const data = sampleOf(envelope.properties?.data ?? {}, schemas)
       const thin = sampleOf(envelope, schemas) as object
-      const own = webhookOf(
+      const own = openapiWebhook(
         { name: type, description, schema: hoisted(envelope) },
         { standard: { ...thin, data }, thin },
       )
       if (stablestack === null) return [[type, { post: own }]]
       const name = `stablestack:${type}`
       const examples = { stablestack: sampleOf(stablestack, schemas) }
-      const theirs = webhookOf({ name, description, schema: hoisted(stablestack) }, examples)
+      const theirs = openapiWebhook({ name, description, schema: hoisted(stablestack) }, examples)
       return [
         [type, { post: own }],
         [name, { post: theirs }],
@@ -36,9 +36,9 @@ export function webhooks(
   )
 }
 
-type Said = { readonly name: string; readonly description: string; readonly schema: JsonSchema }
+type WebhookSummary = { readonly name: string; readonly description: string; readonly schema: JsonSchema }
 
-function webhookOf({ name, description, schema }: Said, examples: Readonly<Record<string, unknown>>) {
+function openapiWebhook({ name, description, schema }: WebhookSummary, examples: Readonly<Record<string, unknown>>) {
   return {
     summary: name,
     description,

@@ -1,36 +1,36 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { statusOfCode } from '../../core/api/http-status.ts'
+import { httpStatusByCode } from '../../core/api/http-status.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { errorCodes } from '../../core/errors.ts'
 import { textRules } from '../../core/input.ts'
 import type { Mode } from '../../operations/context.ts'
-import { failure, meanings } from '../../rest/failures.ts'
+import { errorDescriptions, failure } from '../../rest/failures.ts'
 import type { JsonSchema } from '../../rest/reference.ts'
-import type { Group, Route } from '../../rest/route.ts'
-import { introduction, refusedEverywhere } from './openapi-introduction.ts'
-import { webhookHeaders, webhooks } from './openapi-webhooks.ts'
-import type { Schemas } from './sample.ts'
+import type { Route, RouteGroup } from '../../rest/route.ts'
+import { commonErrorCodes, introduction } from './openapi-introduction.ts'
+import { openapiWebhooks, webhookHeaders } from './openapi-webhooks.ts'
+import type { JsonSchemas } from './sample.ts'
 
-type Operation = ReturnType<typeof operationOf>
+type OpenApiOperation = ReturnType<typeof operationOf>
 
 /**
  * The OpenAPI 3.1 document of these endpoints.
  *
  * What is taken comes from the schemas that the operations parse with, what is answered from the shapes that write it. A test holds every recorded exchange against it.
  */
-export function openapiDocument(groups: readonly Group[], mode: Mode) {
+export function openapiDocument(groups: readonly RouteGroup[], mode: Mode) {
   const { name, version, license } = readPackage()
-  const schemas: Schemas = {}
-  hoisted(failure.schema, schemas)
-  const paths: Record<string, Record<string, Operation>> = {}
+  const schemas: JsonSchemas = {}
+  hoistSchema(failure.schema, schemas)
+  const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const { name, routes } of groups) {
     for (const route of routes) {
       const path = route.path.replace(/:(\w+)/g, '{$1}')
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, name, schemas) }
     }
   }
-  const failures = groups.flatMap(({ routes }) => routes.flatMap(refusalsOf))
+  const failures = groups.flatMap(({ routes }) => routes.flatMap(errorCodesByStatus))
   return {
     openapi: '3.1.1',
     info: {
@@ -44,7 +44,7 @@ export function openapiDocument(groups: readonly Group[], mode: Mode) {
     security: [{ apiKey: [] }, { bearer: [] }],
     tags: groups.map(({ name, description }) => ({ name, description })),
     paths,
-    webhooks: webhooks(schemas, (schema) => hoisted(schema, schemas)),
+    webhooks: openapiWebhooks(schemas, (schema) => hoistSchema(schema, schemas)),
     components: {
       schemas,
       parameters: { ...headerParameters, ...webhookHeaders },
@@ -63,7 +63,7 @@ function readPackage(): { name: string; version: string; license: string } {
   return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 }
 
-function operationOf(route: Route, group: string, schemas: Schemas) {
+function operationOf(route: Route, group: string, schemas: JsonSchemas) {
   const { method, status } = route
   const isCreation = method === 'POST'
   const fields = fieldsOf(route)
@@ -73,11 +73,11 @@ function operationOf(route: Route, group: string, schemas: Schemas) {
     description: route.description,
     tags: [group],
     parameters: [
-      ...fields.filter(({ place }) => place !== 'body').map(parameterOf),
+      ...fields.filter(({ location: place }) => place !== 'body').map(parameterOf),
       ...(isCreation ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       { $ref: '#/components/parameters/RequestId' },
     ],
-    ...(method !== 'GET' && { requestBody: requestBodyOf(fields.filter(({ place }) => place === 'body')) }),
+    ...(method !== 'GET' && { requestBody: requestBodyOf(fields.filter(({ location: place }) => place === 'body')) }),
     responses: {
       [status]: {
         description: 'Success.',
@@ -85,9 +85,12 @@ function operationOf(route: Route, group: string, schemas: Schemas) {
         content: contentOf(route, schemas),
       },
       ...Object.fromEntries(
-        refusalsOf(route).map((codes) => [statusOf(codes), { $ref: `#/components/responses/${codes.join('-')}` }]),
+        errorCodesByStatus(route).map((codes) => [
+          statusOf(codes),
+          { $ref: `#/components/responses/${codes.join('-')}` },
+        ]),
       ),
-    } as Record<string, Response | { $ref: string }>,
+    } as Record<string, OpenApiResponse | { $ref: string }>,
   }
 }
 
@@ -99,28 +102,28 @@ function ownHeaders({ method, types }: Route) {
 
 const fileSchema: JsonSchema = { type: 'string', description: 'The text of the file.', examples: ['type,…'] }
 
-function contentOf({ types, answer }: Route, schemas: Schemas): Record<string, { schema: JsonSchema }> {
-  if (types === null) return { 'application/json': { schema: hoisted(answer.schema, schemas) } }
+function contentOf({ types, response: answer }: Route, schemas: JsonSchemas): Record<string, { schema: JsonSchema }> {
+  if (types === null) return { 'application/json': { schema: hoistSchema(answer.schema, schemas) } }
   const names = types.map((type) => type.split(';')[0] as string)
   return Object.fromEntries(names.map((name) => [name, { schema: fileSchema }]))
 }
 
 /** A field of the input as it is on the wire. */
-type Field = {
+type OpenApiField = {
   readonly name: string
-  readonly place: 'path' | 'query' | 'body'
+  readonly location: 'path' | 'query' | 'body'
   readonly isRequired: boolean
   readonly schema: JsonSchema
   readonly example: unknown
 }
 
-function fieldsOf({ schema, fields, carried, method, example }: Route): Field[] {
+function fieldsOf({ schema, fields, payloadNames: carried, method, example }: Route): OpenApiField[] {
   const { properties = {}, required = [] } = inputSchema(schema)
   return fields.map(({ field, wire, said }) => ({
     name: wire,
-    place: !carried.has(wire) ? 'path' : method === 'GET' ? 'query' : 'body',
+    location: !carried.has(wire) ? 'path' : method === 'GET' ? 'query' : 'body',
     isRequired: required.includes(field),
-    schema: merged(said, properties[field] ?? {}),
+    schema: mergeSchemas(said, properties[field] ?? {}),
     example: example[field],
   }))
 }
@@ -140,7 +143,7 @@ function inputSchema(schema: z.ZodType): JsonSchema {
 }
 
 /** What is said of a field, and over it what its schema says; null is written as a type beside the other. */
-function merged(said: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
+function mergeSchemas(said: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
   const [value, nothing] = anyOf ?? []
   const type = said.type ?? value?.type
   const mayBeNothing = nothing?.type === 'null' && type !== undefined
@@ -150,7 +153,7 @@ function merged(said: JsonSchema, { anyOf, ...own }: JsonSchema): JsonSchema {
   return isNullable(schema) && schema.enum ? { ...schema, enum: [...schema.enum, null] } : schema
 }
 
-function parameterOf({ name, place, isRequired, schema, example }: Field) {
+function parameterOf({ name, location: place, isRequired, schema, example }: OpenApiField) {
   const { description, ...rest } = schema
   const isOptionalText = isNullable(schema)
   return {
@@ -164,7 +167,7 @@ function parameterOf({ name, place, isRequired, schema, example }: Field) {
   }
 }
 
-function requestBodyOf(fields: readonly Field[]) {
+function requestBodyOf(fields: readonly OpenApiField[]) {
   const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name)
   return {
     required: required.length > 0,
@@ -193,15 +196,17 @@ function withoutNull({ type, enum: values, ...schema }: JsonSchema): JsonSchema 
 }
 
 /** The schema with every one within it that has a title put among `schemas`, and referred to. */
-function hoisted({ title, ...schema }: JsonSchema, schemas: Schemas): JsonSchema {
+function hoistSchema({ title, ...schema }: JsonSchema, schemas: JsonSchemas): JsonSchema {
   const { properties, items, oneOf: choices } = schema
   const whole = {
     ...schema,
     ...(properties && {
-      properties: Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, hoisted(each, schemas)])),
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, each]) => [name, hoistSchema(each, schemas)]),
+      ),
     }),
-    ...(items && { items: hoisted(items, schemas) }),
-    ...(choices && { oneOf: choices.map((each) => hoisted(each, schemas)) }),
+    ...(items && { items: hoistSchema(items, schemas) }),
+    ...(choices && { oneOf: choices.map((each) => hoistSchema(each, schemas)) }),
   }
   if (title === undefined) return whole
   schemas[title] = whole
@@ -209,9 +214,9 @@ function hoisted({ title, ...schema }: JsonSchema, schemas: Schemas): JsonSchema
 }
 
 /** What an endpoint can refuse with, the codes of each status together. */
-function refusalsOf({ method, path, carried, refusals }: Route): ErrorCode[][] {
+function errorCodesByStatus({ method, path, payloadNames: carried, errors: refusals }: Route): ErrorCode[][] {
   const codes = new Set<ErrorCode>([
-    ...refusedEverywhere,
+    ...commonErrorCodes,
     ...refusals,
     ...(carried.size > 0 || method !== 'GET' ? (['INVALID_INPUT'] as const) : []),
     ...(path.includes(':') ? (['ENDPOINT_NOT_FOUND'] as const) : []),
@@ -219,21 +224,21 @@ function refusalsOf({ method, path, carried, refusals }: Route): ErrorCode[][] {
     ...(method === 'POST' ? (['IDEMPOTENCY_KEY_REUSED'] as const) : []),
   ])
   const inOrder = errorCodes.filter((code) => codes.has(code))
-  return [...Map.groupBy(inOrder, (code) => statusOfCode[code]).values()]
+  return [...Map.groupBy(inOrder, (code) => httpStatusByCode[code]).values()]
 }
 
 function statusOf([code]: readonly ErrorCode[]): number {
-  return code ? statusOfCode[code] : 500
+  return code ? httpStatusByCode[code] : 500
 }
 
-type Response = ReturnType<typeof failureResponse>
+type OpenApiResponse = ReturnType<typeof failureResponse>
 
 function failureResponse(codes: readonly ErrorCode[]) {
   const status = statusOf(codes)
   const narrowing = { error: { type: 'object', properties: { code: { type: 'string', enum: codes } } } }
   return {
-    description: codes.map((code) => `\`${code}\`: ${meanings[code]}`).join('\n\n'),
-    headers: headersOf(['X-Request-Id', ...(headersOfStatus[status] ?? usualHeaders)]),
+    description: codes.map((code) => `\`${code}\`: ${errorDescriptions[code]}`).join('\n\n'),
+    headers: headersOf(['X-Request-Id', ...(headersByStatus[status] ?? commonHeaders)]),
     content: {
       // One media type, though there are two: programs that make types of this document make one of all that is listed, of
       // which only what is common can be read. The introduction tells of the other.
@@ -296,16 +301,16 @@ const headers = {
 }
 
 const rateHeaders = ['RateLimit-Policy', 'RateLimit'] as const
-const usualHeaders = [...rateHeaders, 'X-Ignored-Fields'] as const
+const commonHeaders = [...rateHeaders, 'X-Ignored-Fields'] as const
 
 /** Where a refusal comes before anything is counted, or has headers of its own. */
-const headersOfStatus: Record<number, readonly (keyof typeof headers)[]> = {
+const headersByStatus: Record<number, readonly (keyof typeof headers)[]> = {
   401: [...rateHeaders, 'WWW-Authenticate'],
   406: [],
   408: [],
   417: [],
   429: [...rateHeaders, 'Retry-After'],
-  503: [...usualHeaders, 'Retry-After'],
+  503: [...commonHeaders, 'Retry-After'],
 }
 
 function headersOf(names: readonly (keyof typeof headers)[]): Record<string, { $ref: string }> {

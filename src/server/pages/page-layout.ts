@@ -3,7 +3,7 @@ import { html } from './html.ts'
 import { pageScript } from './page-script.ts'
 
 /** A page of ours around its body, which loads nothing but its mark, and runs nothing where it has no script. */
-export function wholePage(
+export function renderHtmlDocument(
   { title, style, hasScript = true }: { title: string; style: string; hasScript?: boolean },
   body: Html,
 ): string {

@@ -22,7 +22,7 @@ export async function precompress(text: string): Promise<Precompressed> {
 }
 
 /** Returns the message that a module posts when it runs in a worker thread: what the module loads is freed when the thread ends. */
-export function builtInThread<Built>(module: URL, workerData: unknown): Promise<Built> {
+export function buildInThread<Built>(module: URL, workerData: unknown): Promise<Built> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(module, { workerData })
     thread.once('message', resolve)
@@ -34,7 +34,7 @@ export function builtInThread<Built>(module: URL, workerData: unknown): Promise<
 }
 
 /** Builds a value at the first call and returns the same to all others; the call after a failure builds again. */
-export function builtOnce<Built>(build: () => Promise<Built>): () => Promise<Built> {
+export function memoizeBuild<Built>(build: () => Promise<Built>): () => Promise<Built> {
   let built: Promise<Built> | undefined
   return () => {
     built ??= build().catch((error) => {

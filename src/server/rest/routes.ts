@@ -7,10 +7,10 @@ import { payoutMethodEndpoints } from '../../modules/payout-methods/rest.ts'
 import { payoutEndpoints } from '../../modules/payouts/rest.ts'
 import { walletEndpoints } from '../../modules/wallets/rest.ts'
 import { webhookEndpointRoutes } from '../../modules/webhooks/endpoints/rest.ts'
-import type { Group } from '../../rest/route.ts'
+import type { RouteGroup } from '../../rest/route.ts'
 
 /** Every endpoint of the contract, and those beside it, in the order in which they are read about. */
-export const groups: readonly Group[] = [
+export const endpointGroups: readonly RouteGroup[] = [
   customerEndpoints,
   walletEndpoints,
   payoutEndpoints,
@@ -22,4 +22,4 @@ export const groups: readonly Group[] = [
   assetCodeEndpoints,
 ]
 
-export const routes = groups.flatMap(({ routes }) => routes)
+export const routes = endpointGroups.flatMap(({ routes }) => routes)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { refuseOtherMethods } from '../http/method-not-allowed.ts'
+import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 
 /** Where the sandbox receives webhooks itself, so that the demo shows them and nothing else must run. */
 export const receiverPath = '/sandbox/webhooks'
@@ -15,5 +15,5 @@ export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
     const isEvent = typeof id === 'string' && /^evt_[0-9a-f-]{36}$/.test(id)
     return reply.type('text/plain; charset=utf-8').send(isEvent ? `received ${id}\n` : 'received\n')
   })
-  refuseOtherMethods(app, receiverPath, ['POST'])
+  rejectOtherMethods(app, receiverPath, ['POST'])
 }

@@ -1,22 +1,22 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
 /** Files that one merchant may have written at once, in each process: each takes turns that others would have. */
-export const downloadsPerMerchant = 2
+export const maxDownloadsPerMerchant = 2
 
 /** Seconds after which one that found no room may be asked for again. */
 const retryAfterSeconds = 5
 
 /** How long a part of a file may wait to be taken. Whoever reads nothing in the meantime is cut off. */
-const stallMs = 30_000
+const stallTimeoutMs = 30_000
 
-type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+type DownloadExchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
 /** Finds a file and answers with it. @throws Refusal, before anything is answered: RATE_LIMITED, and what `find` refuses */
-export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
+export type SendDownload = (exchange: DownloadExchange, find: () => Promise<Download>) => Promise<void>
 
 /**
  * Sends files part by part, no faster than they are read, so many of a merchant at once. They count among the merchant's streams, and
@@ -24,40 +24,43 @@ export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) =
  *
  * What can't be written to its end is cut off in its middle: no client takes that for a whole answer.
  */
-export function downloads(holdStream: HoldStream, stallsAfterMs = stallMs): SendDownload {
+export function createDownloadSender(holdStream: HoldStream, stallsAfterMs = stallTimeoutMs): SendDownload {
   const open = new Map<string, number>()
-  const take = ({ merchantId }: FastifyRequest, reply: FastifyReply) => {
+  const acquireSlot = ({ merchantId }: FastifyRequest, reply: FastifyReply) => {
     const count = open.get(merchantId) ?? 0
-    if (count >= downloadsPerMerchant) {
+    if (count >= maxDownloadsPerMerchant) {
       reply.header('retry-after', String(retryAfterSeconds))
-      throw new Refusal('RATE_LIMITED', `At most ${downloadsPerMerchant} files of a merchant may be written at once.`)
+      throw new DomainError(
+        'RATE_LIMITED',
+        `At most ${maxDownloadsPerMerchant} files of a merchant may be written at once.`,
+      )
     }
     open.set(merchantId, count + 1)
   }
-  const giveBack = ({ merchantId }: FastifyRequest) => {
+  const releaseSlot = ({ merchantId }: FastifyRequest) => {
     const rest = (open.get(merchantId) ?? 1) - 1
     if (rest > 0) open.set(merchantId, rest)
     else open.delete(merchantId)
   }
   return async ({ request, reply }, find) => {
-    take(request, reply)
+    acquireSlot(request, reply)
     try {
       const { ended, release } = holdStream(request, reply)
       ended.then((reason) => reason && reply.raw.destroy())
       try {
-        await send({ request, reply }, await find(), stallsAfterMs)
+        await sendParts({ request, reply }, await find(), stallsAfterMs)
       } finally {
         release()
       }
     } finally {
-      giveBack(request)
+      releaseSlot(request)
     }
   }
 }
 
-async function send(
-  { request, reply }: Exchange,
-  { type, name, texts }: Download,
+async function sendParts(
+  { request, reply }: DownloadExchange,
+  { type, name, chunks: texts }: Download,
   stallsAfterMs: number,
 ): Promise<void> {
   const parts = texts[Symbol.asyncIterator]()
@@ -74,7 +77,7 @@ async function send(
     // Of which nothing is sent, so nothing more is read.
     if (request.method === 'HEAD') return void raw.end()
     for (; !part.done && !raw.destroyed; part = await parts.next()) {
-      if (!raw.write(part.value)) await taken(raw, stallsAfterMs)
+      if (!raw.write(part.value)) await waitForDrain(raw, stallsAfterMs)
     }
     if (part.done) raw.end()
   } catch (error) {
@@ -86,7 +89,7 @@ async function send(
 }
 
 /** Waits until what was written is on its way to the caller; whoever has gone, or takes nothing, is cut off. */
-function taken(raw: ServerResponse, stallsAfterMs: number): Promise<void> {
+function waitForDrain(raw: ServerResponse, stallsAfterMs: number): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(stalled)

@@ -2,8 +2,8 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { channelOver, frameReader } from '../../../src/app/workers/channel.ts'
-import { operations } from '../../../src/app/workers/writer.ts'
+import { createFrameReader, openChannel } from '../../../src/app/workers/channel.ts'
+import { writerOperations } from '../../../src/app/workers/writer.ts'
 import { numberAddresses } from '../../../src/modules/deposits/list-watched-addresses.ts'
 import { reportDeposit } from '../../../src/modules/deposits/report-deposit.ts'
 import { storeSeal } from '../../../src/modules/hash-chain/store-seal.ts'
@@ -15,7 +15,7 @@ import { recordAnswer } from '../../../src/modules/rails/orders/record-answer.ts
 import { pruneDeliveries } from '../../../src/modules/webhooks/dispatcher/prune-delivery-log.ts'
 import { recordAttempts } from '../../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
-import { emptyPlace } from '../../support/process.ts'
+import { createEmptyInstallation } from '../../support/process.ts'
 
 test('every operation that a door, or the sender, has performed is one that the writer knows', () => {
   const mutations = Object.values(sandboxSchema.getMutationType()?.getFields() ?? {})
@@ -26,8 +26,10 @@ test('every operation that a door, or the sender, has performed is one that the 
   const ofRails = [beginCall, recordAnswer, hastenQuestions, keepReports, endReports, followReport]
   const ofNodes = [numberAddresses, reportDeposit]
   const ofSeals = [storeSeal]
-  expect(new Set(operations.values())).toEqual(new Set([...performed, ...others, ...ofRails, ...ofNodes, ...ofSeals]))
-  expect([...operations.keys()]).toEqual([...operations.values()].map(({ name }) => name))
+  expect(new Set(writerOperations.values())).toEqual(
+    new Set([...performed, ...others, ...ofRails, ...ofNodes, ...ofSeals]),
+  )
+  expect([...writerOperations.keys()]).toEqual([...writerOperations.values()].map(({ name }) => name))
 })
 
 test('frames come out as they went in, however the bytes arrive', () => {
@@ -44,7 +46,7 @@ test('frames come out as they went in, however the bytes arrive', () => {
           }),
         )
         const received: Buffer[] = []
-        const take = frameReader((frame) => received.push(Buffer.from(frame)))
+        const take = createFrameReader((frame) => received.push(Buffer.from(frame)))
         for (let at = 0; at < bytes.length; ) {
           const { value: size } = sizes.next()
           take(bytes.subarray(at, at + size))
@@ -57,10 +59,10 @@ test('frames come out as they went in, however the bytes arrive', () => {
 })
 
 test('values of every kind that operations take and answer pass, in their order', async () => {
-  const { folder } = await emptyPlace()
+  const { folder } = await createEmptyInstallation()
   const path = join(folder, 'socket')
   const server = createServer((socket) => {
-    const send = channelOver(socket, (value) => send(value))
+    const send = openChannel(socket, (value) => send(value))
   })
   await new Promise<void>((resolve) => server.listen(path, resolve))
   const socket = connect(path)
@@ -77,7 +79,7 @@ test('values of every kind that operations take and answer pass, in their order'
 
   const received = await new Promise<unknown[]>((resolve) => {
     const taken: unknown[] = []
-    const send = channelOver(socket, (value) => {
+    const send = openChannel(socket, (value) => {
       if (taken.push(value) === values.length) resolve(taken)
     })
     for (const value of values) send(value)

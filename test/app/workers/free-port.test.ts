@@ -1,26 +1,26 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort, requireFree } from '../../../src/app/workers/free-port.ts'
+import { findFreePort, requireFreePort } from '../../../src/app/workers/free-port.ts'
 
 test('a free port is none of those that systems hand out, and can be listened on', async () => {
-  const port = await freePort('127.0.0.1')
+  const port = await findFreePort('127.0.0.1')
   expect(port).toBeGreaterThanOrEqual(20_000)
   expect(port).toBeLessThan(32_768)
-  expect(await requireFree('127.0.0.1', port)).toBe(port)
+  expect(await requireFreePort('127.0.0.1', port)).toBe(port)
 })
 
 test('a port in use is refused with the variable that says otherwise', async () => {
-  const port = await freePort('127.0.0.1')
+  const port = await findFreePort('127.0.0.1')
   const taken = createServer().listen(port, '127.0.0.1')
   onTestFinished(() => void taken.close())
   await once(taken, 'listening')
 
-  await expect(requireFree('127.0.0.1', port)).rejects.toThrow(
+  await expect(requireFreePort('127.0.0.1', port)).rejects.toThrow(
     `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program does. Set PORT to another one`,
   )
 })
 
 test('an address that this machine has not is refused as such', async () => {
-  await expect(freePort('192.0.2.1')).rejects.toThrow('Set HOST to one that it has')
+  await expect(findFreePort('192.0.2.1')).rejects.toThrow('Set HOST to one that it has')
 })

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../../src/demo/demo.ts'
 import { everyEngine, newDatabase, payoutBody } from '../../support/app.ts'
-import type { Place } from '../../support/process.ts'
-import { cli, demoPlace, emptyPlace, jsonOf, startService } from '../../support/process.ts'
+import type { TestInstallation } from '../../support/process.ts'
+import { cli, createDemoInstallation, createEmptyInstallation, jsonOf, startService } from '../../support/process.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
@@ -62,7 +62,7 @@ async function grown(list: readonly unknown[], by: number): Promise<void> {
   await expect.poll(() => list.length - before, { timeout: 30_000 }).toBeGreaterThanOrEqual(by)
 }
 
-async function payoutsIn(place: Place): Promise<number> {
+async function payoutsIn(place: TestInstallation): Promise<number> {
   const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
   expect(balanced).toBe(true)
   return payouts
@@ -73,7 +73,7 @@ const demoPayouts = 6
 
 describe('WORKERS on one SQLite file', () => {
   test('killed processes are replaced and lose nothing, and a signal to all of them drains', async () => {
-    const place = await demoPlace({ WORKERS: '2' })
+    const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const parent = child.pid as number
     expect(rolesOf(parent)).toEqual(allRoles)
@@ -120,7 +120,7 @@ describe('WORKERS on one SQLite file', () => {
   })
 
   test('without a key the outcome is unknown when the writer dies; when the supervisor dies all end', async () => {
-    const place = await demoPlace({ WORKERS: '2' })
+    const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const second = { ...place, env: { ...place.env, PORT: new URL(address).port } }
     await expect(startService(second)).rejects.toThrow('EADDRINUSE')
@@ -152,7 +152,7 @@ describe('WORKERS on one SQLite file', () => {
   })
 
   test('whoever made something sees it at once, whichever process answers', async () => {
-    const { address } = await startService(await demoPlace({ WORKERS: '3' }))
+    const { address } = await startService(await createDemoInstallation({ WORKERS: '3' }))
     for (let i = 0; i < 30; i++) {
       const made = await payOnce(address, { connection: 'close' })
       const { id } = (await jsonOf(made as Response)).data
@@ -169,7 +169,7 @@ describe('WORKERS on one SQLite file', () => {
 describe.each(everyEngine)('WORKERS on %s', (engine) => {
   test('keep the limit of a merchant and the promise of a key together', async () => {
     const { url, remove } = await newDatabase(engine)
-    const place = await emptyPlace({ WORKERS: '2', DATABASE_URL: url, RATE_LIMIT: '20' })
+    const place = await createEmptyInstallation({ WORKERS: '2', DATABASE_URL: url, RATE_LIMIT: '20' })
     const { child, ended, address } = await startService(place)
     const ask = (more: RequestInit = {}) =>
       fetch(`${address}/api/customers`, { ...more, headers: { ...headers, connection: 'close' } })

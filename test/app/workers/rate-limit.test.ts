@@ -1,8 +1,13 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
-import type { Exchanged, ExchangeRequest } from '../../../src/server/http/rate-limit.ts'
-import { rateLimiter, sharedRateLimiter, sharedWindows, strangerLimiter } from '../../../src/server/http/rate-limit.ts'
+import { DomainError } from '../../../src/core/errors.ts'
+import type { TokenExchangeRequest, TokenExchangeResult } from '../../../src/server/http/rate-limit.ts'
+import {
+  createRateLimiter,
+  createSharedRateLimiter,
+  createSharedWindows,
+  createUnauthenticatedRateLimiter,
+} from '../../../src/server/http/rate-limit.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
@@ -15,10 +20,10 @@ const elapsed = () => performance.now()
 
 /** So many processes that share the limit, as their limiters; each question to the windows takes a turn. */
 function processes(count: number, perSecond: number) {
-  const windows = sharedWindows(perSecond, elapsed)
+  const windows = createSharedWindows(perSecond, elapsed)
   let questions = 0
   const limiters = Array.from({ length: count }, (_, holder) =>
-    sharedRateLimiter(
+    createSharedRateLimiter(
       perSecond,
       {
         processes: count,
@@ -35,7 +40,7 @@ function processes(count: number, perSecond: number) {
       await limiters[holder]?.(merchantId, () => {})
       return true
     } catch (error) {
-      expect(error).toBeInstanceOf(Refusal)
+      expect(error).toBeInstanceOf(DomainError)
       return false
     }
   }
@@ -78,7 +83,7 @@ test('one process alone lets no more pass in any second, and its whole limit in 
       fc.integer({ min: 1, max: 30 }),
       fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 400 })), { maxLength: 40 }),
       (perSecond, bursts) => {
-        const limit = rateLimiter(perSecond, () => now)
+        const limit = createRateLimiter(perSecond, () => now)
         const passed: number[] = []
         for (const [requests, thenMs] of bursts) {
           for (let i = 0; i < requests; i++) if (isPassed(() => limit('merchant', () => {}))) passed.push(now)
@@ -90,7 +95,7 @@ test('one process alone lets no more pass in any second, and its whole limit in 
     ),
     { numRuns: 100 },
   )
-  const limit = rateLimiter(50, () => now)
+  const limit = createRateLimiter(50, () => now)
   let passed = 0
   for (let ms = 0; ms < 10_000; ms++) {
     if (isPassed(() => limit('merchant', () => {}))) passed++
@@ -102,7 +107,7 @@ test('one process alone lets no more pass in any second, and its whole limit in 
 })
 
 test('keys that are refused are counted by address, in memory that has a bound', () => {
-  const limit = strangerLimiter(2, elapsed)
+  const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   const passes = (...addresses: string[]) => addresses.map(isLetPass)
   expect(passes('10.0.0.1', '10.0.0.1', '10.0.0.1', '10.0.0.2')).toEqual([true, true, false, true])
@@ -120,7 +125,7 @@ test('keys that are refused are counted by address, in memory that has a bound',
 })
 
 test('addresses beyond the ten thousandth share one limit, until a second has emptied those before', () => {
-  const limit = strangerLimiter(2, elapsed)
+  const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   for (let i = 0; i < 10_000; i++) isLetPass(`10.1.${i >> 8}.${i & 255}`)
   const beyond = Array.from({ length: 100 }, (_, i) => isLetPass(`10.2.0.${i}`))
@@ -128,14 +133,14 @@ test('addresses beyond the ten thousandth share one limit, until a second has em
   vi.advanceTimersByTime(1_000)
   expect([1, 2, 3].map((i) => isLetPass(`10.3.0.${i}`))).toEqual([true, true, true])
   // So is one that is full to the last place.
-  const full = strangerLimiter(2, elapsed)
+  const full = createUnauthenticatedRateLimiter(2, elapsed)
   for (let i = 0; i < 10_000; i++) full(`10.1.${i >> 8}.${i & 255}`, () => {})
   vi.advanceTimersByTime(1_000)
   for (let i = 0; i < 3; i++) expect(isPassed(() => full(`10.3.0.${i}`, () => {}))).toBe(true)
 })
 
 test('each answer says how many more requests its second takes, and a refused one when to ask again', () => {
-  const ask = (limiter: ReturnType<typeof rateLimiter>) => {
+  const ask = (limiter: ReturnType<typeof createRateLimiter>) => {
     const headers: Record<string, string> = {}
     const fault = faultOf(() => limiter('one', (name, value) => (headers[name] = value)))
     return [headers, fault?.code, fault?.message]
@@ -145,8 +150,8 @@ test('each answer says how many more requests its second takes, and a refused on
     ratelimit: `"${policy}";r=${left};t=1`,
   })
   for (const [policy, limiter] of [
-    ['default', rateLimiter(2, elapsed)],
-    ['refused', strangerLimiter(2, elapsed)],
+    ['default', createRateLimiter(2, elapsed)],
+    ['refused', createUnauthenticatedRateLimiter(2, elapsed)],
   ] as const) {
     expect(ask(limiter)).toEqual([saying(policy, 1), undefined, undefined])
     expect(ask(limiter)).toEqual([saying(policy, 0), undefined, undefined])
@@ -158,17 +163,17 @@ test('each answer says how many more requests its second takes, and a refused on
 
 test('requests within ten milliseconds are free again together, and others each after its own second', () => {
   let now = 0
-  const passesAt = (limiter: ReturnType<typeof rateLimiter>, times: readonly number[]) =>
+  const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
       now = 100 + at
       return isPassed(() => limiter('one', () => {}))
     })
   const clock = () => now
-  expect(passesAt(rateLimiter(2, clock), [0, 9, 999, 1_000, 1_008, 1_009, 1_009])).toEqual([
+  expect(passesAt(createRateLimiter(2, clock), [0, 9, 999, 1_000, 1_008, 1_009, 1_009])).toEqual([
     ...[true, true, false, false, false, true, true],
   ])
   now = 0
-  expect(passesAt(rateLimiter(2, clock), [0, 10, 999, 1_000, 1_000, 1_009, 1_010])).toEqual([
+  expect(passesAt(createRateLimiter(2, clock), [0, 10, 999, 1_000, 1_000, 1_009, 1_010])).toEqual([
     ...[true, true, false, true, false, false, true],
   ])
 })
@@ -176,9 +181,9 @@ test('requests within ten milliseconds are free again together, and others each 
 test('recent and held tokens count also after the sweep of a minute', () => {
   let now = 0
   const clock = () => now
-  const limit = rateLimiter(1, clock)
+  const limit = createRateLimiter(1, clock)
   const isLetPass = (key: string) => isPassed(() => limit(key, () => {}))
-  const shared = sharedWindows(10, clock)
+  const shared = createSharedWindows(10, clock)
   expect(shared.exchange(1, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 8, left: 2 })
   now = 59_999
   expect(isLetPass('one')).toBe(true)
@@ -195,21 +200,21 @@ test('recent and held tokens count also after the sweep of a minute', () => {
 })
 
 /** One process among several, whose exchanges are answered as given; the last answer again and again. */
-function oneProcess(perSecond: number, processes: number, answers: (Exchanged | Error)[]) {
-  const exchanges: ExchangeRequest[] = []
-  const exchange = async (request: ExchangeRequest) => {
+function oneProcess(perSecond: number, processes: number, answers: (TokenExchangeResult | Error)[]) {
+  const exchanges: TokenExchangeRequest[] = []
+  const exchange = async (request: TokenExchangeRequest) => {
     exchanges.push(request)
     const answer = answers.length > 1 ? answers.shift() : answers[0]
     if (!answer || answer instanceof Error) throw answer
     return answer
   }
-  const limiter = sharedRateLimiter(perSecond, { exchange, processes }, elapsed)
+  const limiter = createSharedRateLimiter(perSecond, { exchange, processes }, elapsed)
   const ask = async () => {
     const headers: Record<string, string> = {}
     const setHeader = (name: string, value: string) => (headers[name] = value)
     const code = await (async () => limiter('one', setHeader))().then(
       () => null,
-      (fault: Refusal) => fault.code ?? fault.message,
+      (fault: DomainError) => fault.code ?? fault.message,
     )
     return [code, headers.ratelimit]
   }
@@ -272,7 +277,7 @@ test('a process gives back what it has held for exactly 200 milliseconds', async
 })
 
 test('tokens that come back unused keep none that were used before from being free again', () => {
-  const { exchange } = sharedWindows(10, elapsed)
+  const { exchange } = createSharedWindows(10, elapsed)
   const ask = (unused: number, wanted: number) => exchange(1, { merchantId: 'one', unused, wanted }).tokens
   expect(ask(0, 2)).toBe(2)
   vi.advanceTimersByTime(5)
@@ -291,12 +296,12 @@ test('a request whose tokens could not be asked for fails, and the next asks aga
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-function faultOf(ask: () => unknown): Refusal | null {
+function faultOf(ask: () => unknown): DomainError | null {
   try {
     ask()
     return null
   } catch (error) {
-    return error as Refusal
+    return error as DomainError
   }
 }
 
@@ -305,7 +310,7 @@ function isPassed(ask: () => unknown): boolean {
     ask()
     return true
   } catch (error) {
-    if (error instanceof Refusal) return false
+    if (error instanceof DomainError) return false
     throw error
   }
 }

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { lineToWriter } from '../../../src/app/workers/remote-writer.ts'
-import { absentDatabase } from '../../../src/database/database.ts'
-import { answerLimitMs } from '../../../src/database/deadline.ts'
+import { connectToWriter } from '../../../src/app/workers/remote-writer.ts'
+import { unavailableDatabase } from '../../../src/database/database.ts'
+import { writeTimeoutMs } from '../../../src/database/deadline.ts'
 import { demoApiKey } from '../../../src/demo/demo.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import { payoutBody } from '../../support/app.ts'
-import type { Place } from '../../support/process.ts'
-import { cli, demoPlace, emptyPlace, jsonOf, startService } from '../../support/process.ts'
+import type { TestInstallation } from '../../support/process.ts'
+import { cli, createDemoInstallation, createEmptyInstallation, jsonOf, startService } from '../../support/process.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 
 // Processes that are stopped (SIGSTOP) and go on later, as when a machine is paused or starved: they still have in their
 // hands what was asked for before.
 
 /** Longer than any request may take, whatever is stopped: what has no answer by then has none at all. */
-const silenceMs = answerLimitMs + 5_000
+const silenceMs = writeTimeoutMs + 5_000
 
 /** What was answered to one payout; `null` when the connection broke. */
 type Answered = { readonly status: number; readonly message: string } | null
@@ -60,7 +60,7 @@ function pidOf(parent: number, role: string): number {
 }
 
 /** Six payouts are the demo's. */
-async function newPayoutsIn(place: Place): Promise<number> {
+async function newPayoutsIn(place: TestInstallation): Promise<number> {
   const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
   expect(balanced).toBe(true)
   return payouts - 6
@@ -68,7 +68,7 @@ async function newPayoutsIn(place: Place): Promise<number> {
 
 describe('a writer that was stopped', () => {
   test('commits nothing once another service has taken its place, and ends', async () => {
-    const place = await demoPlace({ WORKERS: '2' })
+    const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const writer = pidOf(child.pid as number, 'writer')
     const readers = processesOf(child.pid as number).filter(({ role }) => role === 'reader')
@@ -94,7 +94,7 @@ describe('a writer that was stopped', () => {
   })
 
   test('is replaced, and so is a reader; keyed requests succeed, others learn that the outcome is unknown', async () => {
-    const place = await demoPlace({ WORKERS: '2' })
+    const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
     const [writer, reader] = [pidOf(parent, 'writer'), pidOf(parent, 'reader')]
@@ -119,16 +119,16 @@ describe('a writer that was stopped', () => {
   })
 
   test('is not waited for, even where nobody ends it', async () => {
-    const { folder } = await emptyPlace()
+    const { folder } = await createEmptyInstallation()
     const path = join(folder, 'writer')
     const silent = createServer(() => {})
     await new Promise<void>((resolve) => silent.listen(path, resolve))
-    const line = lineToWriter(path, () => {}, 300)
+    const line = connectToWriter(path, () => {}, 300)
     onTestFinished(() => {
       line.close()
       silent.close()
     })
-    const context = createContext(createService({ db: absentDatabase(), mode: 'sandbox' }), 'merchant', 'key')
+    const context = createContext(createService({ db: unavailableDatabase(), mode: 'sandbox' }), 'merchant', 'key')
     const write = async () => {}
 
     await expect(line.perform(write, context, {})).rejects.toMatchObject({
@@ -145,7 +145,7 @@ describe('a writer that was stopped', () => {
 
 describe('a service whose place another takes', () => {
   test('commits nothing once it goes on after a stop, says so to whoever asked, and ends', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const first = await startService(place)
     stop(first.child.pid as number)
     const asked = times(3, () => payOnce(first.address))
@@ -163,7 +163,7 @@ describe('a service whose place another takes', () => {
   })
 
   test('ends with the same code where it has several', async () => {
-    const place = await demoPlace({ WORKERS: '2' })
+    const place = await createDemoInstallation({ WORKERS: '2' })
     const first = await startService(place)
     await startService(place)
 
@@ -173,7 +173,7 @@ describe('a service whose place another takes', () => {
   })
 
   test('keeps its place when another is started on its port by mistake, and beside commands', async () => {
-    const place = await demoPlace()
+    const place = await createDemoInstallation()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
     await expect(startService(twice)).rejects.toThrow('EADDRINUSE')
@@ -183,7 +183,7 @@ describe('a service whose place another takes', () => {
 })
 
 test('a supervisor that is stopped holds up nobody, and ends nobody when it goes on', async () => {
-  const { child, address } = await startService(await demoPlace({ WORKERS: '2', RATE_LIMIT: '20' }))
+  const { child, address } = await startService(await createDemoInstallation({ WORKERS: '2', RATE_LIMIT: '20' }))
   const before = processesOf(child.pid as number)
   child.kill('SIGSTOP')
   const refused = await times(4, () => payOnce(address))

@@ -1,4 +1,4 @@
-import type { Answer, LeanRequest } from '../lean-payouts.ts'
+import type { LeanAnswer, LeanRequest } from '../lean-payouts.ts'
 import { leanPayouts } from '../lean-payouts.ts'
 import { servePlainly } from './plain-server.ts'
 
@@ -7,7 +7,7 @@ import { servePlainly } from './plain-server.ts'
 const [path = '', form] = process.argv.slice(2)
 const { together } = leanPayouts(path)
 
-type Waiting = { readonly request: LeanRequest; readonly resolve: (answer: Answer) => void }
+type Waiting = { readonly request: LeanRequest; readonly resolve: (answer: LeanAnswer) => void }
 
 let waiting: Waiting[] = []
 
@@ -15,14 +15,14 @@ function answerAll(): void {
   const group = waiting
   waiting = []
   const answers = together(group.map(({ request }) => request))
-  for (const [i, { resolve }] of group.entries()) resolve(answers[i] as Answer)
+  for (const [i, { resolve }] of group.entries()) resolve(answers[i] as LeanAnswer)
 }
 
-function inGroup(request: LeanRequest): Promise<Answer> {
+function inGroup(request: LeanRequest): Promise<LeanAnswer> {
   return new Promise((resolve) => {
     if (waiting.length === 0) setImmediate(answerAll)
     waiting.push({ request, resolve })
   })
 }
 
-servePlainly(form === 'group' ? inGroup : (request) => together([request])[0] as Answer)
+servePlainly(form === 'group' ? inGroup : (request) => together([request])[0] as LeanAnswer)

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { createAuditRun } from '../../../src/console/audit-run.ts'
 import { createConsole } from '../../../src/console/console-host.ts'
-import { createEntrance } from '../../../src/console/login-session.ts'
+import { createLoginSession } from '../../../src/console/login-session.ts'
 import { listOperatorActions } from '../../../src/modules/operators/list-operator-actions.ts'
 import type { App } from '../../support/app.ts'
 
 type Headers = Readonly<Record<string, string>>
 type Fields = Readonly<Record<string, string>>
 
-export type Answered = {
+export type ConsoleResponse = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
@@ -19,7 +19,7 @@ export type Answered = {
 /** The console of an app on a port of its own, with what a browser would keep: the session, and the forms of its pages. */
 export async function openConsole(app: App) {
   const faults: unknown[] = []
-  const entrance = createEntrance(app.service.now)
+  const entrance = createLoginSession(app.service.now)
   const host = createConsole(
     {
       service: app.service,
@@ -35,7 +35,12 @@ export async function openConsole(app: App) {
   const origin = `http://127.0.0.1:${port}`
 
   /** One request as it is given, with no session unless it has one; a list of headers is sent as it is, names and values in turn. */
-  function ask(method: string, path: string, headers: Headers | readonly string[] = {}, body = ''): Promise<Answered> {
+  function ask(
+    method: string,
+    path: string,
+    headers: Headers | readonly string[] = {},
+    body = '',
+  ): Promise<ConsoleResponse> {
     return new Promise((resolve, reject) => {
       const asking = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) => {
         let text = ''
@@ -50,7 +55,8 @@ export async function openConsole(app: App) {
 
   let cookie = ''
   const own = (): Headers => ({ cookie, 'sec-fetch-site': 'same-origin' })
-  const get = (path: string, headers: Headers = {}) => ask('GET', `${entrance.base}${path}`, { ...own(), ...headers })
+  const get = (path: string, headers: Headers = {}) =>
+    ask('GET', `${entrance.basePath}${path}`, { ...own(), ...headers })
 
   return {
     entrance,
@@ -58,11 +64,11 @@ export async function openConsole(app: App) {
     faults,
     ask,
     get,
-    link: `/?token=${entrance.token}`,
+    link: `/?token=${entrance.linkToken}`,
     session: () => cookie,
     /** Opens the link; the answer. */
-    async enter(): Promise<Answered> {
-      const answer = await ask('GET', `/?token=${entrance.token}`)
+    async enter(): Promise<ConsoleResponse> {
+      const answer = await ask('GET', `/?token=${entrance.linkToken}`)
       cookie = String(answer.headers['set-cookie']).split(';', 1)[0] ?? ''
       return answer
     },
@@ -70,7 +76,7 @@ export async function openConsole(app: App) {
     post: (path: string, fields: Fields, headers: Headers = {}) => {
       const type = { 'content-type': 'application/x-www-form-urlencoded' }
       const body = new URLSearchParams(fields).toString()
-      return ask('POST', `${entrance.base}${path}`, { ...own(), ...type, origin, ...headers }, body)
+      return ask('POST', `${entrance.basePath}${path}`, { ...own(), ...type, origin, ...headers }, body)
     },
     /** The hidden fields of a form as its page has it. */
     async form(path: string, action: string, target = ''): Promise<Fields> {
@@ -81,7 +87,7 @@ export async function openConsole(app: App) {
       return found
     },
     /** Fills in a form of a page and sends it. */
-    async act(path: string, action: string, fields: Fields = {}, target = ''): Promise<Answered> {
+    async act(path: string, action: string, fields: Fields = {}, target = ''): Promise<ConsoleResponse> {
       return this.post(path, { ...(await this.form(path, action, target)), reason: 'somebody rang', ...fields })
     },
     /** What operators did, the first thing first: what, to what, why and with what. */

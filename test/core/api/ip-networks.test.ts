@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { isNetwork, networkCheck } from '../../../src/core/net/ip-networks.ts'
+import { createNetworkMatcher, isIpNetwork } from '../../../src/core/net/ip-networks.ts'
 
 test.each(['10.0.0.0/8', '10.1.2.3', 'fd00::/8', 'FD12::1', '::/0', '0.0.0.0/0'])('%s is a network', (text) =>
-  expect(isNetwork(text)).toBe(true),
+  expect(isIpNetwork(text)).toBe(true),
 )
 
 test.each(['', '10.0.0.0/33', '::/129', '10.0.0/8', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8 ', 'fe80::1%eth0', 'x/8'])(
   '%j is none',
   (text) => {
-    expect(isNetwork(text)).toBe(false)
-    expect(() => networkCheck([text])).toThrow('must be a network')
+    expect(isIpNetwork(text)).toBe(false)
+    expect(() => createNetworkMatcher([text])).toThrow('must be a network')
   },
 )
 
@@ -21,7 +21,7 @@ test.each([
   ['::/0', ['::1', '2001:db8::1', '::ffff:10.0.0.1'], ['10.0.0.1']],
   ['0.0.0.0/0', ['10.0.0.1'], ['::1', '', 'x']],
 ])('%s covers %j, not %j', (network, inside, outside) => {
-  const covers = networkCheck([network])
+  const covers = createNetworkMatcher([network])
   expect(inside.filter(covers)).toEqual(inside)
   expect(outside.filter(covers)).toEqual([])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readJson } from '../../../src/core/net/json-text.ts'
+import { parseJsonText } from '../../../src/core/net/json-text.ts'
 import { leastCpuMs } from '../../support/cpu.ts'
 
 /** A JSON value as it is written: an object is a list of its members, which may have one name more than once. */
@@ -84,7 +84,7 @@ test('a name that comes twice is found, whatever the text is', () => {
   fc.assert(
     fc.property(written, fc.infiniteStream(fc.nat()), (value, numbers) => {
       const text = textOf(value, (count) => (numbers.next().value as number) % count)
-      const { value: read, repeated } = readJson(text)
+      const { value: read, duplicatePath: repeated } = parseJsonText(text)
       // A name that must be escaped may be misread, as V8 reads it; none such is known anywhere.
       if (!/["\\\p{Cc}]/u.test(namesOf(value).join(''))) expect(read).toEqual(valueOfWritten(value))
       const [first] = repeatedIn(value)
@@ -105,33 +105,33 @@ describe('a name that is written with escapes', () => {
       ['{"amount":1,"customer\\\\u0":2}', '{"amount":1,"customer\\u005fid":2}', { amount: 1, customer_id: 2 }],
     ] as const) {
       JSON.parse(before)
-      expect(readJson(text)).toEqual({ value, repeated: null })
+      expect(parseJsonText(text)).toEqual({ value, repeated: null })
     }
-    expect(readJson('{"amount":"1","\\u0061mount":"2"}')).toEqual({ value: { amount: '2' }, repeated: 'amount' })
+    expect(parseJsonText('{"amount":"1","\\u0061mount":"2"}')).toEqual({ value: { amount: '2' }, repeated: 'amount' })
   })
 })
 
 describe('a text', () => {
   test.each(['', '{', '{"a":1,}', '{"a":1,"a":}', '"', '"\\', '{"a":1}{"a":1}', "{'a':1}"])('%s is no JSON', (text) => {
-    expect(() => readJson(text)).toThrow(SyntaxError)
+    expect(() => parseJsonText(text)).toThrow(SyntaxError)
   })
 
   test('that nests as deep as it is long is read', () => {
     const deep = (count: number, inner: string) => `${'{"a":['.repeat(count)}${inner}${']}'.repeat(count)}`
-    expect(readJson(deep(40_000, '{"b":1}')).repeated).toBeNull()
-    expect(readJson(deep(3, '{"b":1,"b":2}')).repeated).toBe('a.0.a.0.a.0.b')
-    expect(readJson(deep(40_000, '{"b":1,"b":2}')).repeated).toMatch(/^a\.0\.a\.0.{90,100}…$/)
+    expect(parseJsonText(deep(40_000, '{"b":1}')).duplicatePath).toBeNull()
+    expect(parseJsonText(deep(3, '{"b":1,"b":2}')).duplicatePath).toBe('a.0.a.0.a.0.b')
+    expect(parseJsonText(deep(40_000, '{"b":1,"b":2}')).duplicatePath).toMatch(/^a\.0\.a\.0.{90,100}…$/)
   })
 
   test('with a long name twice is answered with the beginning of it', () => {
     const name = 'n'.repeat(10_000)
-    expect(readJson(`{"${name}":1,"${name}":2}`).repeated).toHaveLength(101)
+    expect(parseJsonText(`{"${name}":1,"${name}":2}`).duplicatePath).toHaveLength(101)
   })
 
   test('of many names takes time by its length, and not by its square', async () => {
     const reading = (count: number, times: number) => () => {
       const text = `{${Array.from({ length: count }, (_, i) => `"${i}":0`).join()},"0":0}`
-      for (let turn = 0; turn < times; turn++) expect(readJson(text).repeated).toBe('0')
+      for (let turn = 0; turn < times; turn++) expect(parseJsonText(text).duplicatePath).toBe('0')
     }
     // As many names in one text and in a hundred.
     expect(await leastCpuMs(reading(10_000, 1))).toBeLessThan(20 * (await leastCpuMs(reading(100, 100))))

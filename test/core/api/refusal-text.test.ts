@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { refusalText } from '../../../src/core/api/error-message.ts'
+import { formatDomainError } from '../../../src/core/api/error-message.ts'
 import { invalidInput } from '../../../src/core/errors.ts'
 
 test('a field is named as the caller knows it, or as it was sent, whatever that means to JavaScript', () => {
@@ -8,7 +8,7 @@ test('a field is named as the caller knows it, or as it was sent, whatever that 
     code: 'INVALID_PARAMETER' as const,
     message: 'must be given once',
   }))
-  const { fields, message } = refusalText(invalidInput(faults), { customerId: 'customer_id' })
+  const { fields, message } = formatDomainError(invalidInput(faults), { customerId: 'customer_id' })
   expect(fields?.map(({ field }) => field)).toEqual(['customer_id', '__proto__', 'toString'])
   expect(message).toContain('__proto__ must be given once')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountFault } from '../../../src/core/money/amount-fault.ts'
+import { describeInvalidAmount } from '../../../src/core/money/amount-fault.ts'
 
 const general =
   'must be a decimal string above zero with at most ten digits before and eight after the point, such as "25.50"'
@@ -66,5 +66,5 @@ test.each([
   ['٥', general],
   ['NaN', general],
 ])('an amount of %j is rejected because it %s', (text, reason) => {
-  expect(amountFault(text)).toBe(reason)
+  expect(describeInvalidAmount(text)).toBe(reason)
 })

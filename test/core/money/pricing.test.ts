@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAmount, parseAmount } from '../../../src/core/money/amount.ts'
-import { convertAtRate, differenceInPercent, feeOn, parsePercent, parseRate } from '../../../src/core/money/pricing.ts'
+import { calculateFee, convertAtRate, parsePercent, parseRate, percentChange } from '../../../src/core/money/pricing.ts'
 
 const largest = 999_999_999_999_999_999n
 const amount = fc.oneof(fc.bigInt({ min: 1n, max: 1_000n }), fc.bigInt({ min: 1n, max: largest }))
@@ -41,7 +41,7 @@ describe('convertAtRate', () => {
   })
 })
 
-describe('feeOn', () => {
+describe('calculateFee', () => {
   test.each([
     ['40', '0.5', '1', '0.90000000'],
     ['40', '0', '0', '0.00000000'],
@@ -52,7 +52,7 @@ describe('feeOn', () => {
     ['0.00000101', '0', '1', '0.00000002'],
     ['9999999999.99999999', '9999999999.99999999', '100', '19999999999.99999998'],
   ])('on %s, at %s and %s per cent, is %s', (text, flat, percent, fee) => {
-    expect(formatAmount(feeOn(units(text), { flat: units(flat), percent }))).toBe(fee)
+    expect(formatAmount(calculateFee(units(text), { flat: units(flat), percent }))).toBe(fee)
   })
 
   test('is the flat part and the exact percentage rounded up', () => {
@@ -62,7 +62,7 @@ describe('feeOn', () => {
         const product = amount * percent
         const divisor = 10n ** 11n
         const roundedUp = product / divisor + (product % divisor === 0n ? 0n : 1n)
-        expect(feeOn(amount, { flat, percent: decimal(percent) })).toBe(flat + roundedUp)
+        expect(calculateFee(amount, { flat, percent: decimal(percent) })).toBe(flat + roundedUp)
       }),
       { numRuns: 5_000 },
     )
@@ -78,13 +78,13 @@ test('whole numbers give what decimal.js gives, for rates and percentages of any
       const value = new Exact(formatAmount(amount)).times(text).toDecimalPlaces(places, Decimal.ROUND_DOWN)
       expect(convertAtRate(amount, text, places)).toBe(value.toFixed(8))
       const fee = new Exact(`${amount}`).times(text).dividedBy(100).toDecimalPlaces(0, Decimal.ROUND_UP)
-      expect(feeOn(amount, { flat: 0n, percent: text })).toBe(BigInt(fee.toFixed()))
+      expect(calculateFee(amount, { flat: 0n, percent: text })).toBe(BigInt(fee.toFixed()))
     }),
     { numRuns: 1_000 },
   )
 })
 
-describe('differenceInPercent', () => {
+describe('percentChange', () => {
   test.each([
     ['3', '4', '+33.33', true],
     ['3', '5', '+66.66', true],
@@ -97,7 +97,7 @@ describe('differenceInPercent', () => {
     ['500000000.000000005', '400000000.000000003', '-20.00', true],
     ['0.000000001', '999999999.999999999', '+99999999999999999800.00', true],
   ])('from %s to %s is %s, and above 20 per cent: %s', (before, after, percent, isOver) => {
-    expect(differenceInPercent(before, after, 20)).toEqual({ percent, isOver })
+    expect(percentChange(before, after, 20)).toEqual({ percent, isOver })
   })
 
   test('is the exact fraction rounded towards zero', () => {
@@ -105,7 +105,7 @@ describe('differenceInPercent', () => {
       fc.property(billionths, billionths, fc.nat(200), (before, after, limit) => {
         const hundredths = ((after - before) * 10_000n) / before
         const isOver = (after < before ? before - after : after - before) * 100n > BigInt(limit) * before
-        const { percent, ...rest } = differenceInPercent(decimal(before), decimal(after), limit)
+        const { percent, ...rest } = percentChange(decimal(before), decimal(after), limit)
         expect(percent).toMatch(/^[+-]\d+\.\d\d$/)
         expect({ hundredths: BigInt(percent.replace('.', '').replace('+', '')), ...rest }).toEqual({
           hundredths,

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
-import { secretsOf } from '../../../src/app/load-secrets.ts'
-import { ownKey, secretsOfOwnKey } from '../../../src/core/secrets/own-key.ts'
+import { loadSecrets } from '../../../src/app/load-secrets.ts'
+import { createSecretsFromKeyFile, loadOrCreateKey } from '../../../src/core/secrets/own-key.ts'
 import { noSecrets } from '../../../src/core/secrets/secrets.ts'
 
 let folder = ''
@@ -19,26 +19,26 @@ beforeEach(() => {
 })
 
 test('the key is made once, and only its owner reads it', () => {
-  const key = ownKey(path)
+  const key = loadOrCreateKey(path)
 
   expect(key.length).toBe(32)
-  expect(ownKey(path)).toEqual(key)
+  expect(loadOrCreateKey(path)).toEqual(key)
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(readFileSync(path, 'utf8')).toBe(`${key.toString('base64')}\n`)
   expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
 })
 
 test('no file is made before a secret is kept', () => {
-  const secrets = secretsOfOwnKey(path)
+  const secrets = createSecretsFromKeyFile(path)
   expect(readdirSync(folder)).toEqual([])
 
   const sealed = secrets.seal('text', 'place')
-  expect(secretsOfOwnKey(path).open(sealed, 'place')).toBe('text')
+  expect(createSecretsFromKeyFile(path).open(sealed, 'place')).toBe('text')
 })
 
 test('processes that make it at once agree', async () => {
   const source = join(import.meta.dirname, '../../../src/core/secrets/own-key.ts')
-  const script = `import { ownKey } from ${JSON.stringify(source)}; console.log(ownKey(${JSON.stringify(path)}).toString('hex'))`
+  const script = `import { loadOrCreateKey } from ${JSON.stringify(source)}; console.log(loadOrCreateKey(${JSON.stringify(path)}).toString('hex'))`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
   const answers = await Promise.all(Array.from({ length: 6 }, run))
 
@@ -53,7 +53,7 @@ test.each([
 ])('a key file that %s is named, and not replaced', (_, text) => {
   writeFileSync(path, text)
 
-  expect(() => ownKey(path)).toThrow(`${path} must hold one key of 32 bytes in base64, and nothing else`)
+  expect(() => loadOrCreateKey(path)).toThrow(`${path} must hold one key of 32 bytes in base64, and nothing else`)
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
@@ -62,12 +62,12 @@ test('who has which secrets', () => {
   const postgres = { DATABASE_URL: 'postgres://user@host/database' }
   const given = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }
 
-  expect(secretsOf(readConfig(sqlite), 'live')).toBe(noSecrets)
-  expect(secretsOf(readConfig(postgres), 'sandbox')).toBe(noSecrets)
-  expect(secretsOf(readConfig(postgres), 'live')).toBe(noSecrets)
-  secretsOf(readConfig(sqlite), 'sandbox').seal('text', 'place')
+  expect(loadSecrets(readConfig(sqlite), 'live')).toBe(noSecrets)
+  expect(loadSecrets(readConfig(postgres), 'sandbox')).toBe(noSecrets)
+  expect(loadSecrets(readConfig(postgres), 'live')).toBe(noSecrets)
+  loadSecrets(readConfig(sqlite), 'sandbox').seal('text', 'place')
   expect(readdirSync(folder)).toEqual(['payouts.sqlite.secrets-key'])
 
-  const sealed = secretsOf(readConfig({ ...postgres, ...given }), 'live').seal('text', 'place')
-  expect(secretsOf(readConfig({ ...sqlite, ...given }), 'sandbox').open(sealed, 'place')).toBe('text')
+  const sealed = loadSecrets(readConfig({ ...postgres, ...given }), 'live').seal('text', 'place')
+  expect(loadSecrets(readConfig({ ...sqlite, ...given }), 'sandbox').open(sealed, 'place')).toBe('text')
 })

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Refusal } from '../../../src/core/errors.ts'
-import { readKeys } from '../../../src/core/secrets/read-keys.ts'
-import { idOf, noSecrets, secretsWith } from '../../../src/core/secrets/secrets.ts'
+import type { DomainError } from '../../../src/core/errors.ts'
+import { parseKeys } from '../../../src/core/secrets/read-keys.ts'
+import { createSecrets, deriveKeyId, noSecrets } from '../../../src/core/secrets/secrets.ts'
 
 const [earlier, later] = [randomBytes(32), randomBytes(32)]
 const place = 'webhook_endpoint:a:b'
 
-function thrownBy(act: () => unknown): Refusal | Error {
+function thrownBy(act: () => unknown): DomainError | Error {
   try {
     act()
   } catch (error) {
@@ -18,7 +18,7 @@ function thrownBy(act: () => unknown): Refusal | Error {
 }
 
 test('what was sealed opens where it was put, and never looks the same twice', () => {
-  const { seal, open } = secretsWith([later])
+  const { seal, open } = createSecrets([later])
 
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, aad) => {
@@ -30,15 +30,15 @@ test('what was sealed opens where it was put, and never looks the same twice', (
 })
 
 test('it names its key, and shows nothing of text or key', () => {
-  const sealed = secretsWith([later]).seal('whsec_secret', place)
+  const sealed = createSecrets([later]).seal('whsec_secret', place)
 
-  expect(sealed).toMatch(new RegExp(`^s1\\.${idOf(later)}\\.[\\w-]+$`))
+  expect(sealed).toMatch(new RegExp(`^s1\\.${deriveKeyId(later)}\\.[\\w-]+$`))
   expect(sealed).not.toContain(Buffer.from('whsec_secret').toString('base64url').slice(0, 8))
   expect(sealed).not.toContain(later.toString('base64url').slice(0, 8))
 })
 
 test('put anywhere else it does not open', () => {
-  const { seal, open } = secretsWith([later])
+  const { seal, open } = createSecrets([later])
   const sealed = seal('text', place)
 
   for (const other of ['webhook_endpoint:a:c', 'webhook_endpoint:b:b', '']) {
@@ -47,7 +47,7 @@ test('put anywhere else it does not open', () => {
 })
 
 test('changed in any character it does not open', () => {
-  const { seal, open } = secretsWith([later, earlier])
+  const { seal, open } = createSecrets([later, earlier])
   const sealed = seal('text', place)
 
   for (let at = 0; at < sealed.length; at++) {
@@ -62,26 +62,26 @@ test('changed in any character it does not open', () => {
 
 describe('with several keys', () => {
   test('the first seals and all open', () => {
-    const before = secretsWith([earlier]).seal('text', place)
-    const rotated = secretsWith([later, earlier])
+    const before = createSecrets([earlier]).seal('text', place)
+    const rotated = createSecrets([later, earlier])
 
     expect(rotated.open(before, place)).toBe('text')
-    expect(secretsWith([later]).open(rotated.seal('text', place), place)).toBe('text')
+    expect(createSecrets([later]).open(rotated.seal('text', place), place)).toBe('text')
   })
 
   test('what an absent key sealed is refused with its name', () => {
-    const sealed = secretsWith([earlier]).seal('text', place)
+    const sealed = createSecrets([earlier]).seal('text', place)
 
-    expect(thrownBy(() => secretsWith([later]).open(sealed, place))).toMatchObject({
+    expect(thrownBy(() => createSecrets([later]).open(sealed, place))).toMatchObject({
       code: 'NOT_CONFIGURED',
-      message: `The key ${idOf(earlier)}, which sealed this secret, is not there: SECRETS_KEY must list it, after the one that seals now.`,
+      message: `The key ${deriveKeyId(earlier)}, which sealed this secret, is not there: SECRETS_KEY must list it, after the one that seals now.`,
     })
   })
 
   test('another key under that name opens nothing', () => {
-    const sealed = secretsWith([earlier]).seal('text', place).replace(idOf(earlier), idOf(later))
+    const sealed = createSecrets([earlier]).seal('text', place).replace(deriveKeyId(earlier), deriveKeyId(later))
 
-    expect(() => secretsWith([later]).open(sealed, place)).toThrow('was changed, or belongs elsewhere')
+    expect(() => createSecrets([later]).open(sealed, place)).toThrow('was changed, or belongs elsewhere')
   })
 })
 
@@ -96,9 +96,9 @@ test('without a key nothing is sealed or opened, and it is said what to set', ()
 
 test.each(['', 'x', `${later.toString('base64')},`, later.toString('hex'), later.toString('base64').slice(0, -1)])(
   '%j is no list of keys',
-  (text) => expect(readKeys(text)).toBeNull(),
+  (text) => expect(parseKeys(text)).toBeNull(),
 )
 
 test('keys are read in their order', () => {
-  expect(readKeys(`${later.toString('base64')}, ${earlier.toString('base64')}`)).toEqual([later, earlier])
+  expect(parseKeys(`${later.toString('base64')}, ${earlier.toString('base64')}`)).toEqual([later, earlier])
 })

@@ -4,10 +4,10 @@
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Params, Reader, Tx } from '../../../src/database/query.ts'
-import { change, from, insertRow, query, remove, statement } from '../../../src/database/query.ts'
+import { deleteFrom, insertRow, query, selectFrom, statement, updateTable } from '../../../src/database/query.ts'
 import type { TableName } from '../../../src/database/tables.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
-import { noCaller } from '../../../src/operations/access/api-caller.ts'
+import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 
 type Memo = { merchantId: string; id: string; customerId: string | null; text: string }
@@ -17,25 +17,25 @@ const memos = 'memos' as 'wallets'
 
 const insertMemo = insertRow(memos as TableName) as unknown as (tx: Tx, memo: Memo) => unknown
 const selectMemos = query((p: Params<{ merchantId: string }>) =>
-  from(memos).select(['id', 'customerId']).where('merchantId', '=', p.merchantId).orderBy('id'),
+  selectFrom(memos).select(['id', 'customerId']).where('merchantId', '=', p.merchantId).orderBy('id'),
 )
 const selectJoined = query((p: Params<{ merchantId: string }>) =>
-  from('customers')
+  selectFrom('customers')
     .innerJoin(memos, (join) => join.onRef(`${memos}.merchantId`, '=', 'customers.merchantId'))
     .select(`${memos}.id`)
     .where('customers.merchantId', '=', p.merchantId),
 )
 const lockMemos = statement((p: Params<{ merchantId: string }>) =>
-  from(memos).select('id').where('merchantId', '=', p.merchantId).forUpdate(),
+  selectFrom(memos).select('id').where('merchantId', '=', p.merchantId).forUpdate(),
 )
 const updateMemos = statement((p: Params<{ merchantId: string }>) =>
-  change(memos)
+  updateTable(memos)
     .set({ text: 'changed' } as never)
     .where('merchantId', '=', p.merchantId)
     .returning('id'),
 )
 const deleteMemos = statement((p: Params<{ merchantId: string }>) =>
-  remove(memos).where('merchantId', '=', p.merchantId).returning('id'),
+  deleteFrom(memos).where('merchantId', '=', p.merchantId).returning('id'),
 )
 
 async function outcomeOf(run: () => unknown): Promise<string> {
@@ -83,7 +83,7 @@ async function trialsOn(db: Database): Promise<Record<string, string>> {
   return outcomes
 }
 
-const context = createContext(service, merchantId, null, 0, { ...noCaller, customerId: own })
+const context = createContext(service, merchantId, null, 0, { ...systemCaller, customerId: own })
 const asCustomer = await trialsOn(context.db)
 const left = (await selectMemos(whole, { merchantId })).length
 const asMerchant = await trialsOn(whole)

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { readUrl } from '../../../src/database/postgres/connection-url.ts'
+import { parseConnectionUrl } from '../../../src/database/postgres/connection-url.ts'
 
 describe('a URL of PostgreSQL', () => {
   test('of one server is as it was given, without what is ours', () => {
-    const { places, sizes } = readUrl('postgres://ada:se%40cret@db.example.com/payouts?sslmode=disable&pool=3&queue=7')
+    const { servers: places, sizes } = parseConnectionUrl(
+      'postgres://ada:se%40cret@db.example.com/payouts?sslmode=disable&pool=3&queue=7',
+    )
 
     expect(sizes).toEqual({ connections: 3, queue: 7 })
     expect(places).toEqual([
@@ -18,7 +20,7 @@ describe('a URL of PostgreSQL', () => {
   })
 
   test('of several servers, as libpq takes them, is one of each', () => {
-    const { places, sizes } = readUrl(
+    const { servers: places, sizes } = parseConnectionUrl(
       'postgresql://ada:secret@10.0.0.1:5432,db2.example.com,[::1]:5433/payouts?target_session_attrs=read-write&pool=3',
     )
 
@@ -45,7 +47,7 @@ describe('a URL of PostgreSQL', () => {
     ['postgres://ada:secret@one/payouts?target_session_attrs=standby', 'target_session_attrs must be read-write'],
     ['postgres://ada:secret@one,two/payouts?pool=0', 'pool must be a whole number from 1 to 999999'],
   ])('%s is refused with what is wrong, and without the password', (url, fault) => {
-    const message = messageOf(() => readUrl(url))
+    const message = messageOf(() => parseConnectionUrl(url))
 
     expect(message).toContain(`DATABASE_URL: ${fault}`)
     expect(message).not.toContain('secret')

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase, visitDatabase } from '../../../src/database/open-database.ts'
+import { inspectDatabase, openDatabase } from '../../../src/database/open-database.ts'
 import { ask, nodeRail } from '../../modules/deposits/support/node.ts'
 import type { App } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { startPostgresServer } from '../../support/postgres-server.ts'
 
@@ -181,7 +181,7 @@ describePostgres('a commit that waits for a standby', {}, () => {
 describePostgres('the connection that hears of commits', {}, () => {
   test('is one alone however often it was lost', async () => {
     const { url, remove } = await newPostgresDatabase()
-    spoilPostgresDatabase(url)
+    corruptPostgresDatabase(url)
     onTestFinished(remove)
     const db = await openDatabase({ url, onFatal: () => {} })
     onTestFinished(() => db.close())
@@ -206,7 +206,7 @@ describePostgres('the connection that hears of commits', {}, () => {
 
 describePostgres('what is set of standbys', {}, () => {
   const settingsOf = async (url: string) => {
-    const { state, close } = await visitDatabase(url)
+    const { state, close } = await inspectDatabase(url)
     await close()
     return state.settings.filter(({ name }) => /standbys|standby_names/.test(name))
   }

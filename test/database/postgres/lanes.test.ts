@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openLanes } from '../../../src/database/postgres/write-batcher.ts'
+import { writeBatcher } from '../../../src/database/postgres/write-batcher.ts'
 
 const limit = 4
 
@@ -7,8 +7,8 @@ const limit = 4
 function startLanes() {
   const begun: string[][] = []
   const ends: (() => void)[] = []
-  const lanes = openLanes<{ merchantId: string; beside: { key: string | null } }>(limit, (group) => {
-    begun.push(group.map(({ merchantId, beside }) => `${merchantId}:${beside.key}`))
+  const lanes = writeBatcher<{ merchantId: string; batchable: { conflictKey: string | null } }>(limit, (group) => {
+    begun.push(group.map(({ merchantId, batchable }) => `${merchantId}:${batchable.conflictKey}`))
     return new Promise((resolve) => ends.push(resolve))
   })
   return {
@@ -17,7 +17,7 @@ function startLanes() {
     gather: (...names: string[]) => {
       for (const name of names) {
         const [merchantId = '', key] = name.split(':')
-        lanes.gather({ merchantId, beside: { key: key ?? null } })
+        lanes.add({ merchantId, batchable: { conflictKey: key ?? null } })
       }
     },
     /** Ends the group that began first. */
@@ -31,9 +31,9 @@ function startLanes() {
 test('what comes in one turn runs together, by merchants', async () => {
   const { gather, turn, begun, lanes } = startLanes()
   gather('b:1', 'a:1', 'c:1', 'a:2')
-  expect([begun, lanes.waiting()]).toEqual([[], 4])
+  expect([begun, lanes.queued()]).toEqual([[], 4])
   await turn()
-  expect([begun, lanes.waiting()]).toEqual([[['a:1', 'a:2', 'b:1', 'c:1']], 0])
+  expect([begun, lanes.queued()]).toEqual([[['a:1', 'a:2', 'b:1', 'c:1']], 0])
 })
 
 test('one of each merchant goes before another of any', async () => {
@@ -69,7 +69,7 @@ test('all lanes but no more are used', async () => {
     gather(merchant)
     await turn()
   }
-  expect([begun.flat(), lanes.waiting()]).toEqual([['a:null', 'b:null', 'c:null', 'd:null'], 1])
+  expect([begun.flat(), lanes.queued()]).toEqual([['a:null', 'b:null', 'c:null', 'd:null'], 1])
   gather('f', 'f', 'f')
   end()
   await turn()

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { compileForPostgres } from '../../../src/database/postgres/compile-for-postgres.ts'
-import { columnsOf } from '../../../src/database/projection.ts'
+import { createProjection } from '../../../src/database/projection.ts'
 import type { Query, Reader } from '../../../src/database/query.ts'
 import { declaredLists } from '../../../src/lists/declared-lists.ts'
 import type { ListQueries } from '../../../src/lists/queries.ts'
@@ -33,7 +33,10 @@ async function databaseWithPayouts(): Promise<string> {
 }
 
 /** What is asked of a list with every set of these filters, from both ends, and with times. */
-async function queriesOf({ rows, count, numberAfter }: ListQueries, filters: readonly string[]): Promise<Set<Query>> {
+async function queriesOf(
+  { rows, count, sequenceAfter: numberAfter }: ListQueries,
+  filters: readonly string[],
+): Promise<Set<Query>> {
   const asked = new Set<Query>()
   const execute: Reader['execute'] = async (query) => {
     asked.add(query)
@@ -43,7 +46,7 @@ async function queriesOf({ rows, count, numberAfter }: ListQueries, filters: rea
   for (let set = 0; set < 2 ** names.length; set++) {
     const given = Object.fromEntries(names.filter((_, bit) => set & (1 << bit)).map((name) => [name, ''])) as never
     await rows({ execute }, given)
-    await rows({ execute }, given, columnsOf(['id']))
+    await rows({ execute }, given, createProjection(['id']))
     await count({ execute }, given)
     await numberAfter({ execute }, given)
   }

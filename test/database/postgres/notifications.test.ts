@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { readUrl } from '../../../src/database/postgres/connection-url.ts'
-import { primaryOf } from '../../../src/database/postgres/failover.ts'
+import { parseConnectionUrl } from '../../../src/database/postgres/connection-url.ts'
+import { followPrimary } from '../../../src/database/postgres/failover.ts'
 import { notifications } from '../../../src/database/postgres/notifications.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
@@ -8,7 +8,7 @@ import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 describePostgres('who hears of commits', {}, () => {
   test('has one connection, however often it was lost', async () => {
     const { url, remove } = await newPostgresDatabase()
-    const heard = notifications(primaryOf(readUrl(url).places))
+    const heard = notifications(followPrimary(parseConnectionUrl(url).servers))
     heard.watch('events', () => {})
     onTestFinished(async () => {
       await heard.close()

@@ -4,13 +4,13 @@ import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import { installationRow } from '../../../src/modules/installation/repository.ts'
 import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
-import { cli, cliProcess, emptyPlace, startService } from '../../support/process.ts'
+import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
+import { cli, cliProcess, createEmptyInstallation, startService } from '../../support/process.ts'
 import { rawQuery } from '../rows.ts'
 
 async function newPlace({ isMigrated = true } = {}): Promise<string> {
   const { url, remove } = await newPostgresDatabase({ isMigrated })
-  spoilPostgresDatabase(url)
+  corruptPostgresDatabase(url)
   onTestFinished(remove)
   return url
 }
@@ -27,7 +27,7 @@ async function open(url: string): Promise<Database> {
 describePostgres('a PostgreSQL database', {}, () => {
   test('is migrated once by processes that start at once', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
-    const place = await emptyPlace({ DATABASE_URL })
+    const place = await createEmptyInstallation({ DATABASE_URL })
 
     const made = await Promise.all(
       ['Acme', 'Beta', 'Gamma'].map((name) => cliProcess(place, 'merchant', 'create', name, '--json')),
@@ -39,7 +39,7 @@ describePostgres('a PostgreSQL database', {}, () => {
   })
 
   test('serves the operator’s commands', async () => {
-    const place = await emptyPlace({ DATABASE_URL: await newPlace() })
+    const place = await createEmptyInstallation({ DATABASE_URL: await newPlace() })
     const filled = await cli(
       place,
       'fill',
@@ -60,7 +60,7 @@ describePostgres('a PostgreSQL database', {}, () => {
   })
 
   test('is not made by a command that should find one', async () => {
-    const place = await emptyPlace({ DATABASE_URL: await newPlace({ isMigrated: false }) })
+    const place = await createEmptyInstallation({ DATABASE_URL: await newPlace({ isMigrated: false }) })
 
     const audited = await cli(place, 'audit')
 
@@ -105,12 +105,12 @@ describePostgres('a PostgreSQL database', {}, () => {
   test('of a server that loses what it acknowledged is refused in live mode, and warned of in the sandbox', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const loss = 'The PostgreSQL server has fsync = off and full_page_writes = off'
-    const live = await emptyPlace({ DATABASE_URL, MODE: 'live' })
+    const live = await createEmptyInstallation({ DATABASE_URL, MODE: 'live' })
     expect((await cli(live, 'migrate')).stderr).toContain(`${loss}: what is acknowledged can be lost`)
     await expect(startService(live)).rejects.toThrow(loss)
     expect(await runSql(DATABASE_URL, `select to_regclass('migrations') as name`)).toEqual([{ name: null }])
 
-    const { child, ended } = await startService(await emptyPlace({ DATABASE_URL }))
+    const { child, ended } = await startService(await createEmptyInstallation({ DATABASE_URL }))
     child.kill('SIGTERM')
     expect((await ended).stdout).toContain(loss)
   })

@@ -1,33 +1,33 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { Scope } from '../../../src/database/merchant-scope.ts'
+import type { QueryScope } from '../../../src/database/merchant-scope.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Params, Query, Reader } from '../../../src/database/query.ts'
-import { acrossMerchants, from, insertRow, query } from '../../../src/database/query.ts'
+import { acrossMerchants, insertRow, query, selectFrom } from '../../../src/database/query.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { dullCustomer, startApp } from '../../support/app.ts'
+import { sampleCustomer, startApp } from '../../support/app.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { perform } from '../../support/perform.ts'
-import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
 const merchantsCustomers = query((p: Params<{ merchantId: string }>) =>
-  from('customers').select('merchantId').where('merchantId', '=', p.merchantId),
+  selectFrom('customers').select('merchantId').where('merchantId', '=', p.merchantId),
 )
-const everyCustomer = query(() => acrossMerchants(from('customers').select('merchantId')))
+const everyCustomer = query(() => acrossMerchants(selectFrom('customers').select('merchantId')))
 const unscoped = unchecked('customers', 'shared')
 const unscopedAccounts = unchecked('accounts', 'shared')
 const careless = unchecked('customers', 'merchant')
 const insertAccount = insertRow('accounts')
 
 /** A query for all rows that says another scope of itself: one that a fault in the check of scopes would let through. */
-function unchecked(table: 'customers' | 'accounts', scope: Scope): Query {
+function unchecked(table: 'customers' | 'accounts', scope: QueryScope): Query {
   const built: Query[] = []
   const execute: Reader['execute'] = async (each) => {
     built.push({ ...each, scope })
     return []
   }
-  void query(() => acrossMerchants(from(table).select('merchantId')))({ execute }, {})
+  void query(() => acrossMerchants(selectFrom(table).select('merchantId')))({ execute }, {})
   return built[0] as Query
 }
 
@@ -36,7 +36,7 @@ async function startTwoMerchants() {
   const app = await startApp('postgres')
   const other = await createMerchant(app.service, { name: 'Other' })
   await app.customer()
-  await perform(createCustomer, createContext(app.service, other.id), dullCustomer)
+  await perform(createCustomer, createContext(app.service, other.id), sampleCustomer)
   return { ...app, mine: app.merchant.id, other: other.id }
 }
 
@@ -135,7 +135,7 @@ describePostgres('row-level security', {}, () => {
 
   test('is missed loudly where whom the service logs in as can’t be bound', async () => {
     const { url, remove } = await newPostgresDatabase()
-    spoilPostgresDatabase(url)
+    corruptPostgresDatabase(url)
     onTestFinished(remove)
     const free = `free_${url.split('_').at(-1)}`
     await runSql(url, `create role ${free} login bypassrls; grant all on all tables in schema public to ${free}`)

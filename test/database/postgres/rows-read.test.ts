@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { fill } from '../../../src/demo/load/seed.ts'
-import { audit } from '../../../src/modules/audit/audit.ts'
+import { seedLoadData } from '../../../src/demo/load/seed.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { exportDeposits, exportFees } from '../../../src/modules/exports/journals.ts'
 import { exportPayouts } from '../../../src/modules/exports/payouts-export.ts'
 import type { Service } from '../../../src/operations/context.ts'
@@ -16,7 +16,7 @@ const payouts = 1_000
 async function startFilled() {
   const { url, service } = await startApp('postgres')
   const filling = { seed: 1, merchants: 1, customers: 20, methods: 40, wallets: 20, payouts }
-  const [merchant] = await fill(service, filling)
+  const [merchant] = await seedLoadData(service, filling)
   const counted = async () => {
     const text = `select (select sum(seq_tup_read) from pg_stat_user_tables) as whole,
       (select sum(idx_tup_read) from pg_stat_user_indexes) as found`
@@ -41,7 +41,7 @@ describePostgres('tables that nobody has analyzed', {}, () => {
     const { rowsFor } = await startFilled()
     let isBalanced = false
     const rows = await rowsFor(async (service) => {
-      isBalanced = (await audit(service)).balanced
+      isBalanced = (await auditBooks(service)).balanced
     })
     expect(isBalanced).toBe(true)
     expect(rows).toBeLessThan(200 * payouts)

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { customerTables } from '../../../src/database/customer-tables.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { camelCase, columnsInDatabase } from '../../../src/database/tables.ts'
+import { camelCase, columnKindsByTable } from '../../../src/database/tables.ts'
 import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
 /** Tables of no merchant: shared by all, or what tells the merchant. On a sharded database they are reference tables. */
 const shared = [
@@ -39,7 +39,7 @@ const typeOfKind = {
 /** Rows of the catalogue of a migrated database. */
 async function catalogue<Row extends object>(text: string): Promise<Row[]> {
   const { url, remove } = await newPostgresDatabase()
-  spoilPostgresDatabase(url)
+  corruptPostgresDatabase(url)
   onTestFinished(remove)
   return runSql<Row>(url, text)
 }
@@ -67,7 +67,7 @@ describePostgres('the catalogue', {}, () => {
     )
     const typeOf = new Map(found.map((row) => [`${row.table_name}.${row.column_name}`, row.data_type]))
 
-    for (const [table, columns] of Object.entries(columnsInDatabase)) {
+    for (const [table, columns] of Object.entries(columnKindsByTable)) {
       for (const [column, kind] of Object.entries(columns)) {
         expect([`${table}.${column}`, typeOf.get(`${table}.${column}`)]).toEqual([
           `${table}.${column}`,
@@ -121,7 +121,7 @@ describePostgres('the catalogue', {}, () => {
 
   test('of a database from before gets the policies that hold rows to one customer when it is opened', async () => {
     const { url, remove } = await newPostgresDatabase()
-    spoilPostgresDatabase(url)
+    corruptPostgresDatabase(url)
     onTestFinished(remove)
     const policies = `select polrelid::regclass::text as name, pg_get_expr(polqual, polrelid) as condition,
       obj_description(oid, 'pg_policy') as comment from pg_policy where polname = 'one_customer' order by 1`
@@ -138,7 +138,7 @@ describePostgres('the catalogue', {}, () => {
 
   test('has every append-only table refuse to be changed', async () => {
     const { url, remove } = await newPostgresDatabase()
-    spoilPostgresDatabase(url)
+    corruptPostgresDatabase(url)
     onTestFinished(remove)
 
     const columns = { rates: 'rate', fees: 'flat', transfers: 'kind', payout_events: 'cause' }

@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import { describePostgres } from '../../support/engines.ts'
-import { newPostgresDatabase, runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
 async function newPlace(): Promise<string> {
   const { url, remove } = await newPostgresDatabase()
-  spoilPostgresDatabase(url)
+  corruptPostgresDatabase(url)
   onTestFinished(remove)
   return url
 }
@@ -32,7 +32,7 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
     await runSql(url, `update asset_codes set code = 'LOST' where code = 'ZAR'`)
     await isKept(true)
 
-    const { faults } = await selfCheckAt(url)
+    const { errors: faults } = await selfCheckAt(url)
 
     expect(faults).toEqual([expect.stringMatching(/^asset_codes_code_key: heap tuple .* lacks matching index tuple/)])
   })

@@ -4,11 +4,11 @@ import { dirname } from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { describePostgres } from '../../support/engines.ts'
-import { careless, serverUser, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, serverUser, startPostgresServer } from '../../support/postgres-server.ts'
 
 describePostgres('a PostgreSQL server of the tests', {}, () => {
   test('that can not start at first after SIGKILL is started again', async () => {
-    const server = await startPostgresServer(careless)
+    const server = await startPostgresServer(nonDurableSettings)
     onTestFinished(() => server.remove())
     const { rows } = await asked(server.url('postgres'), 'show data_directory')
     const lock = `${rows[0]?.data_directory}/postmaster.pid`

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
-import { machineClock, queueLimit } from '../../../src/database/deadline.ts'
+import { maxQueuedWrites, monotonicNowMs } from '../../../src/database/deadline.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Tx } from '../../../src/database/query.ts'
 import { query } from '../../../src/database/query.ts'
@@ -274,7 +274,7 @@ describePostgres('writing', {}, () => {
     const letGo = await holdRows(app, accountsOf, [merchant])
     const context = createContext(app.service, merchant.id)
     const pay = (tx: Tx) => payWithin(tx, context)
-    const write = () => db.write(pay, { merchantId: merchant.id, beginBy: machineClock() + 700 })
+    const write = () => db.write(pay, { merchantId: merchant.id, deadlineMs: monotonicNowMs() + 700 })
     const first = write()
     await new Promise((resolve) => setImmediate(resolve))
     const outcomes = await Promise.allSettled([first, ...Array.from({ length: 100 }, write)])
@@ -295,8 +295,9 @@ describePostgres('writing', {}, () => {
     const pay = async (tx: Tx) => {
       if (!isOver) await payWithin(tx, context())
     }
-    const wait = (isBeside = false) => db.write(pay, { merchantId, ...(isBeside && { beside: { key: null } }) })
-    const asked = [wait(), ...Array.from({ length: queueLimit / 2 }, (_, i) => wait(i % 2 === 0))]
+    const wait = (isBeside = false) =>
+      db.write(pay, { merchantId, ...(isBeside && { batchable: { conflictKey: null } }) })
+    const asked = [wait(), ...Array.from({ length: maxQueuedWrites / 2 }, (_, i) => wait(i % 2 === 0))]
     for (const oneMore of [wait(), wait(true)])
       await expect(oneMore).rejects.toMatchObject({ message: 'Too many requests are waiting to be stored.' })
     await perform(createPayout, createContext({ ...app.service, db }, other.id), payout)
@@ -312,7 +313,7 @@ describePostgres('writing', {}, () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 12 }, (_, i) =>
         i % 4 === 1
-          ? db.write(failing, { merchantId, beside: { key: null } })
+          ? db.write(failing, { merchantId, batchable: { conflictKey: null } })
           : perform(createPayout, context(), payout),
       ),
     )

@@ -40,14 +40,14 @@ describe('a watch for commits', () => {
     follow('events')
 
     versions.events = 2
-    watch.look()
-    watch.look()
+    watch.pollSoon()
+    watch.pollSoon()
     expect(calls).toEqual([])
     vi.advanceTimersByTime(0)
     expect(calls).toEqual(['events'])
 
     versions.events = 3
-    watch.look()
+    watch.pollSoon()
     vi.advanceTimersByTime(0)
     expect(calls).toEqual(['events', 'events'])
   })
@@ -69,9 +69,9 @@ describe('a watch for commits', () => {
     expect(vi.getTimerCount()).toBe(0)
     const stop = follow('events')
     expect(vi.getTimerCount()).toBe(1)
-    watch.look()
+    watch.pollSoon()
     stop()
-    watch.look()
+    watch.pollSoon()
     expect(vi.getTimerCount()).toBe(0)
 
     follow('events')

@@ -3,16 +3,16 @@ import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
 import type { Tx } from '../../../src/database/query.ts'
-import { epochOf } from '../../../src/database/sqlite/writer-epoch.ts'
-import { latestInSequence, nextInSequence } from '../../../src/lists/sequence.ts'
+import { writerEpoch } from '../../../src/database/sqlite/writer-epoch.ts'
+import { latestSequenceNumber, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
 import { idOf, merchantRow } from '../rows.ts'
 
 const merchantId = idOf(1)
-const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'wallets:owner')
+const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'wallets:owner')
 const latestNumber = async (db: Database) =>
-  (await latestInSequence(db, { merchantId, name: 'wallets:owner' }))?.latest ?? 0
+  (await latestSequenceNumber(db, { merchantId, name: 'wallets:owner' }))?.latest ?? 0
 
 const takenOver = { code: 'UNAVAILABLE', message: expect.stringContaining('taken this database over') }
 
@@ -76,18 +76,18 @@ test('an epoch that is taken is on disk at once', async () => {
 test('who could not take a database over yet writes nothing until it has, and tries no more once it is closed', async () => {
   const { path } = await openTestDatabase()
   const raw = new Sqlite(path)
-  const epoch = epochOf(raw)
-  epoch.requireToWrite()
+  const epoch = writerEpoch(raw)
+  epoch.requireForWrite()
 
   // As on a disk without room.
   raw.pragma('query_only = on')
   expect(() => epoch.take(() => {})).toThrow('readonly')
-  expect(() => epoch.requireToWrite()).toThrow('can not be taken over yet')
-  epoch.require()
+  expect(() => epoch.requireForWrite()).toThrow('can not be taken over yet')
+  epoch.requireCurrent()
 
   raw.pragma('query_only = off')
   epoch.take(() => {})
-  epoch.requireToWrite()
+  epoch.requireForWrite()
   raw.close()
   epoch.take(() => {})
 })

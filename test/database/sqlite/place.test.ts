@@ -5,18 +5,18 @@ import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
 import { serve } from '../../../src/app/serve.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import type { Place } from '../../support/process.ts'
-import { cli, emptyPlace, livePlace, startService } from '../../support/process.ts'
+import type { TestInstallation } from '../../support/process.ts'
+import { cli, createEmptyInstallation, createLiveInstallation, startService } from '../../support/process.ts'
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 /** Why the service does not start, without a process for it: that prints what is said here, and ends. */
-const failure = ({ env }: Place) =>
+const failure = ({ env }: TestInstallation) =>
   serve(readConfig({ ...env, PORT: '0' })).then(String, (error: Error) => error.message)
 
 describe('a mistyped DATABASE_URL', () => {
   test('that names a missing folder makes nothing', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     const missing = join(place.folder, 'missing')
     const mistyped = { ...place, env: { ...place.env, DATABASE_URL: `sqlite:${missing}/payouts.sqlite` } }
 
@@ -30,7 +30,7 @@ describe('a mistyped DATABASE_URL', () => {
     ['with a list of migrations of its own', 'create table migrations (id integer primary key, name text)'],
     ['with one that looks like ours', 'create table migrations (name text, applied_at text)'],
   ])('that names a database %s leaves it as it was', async (_, made) => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     const foreign = new Sqlite(place.file)
     foreign.exec(made)
     foreign.close()
@@ -45,7 +45,7 @@ describe('a mistyped DATABASE_URL', () => {
   })
 
   test('that names another file leaves it as it was', async () => {
-    const place = await emptyPlace()
+    const place = await createEmptyInstallation()
     writeFileSync(place.file, 'precious '.repeat(100))
 
     expect(await failure(place)).toContain('file is not a database')
@@ -53,7 +53,7 @@ describe('a mistyped DATABASE_URL', () => {
   })
 
   test('in live mode makes no database, whatever uses it first: only migrate does', async () => {
-    const place = await emptyPlace({ MODE: 'live' })
+    const place = await createEmptyInstallation({ MODE: 'live' })
     expect(await failure(place)).toMatch(
       /it does not exist; .* unless `npm run -s cli -- migrate` shall make a new one/,
     )
@@ -74,7 +74,7 @@ describe('a mistyped DATABASE_URL', () => {
 
 describe('what others on the machine may read', () => {
   test('is neither the database, nor its log, nor a backup', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     await startService(place)
     const copy = join(place.folder, 'copy.sqlite')
     await cli(place, 'backup', copy)
@@ -85,7 +85,7 @@ describe('what others on the machine may read', () => {
   })
 
   test('is warned of where a database is open to them, and stays as somebody may have wanted it', async () => {
-    const place = await livePlace()
+    const place = await createLiveInstallation()
     const warnings: string[] = []
     const open = async () => {
       const url = place.env.DATABASE_URL

@@ -4,55 +4,55 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { forCustomer } from '../../../src/database/customer-scope.ts'
+import { customerScope } from '../../../src/database/customer-scope.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { pendingWrites } from '../../../src/database/deferred-writes.ts'
+import { deferredWrites } from '../../../src/database/deferred-writes.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { columnsOf } from '../../../src/database/projection.ts'
+import { createProjection } from '../../../src/database/projection.ts'
 import type { Query, Reader, Tx } from '../../../src/database/query.ts'
 import { isRead } from '../../../src/database/query.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlite.ts'
-import { columnsInDatabase } from '../../../src/database/tables.ts'
-import { countInLists, countOfList, seekInList } from '../../../src/lists/counted-list.ts'
+import { columnKindsByTable } from '../../../src/database/tables.ts'
+import { findPageStart, readListCount, updateListCounts } from '../../../src/lists/counted-list.ts'
 import { declaredLists } from '../../../src/lists/declared-lists.ts'
 import type { ListQueries } from '../../../src/lists/queries.ts'
-import { latestInSequence, newRow, nextInSequence } from '../../../src/lists/sequence.ts'
+import { latestSequenceNumber, newRowFields, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { attempt } from '../rows.ts'
 
 /** Queries of operators, and of what runs by itself, which no request runs; each may read what it must. */
 const operatorFolders = ['audit', 'demo/load', 'diagnoses', 'hash-chain', 'webhooks/dispatcher']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
-  'merchants:merchantsNamed': 'finds merchants by a part of the name',
-  'outbox:latestEvents': 'looks for what has happened to any of the merchants that somebody follows',
+  'merchants:merchantsWithNameLike': 'finds merchants by a part of the name',
+  'outbox:latestEventSequences': 'looks for what has happened to any of the merchants that somebody follows',
   'installation:installationRow': 'reads its one row, at start',
-  'merchants:merchantsWithKeys': 'reads the keys of all merchants',
+  'merchants:merchantsWithExtendedPublicKeys': 'reads the keys of all merchants',
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
   'customers:merchantOfCustomer': 'has the id only, and looks at each merchant',
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
   'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',
-  'observability/metrics:processingOf':
+  'observability/metrics:processingPayouts':
     'counts what is on its way, of some merchants; test/observability/metrics has its plan',
-  'observability/metrics:unknownAmong': 'counts among what is asked next; test/observability/metrics has its plan',
+  'observability/metrics:unknownOrderCount': 'counts among what is asked next; test/observability/metrics has its plan',
   'pricing/rates:allRates': 'lists every rate that was ever set',
   'pricing/fees:allFees': 'lists every fee that was ever set',
   'wallets:merchantOfPooledAddress': 'has the address only, and looks at each merchant',
   'wallets:merchantOfWallet': 'has the id only, and looks at each merchant',
   'rails:dueSubmissions': 'looks for what is to be submitted, over all merchants',
-  'rails:dueQuestions': 'looks for what is to be asked, over all merchants',
-  'rails:postponedOrders': 'looks for what a clock that was ahead has put off, over all merchants',
-  'rails:unknownOrders': 'looks for what could not be answered, over all merchants',
-  'rails:orderById': 'has the order only, which tells the merchant',
-  'rails:attentionOfAll': 'lists what a person must look at, over all merchants',
-  'rails:transfersOfRail': 'compares all transfers of a rail with a statement',
-  'rails:openTransferCounts': 'counts what is on its way, for an operator',
-  'rails:shiftDeliveries': 'moves a clock of the sandbox',
-  'rails:shiftTransfers': 'moves a clock of the sandbox',
-  'webhooks/endpoints:troubledEndpoints': 'lists the endpoints that fail',
+  'rails:duePolls': 'looks for what is to be asked, over all merchants',
+  'rails:postponedRailOrders': 'looks for what a clock that was ahead has put off, over all merchants',
+  'rails:unknownRailOrders': 'looks for what could not be answered, over all merchants',
+  'rails:railOrderById': 'has the order only, which tells the merchant',
+  'rails:attentionOfAllMerchants': 'lists what a person must look at, over all merchants',
+  'rails:railOrdersOfRail': 'compares all transfers of a rail with a statement',
+  'rails:openRailOrderCounts': 'counts what is on its way, for an operator',
+  'rails:shiftDeliveryDueTimes': 'moves a clock of the sandbox',
+  'rails:shiftRailOrderDueTimes': 'moves a clock of the sandbox',
+  'webhooks/endpoints:unhealthyEndpoints': 'lists the endpoints that fail',
   'webhooks/endpoints:allSigningKeys': 'tells public keys, every ten seconds at most',
   'webhooks/endpoints:merchantOfWebhookEndpoint': 'has the id only, and looks at each merchant',
   'deposits:watchedAddressesAfter': 'lists what a node watches, of all merchants',
-  'deposits:attentionOfAllDeposits': 'lists what a person must look at, of all merchants',
+  'deposits:depositsInAttention': 'lists what a person must look at, of all merchants',
   'exports:entrySums': 'adds up a thousand numbers at most',
   'exports:payoutSums': 'adds up a thousand numbers at most',
   'exports:depositSums': 'adds up a thousand numbers at most',
@@ -66,11 +66,11 @@ const operatorQueries: Readonly<Record<string, string>> = {
 const smallQueries: Readonly<Record<string, string>> = {
   'asset-codes:allAssetCodes': 'a table of a few codes',
   'asset-codes:allAssetNetworks': 'a table of a few networks',
-  'rail-orders:railRoutes': 'a table of a few routes',
-  'rail-orders:transferRoutes': 'a table of a few routes',
+  'rail-orders:cachedRailRoutes': 'a table of a few routes',
+  'rail-orders:currentRailRoutes': 'a table of a few routes',
   'rail-orders:pausedRails': 'a table of a few rails',
   'payouts:eventsOfPayouts': 'a payout has two events at most',
-  'webhooks/endpoints:countOfEndpoints': 'a merchant has 50 at most',
+  'webhooks/endpoints:countEndpoints': 'a merchant has 50 at most',
 }
 
 /** Queries that read more than what one customer has when they are for one. */
@@ -140,7 +140,7 @@ test('no request reads a whole table or index', () => {
 })
 
 test('a list is read along an index of its filters, if it has any, and within a range', () => {
-  const lists = planned.filter(({ name }) => /:list\.(rows|rowsOfPages|count|numberAfter)( of \w+)?$/.test(name))
+  const lists = planned.filter(({ name }) => /:list\.(rows|rowsOfPages|count|sequenceAfter)( of \w+)?$/.test(name))
   const wrong = lists.filter(({ sql, plan }) => {
     const [, conditions] = /where (.*?)(?: order by| limit)/.exec(sql) ?? []
     const isFiltered = /"(?!merchant_id)\w+" (?:= |is null)/.test(String(conditions))
@@ -156,7 +156,7 @@ test('a list is read along an index of its filters, if it has any, and within a 
 test('what came into a wallet is read along an index of that alone', () => {
   const credits = planned.filter(
     ({ name, sql }) =>
-      /^entries:list\.(rows|count|numberAfter)( of \w+)?$/.test(name) &&
+      /^entries:list\.(rows|count|sequenceAfter)( of \w+)?$/.test(name) &&
       sql.includes(`"kind" not in ('deposit_reversal', 'payout')`),
   )
   const wrong = credits.filter(({ sql, plan }) => {
@@ -212,7 +212,7 @@ test('every query says whose rows it is for, and no request has an operator’s 
     const named = [...sql.matchAll(/\b(?:from|join|into|update) "?(\w+)"?/g)].map(([, table]) => String(table))
     const tellsMerchant = ['payout_transfers']
     const isOwned = named.some(
-      (table) => columnsInDatabase[table] && ![...tablesOfNoMerchant, ...tellsMerchant].includes(table),
+      (table) => columnKindsByTable[table] && ![...tablesOfNoMerchant, ...tellsMerchant].includes(table),
     )
     return isOwned && scope === 'shared'
   })
@@ -282,7 +282,7 @@ async function collectQueries(): Promise<Collected[]> {
       return []
     }
     // What answers nothing may be refused afterwards: the query has been recorded by then.
-    const recorder = { execute, pending: pendingWrites() } as Pick<Tx, 'execute' | 'pending'> as Tx
+    const recorder = { execute, deferred: deferredWrites() } as Pick<Tx, 'execute' | 'deferred'> as Tx
     await attempt(() => run(recorder)).catch(() => {})
   }
 
@@ -299,7 +299,7 @@ async function collectQueries(): Promise<Collected[]> {
     }
   }
   for (const { name: list, queries, ofCustomer } of declaredLists) {
-    const { ofEach, ...ranges } = queries
+    const { byParent: ofEach, ...ranges } = queries
     const ofParents = [...ofEach].map(([parent, each]) =>
       Object.entries(each).map(([name, run]) => [`each.${parent}.${name}`, run] as const),
     )
@@ -311,7 +311,7 @@ async function collectQueries(): Promise<Collected[]> {
         if (!/(^|\.)(rows|byIds?)$/.test(name)) continue
         // With few columns an index may hold all that is read, and seem the better for it.
         for (const column of ['sequence', 'createdAt']) {
-          const columns = columnsOf([column])
+          const columns = createProjection([column])
           const read = (recorder: Tx) => (run as ListQueries['rows'])(recorder, params as never, columns)
           await collect(`${list}:list.${name} of ${column}`, read, isOfCustomers)
         }
@@ -319,14 +319,18 @@ async function collectQueries(): Promise<Collected[]> {
     }
   }
   const key = { merchantId: '', list: '', name: '' }
-  await collect('database:nextInSequence', (tx) => nextInSequence(tx, '', 'addresses:'))
-  await collect('database:newRow', (tx) => newRow(tx, { merchantId: '', now: () => 0, newId: () => '' }, 'payouts'))
-  await collect('database:latestInSequence', (tx) => latestInSequence(tx, key))
-  await collect('database:countInLists', (tx) => countInLists(tx, { ...key, lists: [''], sequence: 1, change: 1 }))
-  await collect('database:countOfList', (tx) => countOfList(tx, key))
+  await collect('database:takeSequenceNumber', (tx) => takeSequenceNumber(tx, '', 'addresses:'))
+  await collect('database:newRowFields', (tx) =>
+    newRowFields(tx, { merchantId: '', now: () => 0, newId: () => '' }, 'payouts'),
+  )
+  await collect('database:latestSequenceNumber', (tx) => latestSequenceNumber(tx, key))
+  await collect('database:updateListCounts', (tx) =>
+    updateListCounts(tx, { ...key, lists: [''], sequence: 1, change: 1 }),
+  )
+  await collect('database:readListCount', (tx) => readListCount(tx, key))
   // Near the newest row and near the oldest, which are two queries.
-  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, total: 1, offset: 0 }))
-  await collect('database:seekInList', (tx) => seekInList(tx, { ...key, total: 1, offset: 1 }))
+  await collect('database:findPageStart', (tx) => findPageStart(tx, { ...key, total: 1, offset: 0 }))
+  await collect('database:findPageStart', (tx) => findPageStart(tx, { ...key, total: 1, offset: 1 }))
   return collected
 }
 
@@ -339,7 +343,7 @@ function asOneCustomer({ name, query }: Collected): Pick<Collected, 'name' | 'qu
   }
   const customerId = '019b7679-7400-7000-8000-000000000000'
   const everyParam = new Proxy({}, { get: () => customerId, ownKeys: () => [] })
-  const db = forCustomer({ execute, write: (run) => run({ execute } as Tx) } as Database, customerId)
+  const db = customerScope({ execute, write: (run) => run({ execute } as Tx) } as Database, customerId)
   // What is of all merchants is asked by the service itself, and refused here.
   void attempt(() => isRead(query) && db.execute(query, everyParam)).catch(() => {})
   void db.write(async (tx) => tx.execute(query, everyParam)).catch(() => {})

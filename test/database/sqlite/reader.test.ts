@@ -1,12 +1,12 @@
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { from, query } from '../../../src/database/query.ts'
+import { query, selectFrom } from '../../../src/database/query.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 import { attempt, idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
 
-const allIds = query(() => from('merchants').select('id').orderBy('id'))
+const allIds = query(() => selectFrom('merchants').select('id').orderBy('id'))
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 

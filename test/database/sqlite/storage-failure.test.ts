@@ -8,7 +8,7 @@ import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Database } from '../../../src/database/database.ts'
-import { acrossMerchants, from, query } from '../../../src/database/query.ts'
+import { acrossMerchants, query, selectFrom } from '../../../src/database/query.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { payouts as payoutList } from '../../../src/modules/payouts/list.ts'
 import { insertKey } from '../../../src/operations/idempotency/repository.ts'
@@ -16,7 +16,7 @@ import { payoutBody, startApp } from '../../support/app.ts'
 import { openTestDatabase, openTestDatabaseAt } from '../open-test-database.ts'
 import { attempt, keyRow, merchantRow, rawQuery, upTo } from '../rows.ts'
 
-const keys = query(() => acrossMerchants(from('idempotencyKeys').select('key').orderBy('createdAt')))
+const keys = query(() => acrossMerchants(selectFrom('idempotencyKeys').select('key').orderBy('createdAt')))
 const countKeys = async (db: Database) => (await keys(db, {})).length
 
 const unavailable = (cause: string) => ({

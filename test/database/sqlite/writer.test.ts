@@ -2,22 +2,22 @@ import { readFile } from 'node:fs/promises'
 import Sqlite from 'better-sqlite3'
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { queueLimit } from '../../../src/database/deadline.ts'
+import { maxQueuedWrites } from '../../../src/database/deadline.ts'
 import type { Tx } from '../../../src/database/query.ts'
-import { from, query } from '../../../src/database/query.ts'
-import { groupLimit } from '../../../src/database/sqlite/sqlite-writer.ts'
-import { latestInSequence, nextInSequence } from '../../../src/lists/sequence.ts'
+import { query, selectFrom } from '../../../src/database/query.ts'
+import { maxBatchSize } from '../../../src/database/sqlite/sqlite-writer.ts'
+import { latestSequenceNumber, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { debitOldestWallet } from '../../../src/modules/ledger/repository.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 import { attempt, idOf, merchantRow, rawQuery, upTo } from '../rows.ts'
 
-const merchantNames = query(() => from('merchants').select('name').orderBy('id'))
+const merchantNames = query(() => selectFrom('merchants').select('name').orderBy('id'))
 const merchantId = idOf(1)
 
-const refusal = new Refusal('WALLET_NOT_FOUND', 'There is none.')
+const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
 const late = { message: 'a statement was run after its operation had ended' }
 
 /** A database with one merchant. */
@@ -38,10 +38,10 @@ async function startDatabase() {
 }
 
 /** The next number of the merchant's sequence of payouts: each operation that commits takes one. */
-const takeNumber = (tx: Tx) => nextInSequence(tx, merchantId, 'addresses:test')
+const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'addresses:test')
 
 async function latestNumber(db: Database): Promise<number> {
-  return (await latestInSequence(db, { merchantId, name: 'addresses:test' }))?.latest ?? 0
+  return (await latestSequenceNumber(db, { merchantId, name: 'addresses:test' }))?.latest ?? 0
 }
 
 describe('operations that start in one turn', () => {
@@ -94,10 +94,10 @@ describe('operations that start in one turn', () => {
   test('form several groups when they are more than one may hold, and keep their order', async () => {
     const { db, counted } = await startDatabase()
 
-    const numbers = await Promise.all(upTo(groupLimit + 1).map(() => db.write(takeNumber)))
+    const numbers = await Promise.all(upTo(maxBatchSize + 1).map(() => db.write(takeNumber)))
 
-    expect(numbers).toEqual(upTo(groupLimit + 1))
-    expect(counted()).toEqual({ writes: groupLimit + 1, commits: 2 })
+    expect(numbers).toEqual(upTo(maxBatchSize + 1))
+    expect(counted()).toEqual({ writes: maxBatchSize + 1, commits: 2 })
   })
 
   test('are answered, refusals too, only when all is committed', async () => {
@@ -133,7 +133,7 @@ describe('a member that throws', () => {
     const answers = await Promise.allSettled([
       db.write(operation),
       db.write(async (tx) => {
-        await latestInSequence(tx, { merchantId, name: 'addresses:test' })
+        await latestSequenceNumber(tx, { merchantId, name: 'addresses:test' })
         throw refusal
       }),
       db.write(operation),
@@ -225,7 +225,7 @@ describe('a member that throws', () => {
 
     const answers = await Promise.allSettled([
       db.write((tx) => insertMerchant(tx, merchantRow(2))),
-      db.write(async (tx) => tx.pending.change('x', { read: () => 0, next: (value: number) => value + 1, store })),
+      db.write(async (tx) => tx.deferred.update('x', { read: () => 0, next: (value: number) => value + 1, store })),
       db.write(takeNumber),
     ])
 
@@ -374,12 +374,12 @@ test('a handle that outlives its operation runs nothing', async () => {
 function fillQueue(db: Database) {
   const answers: Promise<string>[] = []
   expect(() => {
-    while (answers.length <= queueLimit + groupLimit) {
-      db.requireRoom()
+    while (answers.length <= maxQueuedWrites + maxBatchSize) {
+      db.requireQueueSpace()
       answers.push(db.write(async () => 'done'))
     }
   }).toThrow('Too many requests are waiting to be stored.')
-  expect(answers.length).toBeGreaterThanOrEqual(queueLimit)
+  expect(answers.length).toBeGreaterThanOrEqual(maxQueuedWrites)
   return answers
 }
 
@@ -394,7 +394,7 @@ test('a full queue says so before it is given anything, refuses one more and ser
     message: 'Too many requests are waiting to be stored.',
   })
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['done']))
-  expect(() => db.requireRoom()).not.toThrow()
+  expect(() => db.requireQueueSpace()).not.toThrow()
   expect(await db.write(takeNumber)).toBe(1)
 })
 
@@ -437,7 +437,7 @@ test('what is stored within a turn does not come between the parts of a snapshot
     for (let ticks = 0; ticks < 100; ticks++) await null
     return [before, await merchantNames(read, {})]
   })
-  db.requireRoom()
+  db.requireQueueSpace()
   const [before, after] = await snapshot
   await stored
 
@@ -448,13 +448,13 @@ test('what is stored within a turn does not come between the parts of a snapshot
 test('closing answers what was accepted', async () => {
   const { db, path } = await startDatabase()
 
-  const answers = upTo(groupLimit * 2).map(() => db.write(takeNumber))
+  const answers = upTo(maxBatchSize * 2).map(() => db.write(takeNumber))
   await db.close()
 
-  expect(await Promise.all(answers)).toEqual(upTo(groupLimit * 2))
+  expect(await Promise.all(answers)).toEqual(upTo(maxBatchSize * 2))
   const reopened = new Sqlite(path, { readonly: true })
   onTestFinished(() => void reopened.close())
-  expect(reopened.prepare('select latest from sequences').pluck().get()).toBe(groupLimit * 2)
+  expect(reopened.prepare('select latest from sequences').pluck().get()).toBe(maxBatchSize * 2)
 })
 
 test('a write after closing is refused', async () => {
@@ -474,7 +474,7 @@ test('the writing connection syncs each commit and holds foreign keys', async ()
   ])
 
   expect(settings).toEqual([[{ synchronous: 2n }], [{ foreignKeys: 1n }], [{ journalMode: 'wal' }]])
-  await expect(db.write((tx) => nextInSequence(tx, idOf(404), 'addresses:test'))).rejects.toMatchObject({
+  await expect(db.write((tx) => takeSequenceNumber(tx, idOf(404), 'addresses:test'))).rejects.toMatchObject({
     code: 'SQLITE_CONSTRAINT_FOREIGNKEY',
   })
 })

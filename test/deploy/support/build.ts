@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { baseNode, layBase, runInside } from './container.ts'
+import { baseNode, createBaseImage, runInside } from './container.ts'
 import type { Instruction, Stage } from './dockerfile.ts'
 import { pairsOf, readDockerfile } from './dockerfile.ts'
 import { contextFiles } from './ignored-files.ts'
@@ -20,7 +20,7 @@ export type Image = {
   healthcheck: readonly string[]
 }
 
-export type Building = {
+export type ImageBuildOptions = {
   /** What the builder is given, by its `.dockerignore`. */
   readonly context: string
   /** An empty folder for the stages. */
@@ -30,7 +30,7 @@ export type Building = {
 }
 
 /** Carries out a Dockerfile, step by step; the last stage. @throws at a step that fails, or is of a kind that is not known */
-export async function buildImage(path: string, building: Building): Promise<Image> {
+export async function buildImage(path: string, building: ImageBuildOptions): Promise<Image> {
   const stages = readDockerfile(readFileSync(path, 'utf8'))
   const built = new Map<string, Image>()
   let image: Image | undefined
@@ -43,7 +43,7 @@ export async function buildImage(path: string, building: Building): Promise<Imag
   return image
 }
 
-type Step = { readonly image: Image; readonly built: ReadonlyMap<string, Image>; readonly building: Building }
+type Step = { readonly image: Image; readonly built: ReadonlyMap<string, Image>; readonly building: ImageBuildOptions }
 
 const standardPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -52,7 +52,7 @@ const nodeBase = `node:${readFileSync(join(import.meta.dirname, '../../../.node-
 function beginStage({ base }: Stage, folder: string): Image {
   if (![nodeBase, 'debian:trixie-slim'].includes(base)) throw new Error(`nothing here stands for ${base}`)
   const hasNpm = base === nodeBase
-  layBase(folder, hasNpm)
+  createBaseImage(folder, hasNpm)
   return {
     folder,
     hasNpm,
@@ -112,7 +112,7 @@ function copyFromStage({ words, flags }: Instruction, { image, built }: Pick<Ste
   requireDone(spawnSync('cp', ['-a', `${join(from.folder, source)}/.`, to], { encoding: 'utf8' }), basename(source))
 }
 
-async function run(text: string, image: Image, { install }: Building): Promise<void> {
+async function run(text: string, image: Image, { install }: ImageBuildOptions): Promise<void> {
   const [first = '', ...rest] = text.split(' && ')
   const isInstalled = install !== null && first.startsWith('npm ci')
   if (isInstalled) install(first, join(image.folder, image.workdir))

@@ -12,7 +12,7 @@ export type Root = {
 }
 
 /** How a command is run there. */
-export type Inside = {
+export type ContainerProcess = {
   readonly words: readonly string[]
   readonly workdir: string
   readonly environment: NodeJS.ProcessEnv
@@ -23,7 +23,7 @@ export type Inside = {
 }
 
 /** Why nothing can be run there on this machine; `null` where it can. */
-export const cannotContain: string | null =
+export const containerSkipReason: string | null =
   process.platform !== 'linux' || process.getuid?.() !== 0
     ? 'only root of a Linux may make mounts of its own'
     : spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status === 0
@@ -36,7 +36,7 @@ export const cannotContain: string | null =
  *
  * With volumes nothing but those and `/dev/shm` can be written, and nobody can get rights that they have not.
  */
-export function runInside(root: Root, inside: Inside): ChildProcess {
+export function runInside(root: Root, inside: ContainerProcess): ChildProcess {
   const words = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-euc', setUp(root, inside), 'sh', ...inside.words]
   return spawn('unshare', words, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
@@ -45,7 +45,7 @@ export function runInside(root: Root, inside: Inside): ChildProcess {
 export const baseNode = '/opt/node/bin/node'
 
 /** Makes an empty folder the file system of a base: its places, the links into /usr that Debian and this machine have, and Node. */
-export function layBase(folder: string, hasNode: boolean): void {
+export function createBaseImage(folder: string, hasNode: boolean): void {
   for (const place of ['usr', 'etc', 'proc', 'dev', 'tmp', 'root']) mkdirSync(join(folder, place), { recursive: true })
   for (const name of ['bin', 'sbin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`))) {
     symlinkSync(readlinkSync(`/${name}`), join(folder, name))
@@ -55,7 +55,7 @@ export function layBase(folder: string, hasNode: boolean): void {
   copyFileSync(process.execPath, join(folder, baseNode))
 }
 
-function setUp({ folder, hasNpm }: Root, { workdir, environment, user, volumes }: Inside): string {
+function setUp({ folder, hasNpm }: Root, { workdir, environment, user, volumes }: ContainerProcess): string {
   const at = (place: string) => quoted(join(folder, place))
   const settings = Object.entries(environment).map(([name, value]) => quoted(`${name}=${value}`))
   const [uid = '0', gid = uid] = user.split(':')

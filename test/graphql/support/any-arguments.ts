@@ -10,14 +10,14 @@ import {
 } from 'graphql'
 
 /** What documents can name: ids by type, cursors by their list, such as `Merchant.wallets`, or `wallets` after the id of whose they are. */
-export type Known = {
+export type KnownValues = {
   readonly ids: Readonly<Record<string, readonly string[]>>
   readonly cursors: Readonly<Record<string, readonly string[]>>
   readonly idempotencyKeys: readonly string[]
 }
 
 /** Where the chance of one document comes from. */
-export type Chance = {
+export type RandomChoice = {
   /** A number from 0 to below `choices`. */
   readonly next: (choices: number) => number
   readonly oneOf: <Choice>(choices: readonly Choice[]) => Choice
@@ -45,7 +45,12 @@ const codes = ['USDC', 'NGN', 'USDT', 'ZAR', 'XYZ', 'quote " and \\ and \u2028']
 const junk = ['', 'junk', '12', '00000000-0000-7000-8000-000000000000', 'V2FsbGV0Ojk=']
 
 /** Values for all arguments and inputs of the schema. */
-export function anyArguments(known: Known, { next, oneOf, once }: Chance, variables: Variables, isFaulty: boolean) {
+export function randomArguments(
+  known: KnownValues,
+  { next, oneOf, once }: RandomChoice,
+  variables: Variables,
+  isFaulty: boolean,
+) {
   const idOf = (...types: readonly string[]): string => {
     if (once(12)) return oneOf(junk)
     const ids = types.flatMap((type) => known.ids[type] ?? [])
@@ -197,7 +202,7 @@ export function anyArguments(known: Known, { next, oneOf, once }: Chance, variab
 }
 
 /** Variables with names of every kind, with and without defaults, of which some are not given. */
-export function newVariables({ next, oneOf, once }: Chance): Variables {
+export function newVariables({ next, oneOf, once }: RandomChoice): Variables {
   const declared = new Map<string, { readonly text: string; readonly value: unknown }>()
   const nameOf = (): string => {
     const odd = once(12) ? oneOf([...namesOfJavaScript, '__proto__', 'id_1', '_']) : ''

@@ -11,14 +11,14 @@ import {
   parse,
   validate,
 } from 'graphql'
-import { excessOf } from '../../../src/graphql/documents/limits.ts'
+import { exceededDocumentLimit } from '../../../src/graphql/documents/limits.ts'
 import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
-import type { Chance, Known } from './any-arguments.ts'
-import { anyArguments, namesOfJavaScript, newVariables } from './any-arguments.ts'
-import type { AskOneWay, Document } from './two-ways.ts'
+import type { KnownValues, RandomChoice } from './any-arguments.ts'
+import { namesOfJavaScript, newVariables, randomArguments } from './any-arguments.ts'
+import type { AskOneWay, RequestDocument } from './two-ways.ts'
 
 /** Asks for what documents can name: every id, and cursors of every list. */
-export async function whatIsKnown(ask: AskOneWay, idempotencyKeys: readonly string[]): Promise<Known> {
+export async function collectKnownValues(ask: AskOneWay, idempotencyKeys: readonly string[]): Promise<KnownValues> {
   const dataOf = async (query: string) => JSON.parse((await ask({ query })).text.slice(4)).data
   const edges = (fields: string) =>
     fields.replaceAll(' ', '(first:20){edges{cursor node{... on Node{__typename id}}}} ')
@@ -53,17 +53,18 @@ export async function whatIsKnown(ask: AskOneWay, idempotencyKeys: readonly stri
 }
 
 /** A stream of valid documents within the limits; a few of them ask with arguments that some field refuses. */
-export function* anyDocuments(
+export function* randomDocuments(
   random: () => number,
-  known: Known,
-  isWanted: (document: Document) => boolean = () => true,
-): Generator<Document, never> {
+  known: KnownValues,
+  isWanted: (document: RequestDocument) => boolean = () => true,
+): Generator<RequestDocument, never> {
   for (;;) {
     const document = anyDocument(random, known)
     if (!isWanted(document)) continue
     const node = parse(document.query)
     // A few give one name to fields of two types, or are too long.
-    if (document.query.length < 10_000 && excessOf(node) === null && validate(schema, node).length === 0) yield document
+    if (document.query.length < 10_000 && exceededDocumentLimit(node) === null && validate(schema, node).length === 0)
+      yield document
   }
 }
 
@@ -75,15 +76,15 @@ type Fragment = {
   readonly text: string
 }
 
-function anyDocument(random: () => number, known: Known): Document {
+function anyDocument(random: () => number, known: KnownValues): RequestDocument {
   const next = (choices: number) => Math.floor(random() * choices)
   const oneOf = <Choice>(choices: readonly Choice[]) => choices[next(choices.length)] as Choice
   const once = (inTimes: number) => next(inTimes) === 0
-  const chance: Chance = { next, oneOf, once }
+  const chance: RandomChoice = { next, oneOf, once }
   const isFaulty = once(7)
   const isConditional = once(3)
   const variables = newVariables(chance)
-  const argumentsOf = anyArguments(known, chance, variables, isFaulty)
+  const argumentsOf = randomArguments(known, chance, variables, isFaulty)
   const fragments: Fragment[] = []
   /** What each name of the answer stands for: one stands for the same everywhere, so that all can merge. */
   const meanings = new Map<string, string>()

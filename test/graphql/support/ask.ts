@@ -4,10 +4,10 @@ import type { Query } from '../../../src/database/query.ts'
 import { createServer } from '../../../src/server/host.ts'
 import type { App, AppOptions } from '../../support/app.ts'
 import { loggerOfPlanFaults } from '../../support/app.ts'
-import { signsShown } from './world.ts'
+import { findSigns } from './world.ts'
 
 /** An answer as it came; `text` without its request id, so that two that say the same are equal. */
-export type Answered = {
+export type AskResult = {
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
   readonly data: any
@@ -15,13 +15,13 @@ export type Answered = {
   readonly errors: any[]
 }
 
-export type Ask = (query: string, variables?: object) => Promise<Answered>
+export type Ask = (query: string, variables?: object) => Promise<AskResult>
 
 /**
  * Asks the GraphQL door as one merchant, and holds every answer to what must always be so: it is no fault of the service,
  * and nothing by which another merchant's data is recognised stands in it, plain or within an id or a cursor.
  */
-export function asking(
+export function createAsk(
   app: App,
   {
     key = app.merchant.apiKey,
@@ -43,7 +43,7 @@ export function asking(
     const what = `${query.slice(0, 80)} ${JSON.stringify(variables).slice(0, 200)}: ${body.slice(0, 500)}`
     expect(statusCode, what).toBe(body.includes('"INSUFFICIENT_SCOPE"') ? 403 : 200)
     expect(body, what).not.toContain('INTERNAL')
-    expect(signsShown(`${body} ${decodedIn(body)}`, canaries), what).toEqual([])
+    expect(findSigns(`${body} ${decodedIn(body)}`, canaries), what).toEqual([])
     const text = body.replace(/"requestId":"[^"]*"/g, '"requestId":""')
     const { data = null, errors = [] } = JSON.parse(isStream ? firstEvent(text) : text)
     return { text, data, errors }
@@ -51,17 +51,17 @@ export function asking(
 }
 
 /** Another server of the same service, such as one that plans nothing; closed when the test ends. */
-export function serverLike(
+export function createServerVariant(
   app: App,
   {
     isPlanned = true,
-    hasShortWay = true,
+    hasFastPath = true,
     onLog,
     service = app.service,
-  }: Pick<AppOptions, 'isPlanned' | 'hasShortWay' | 'onLog'> & { service?: App['service'] },
+  }: Pick<AppOptions, 'isPlanned' | 'hasFastPath' | 'onLog'> & { service?: App['service'] },
 ) {
   const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
-  const server = createServer({ service, logger, rateLimit: null, hasShortWay, isPlanned })
+  const server = createServer({ service, logger, rateLimit: null, hasFastPath: hasFastPath, isPlanned })
   onTestFinished(() => server.close())
   return server
 }
@@ -77,7 +77,7 @@ function streaming(app: App, key: string) {
     return app.db.execute<Result>(query, params)
   }
   const start = async () => {
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     return { server, url: await server.listen({ port: 0, host: '127.0.0.1' }) }
   }
   let started: ReturnType<typeof start> | undefined

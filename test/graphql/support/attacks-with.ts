@@ -1,10 +1,10 @@
-import type { Document } from './two-ways.ts'
+import type { RequestDocument } from './two-ways.ts'
 
 /** A word that no source holds. */
 export const marker = 'Kuckucksei'
 
 /** Documents with a word of the caller in every place that a document, its variables and what it stores have for one. */
-export function attacksWith(word: string): Document[] {
+export function attacksWith(word: string): RequestDocument[] {
   const texts = [
     word,
     `");globalThis.${word}=1;("`,

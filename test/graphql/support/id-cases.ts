@@ -1,5 +1,5 @@
 import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
-import type { Answered } from './ask.ts'
+import type { AskResult } from './ask.ts'
 import { everythingOf } from './selection.ts'
 import type { NodeType, Thing, World } from './world.ts'
 import { nodeTypes } from './world.ts'
@@ -316,7 +316,7 @@ export const idCases: Record<string, IdCase> = {
  * What came of a request in a word: `found`, `null`, `nothing` for an empty list, or the code of a typed error and the
  * field that it names; `error` before it where the error stands beside the data.
  */
-export function outcomeOf({ data, errors }: Answered): string {
+export function outcomeOf({ data, errors }: AskResult): string {
   if (errors.length > 0) {
     const [{ extensions }] = errors
     return ['error', extensions.code, ...(extensions.fields ?? []).map(({ field }: { field: string }) => field)].join(

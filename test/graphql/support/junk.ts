@@ -1,4 +1,4 @@
-import { globalId } from '../../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
 import type { Thing } from './world.ts'
 
 /** Texts that are no id of anything, though some come close to the one of `thing`. */
@@ -52,10 +52,10 @@ export function junkIds({ type, id }: Thing): string[] {
     btoa(`Node:${id}`),
     btoa(`${type}:junk`),
     btoa(`${type}:' or 1=1 --`),
-    globalId(type, globalId(type, id)),
-    globalId('BankPayoutMethod', globalId('WalletPayoutMethod', id)),
-    globalId('WalletPayoutMethod', globalId('BankPayoutMethod', id)),
-    encodeURIComponent(`${globalId(type, id)}=`),
+    toGlobalId(type, toGlobalId(type, id)),
+    toGlobalId('BankPayoutMethod', toGlobalId('WalletPayoutMethod', id)),
+    toGlobalId('WalletPayoutMethod', toGlobalId('BankPayoutMethod', id)),
+    encodeURIComponent(`${toGlobalId(type, id)}=`),
   ]
 }
 

@@ -1,10 +1,10 @@
 import type { GraphQLObjectType, GraphQLOutputType } from 'graphql'
 import { getNamedType } from 'graphql'
-import { globalId } from '../../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
 import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
 import type { App } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import type { Answered, Ask } from './ask.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import type { Ask, AskResult } from './ask.ts'
 import { connectionFieldsOf } from './walk.ts'
 
 /**
@@ -37,7 +37,7 @@ export async function askFor(
   { list, parentId, args }: ListCall,
   slice: Readonly<Record<string, unknown>> = {},
   selection = wholeConnection,
-): Promise<Answered & { connection: ConnectionAnswer }> {
+): Promise<AskResult & { connection: ConnectionAnswer }> {
   const [owner = '', field = ''] = list.split('.')
   const fields = (schema.getType(owner) as GraphQLObjectType).getFields()
   const given = Object.entries({ ...args, ...slice })
@@ -91,7 +91,7 @@ export async function rowsOf(
   merchantId = app.merchant.id,
 ): Promise<StoredRow[]> {
   const [owner = '', field] = list.split('.')
-  const stored = await whatIsStored(app)
+  const stored = await readStoredRows(app)
   const rows = (table: string): StoredRow[] => (stored[table] ?? []).map((row) => JSON.parse(row))
   const table = {
     payoutMethods: 'payout_methods',
@@ -122,8 +122,8 @@ export async function rowsOf(
 /** The global id of a row of a list. */
 export function globalIdOf(list: string, row: StoredRow): string {
   const item = itemOf(list)
-  if (item !== 'PayoutMethod') return globalId(item, row.id)
-  return globalId(row.type === 'BANK' ? 'BankPayoutMethod' : 'WalletPayoutMethod', row.id)
+  if (item !== 'PayoutMethod') return toGlobalId(item, row.id)
+  return toGlobalId(row.type === 'BANK' ? 'BankPayoutMethod' : 'WalletPayoutMethod', row.id)
 }
 
 /** The lists of a merchant: each of its own once, and those of things for each of `parents`. */

@@ -15,7 +15,7 @@ export function recordingStatements(service: Service) {
   const statements: Statement[] = []
   const execute = <Result>(query: Query, params: object) => {
     const { sql } = new SqliteQueryCompiler().compileQuery(query.node, { queryId: '' } as never)
-    statements.push({ sql, params: params as Statement['params'], columns: query.columns?.names ?? null })
+    statements.push({ sql, params: params as Statement['params'], columns: query.projection?.names ?? null })
     return service.db.execute<Result>(query, params)
   }
   return {

@@ -13,7 +13,7 @@ import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import type { Service } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { dullCustomer } from '../../support/bodies.ts'
+import { sampleCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 
 /** Texts that an answer must escape, or must not. */
@@ -38,7 +38,7 @@ type Filled = { readonly merchantId: string; readonly idempotencyKeys: readonly 
  *
  * @param forward moves the clock of the service on, so that things have times of their own
  */
-export async function fillRichly(service: Service, url: string, forward: () => void): Promise<Filled> {
+export async function seedRichData(service: Service, url: string, forward: () => void): Promise<Filled> {
   const { id: merchantId } = await createMerchant(service, { name: oddTexts[0] })
   const context = (key: string | null = null) => {
     forward()
@@ -48,10 +48,10 @@ export async function fillRichly(service: Service, url: string, forward: () => v
   const text = (place: number) => oddTexts[place % oddTexts.length] as string
 
   const person = (place: number) =>
-    perform(createCustomer, context(), { ...dullCustomer, firstName: text(place), city: text(place + 1) })
+    perform(createCustomer, context(), { ...sampleCustomer, firstName: text(place), city: text(place + 1) })
   const company = (place: number) =>
     perform(createCustomer, context(), {
-      ...dullCustomer,
+      ...sampleCustomer,
       customerType: 'business',
       businessName: text(place),
       businessType: text(place + 1),

@@ -9,7 +9,7 @@ import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
 import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { asking, serverLike } from './ask.ts'
+import { createAsk, createServerVariant } from './ask.ts'
 import { everyList, itemOf } from './lists.ts'
 
 /** Asks a service whose statements are counted. */
@@ -19,7 +19,7 @@ export function countingStatements(app: App) {
     statements++
     return app.db.execute<Result>(query, params)
   }
-  const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+  const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
   /** How many statements reading takes, beside those that every request takes. */
   const countOf = async (act: () => Promise<unknown>) => {
     // What a start reads is not what a request reads.
@@ -31,7 +31,7 @@ export function countingStatements(app: App) {
     await ask('{ __typename }')
     return all - statements
   }
-  const ask = asking(app, { server })
+  const ask = createAsk(app, { server })
   return { ask, countOf }
 }
 

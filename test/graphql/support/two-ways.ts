@@ -1,28 +1,28 @@
 import type { GraphQLSchema } from 'graphql'
 import { createLogger } from '../../../src/app/logger.ts'
 import { createEngine } from '../../../src/graphql/execution/engine.ts'
-import { answer, bodyOf } from '../../../src/graphql/execution/execute.ts'
-import { noCaller } from '../../../src/operations/access/api-caller.ts'
+import { executeRequest, serializeResult } from '../../../src/graphql/execution/execute.ts'
+import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import type { Service } from '../../../src/operations/context.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
-import { httpOf } from '../../../src/server/graphql/status.ts'
+import { responseHeadOf } from '../../../src/server/graphql/status.ts'
 
 /** What a client sends. */
-export type Document = {
+export type RequestDocument = {
   readonly query: string
   readonly variables?: Readonly<Record<string, unknown>>
   readonly operationName?: string | null
 }
 
 /** An answer: its status and its bytes, and which way it came. */
-export type Answered = {
+export type PathAnswer = {
   readonly text: string
   readonly isPlanned: boolean
   readonly hasErrors: boolean
 }
 
 /** Asks the engine as one merchant. */
-export type AskOneWay = (document: Document) => Promise<Answered>
+export type AskOneWay = (document: RequestDocument) => Promise<PathAnswer>
 
 /** One service's engine with plans and another without, each asked as the endpoint asks it. */
 export function bothWays(service: Service, merchantId: string, schema: GraphQLSchema = sandboxSchema) {
@@ -30,13 +30,13 @@ export function bothWays(service: Service, merchantId: string, schema: GraphQLSc
   const way = (isPlanned: boolean): AskOneWay => {
     const engine = createEngine(schema, { isPlanned })
     return async ({ query, variables = {}, operationName = null }) => {
-      const asked = { service, engine, merchantId, caller: noCaller, requestId: 'same', log }
-      const answered = await answer({ query, variables, operationName }, asked)
+      const asked = { service, engine, merchantId, caller: systemCaller, requestId: 'same', log }
+      const answered = await executeRequest({ query, variables, operationName }, asked)
       if (!answered) throw new Error('a subscription has many answers')
       const { result } = answered
-      const { status } = httpOf(result, 'application/graphql-response+json')
+      const { status } = responseHeadOf(result, 'application/graphql-response+json')
       return {
-        text: `${status} ${bodyOf(result)}`,
+        text: `${status} ${serializeResult(result)}`,
         isPlanned: result.dataText !== undefined,
         hasErrors: result.errors !== undefined,
       }
@@ -46,23 +46,23 @@ export function bothWays(service: Service, merchantId: string, schema: GraphQLSc
 }
 
 /** What came of documents that were asked both ways. */
-export type Compared = {
+export type ExecutionComparison = {
   count: number
   planned: number
   withErrors: number
   /** Those that no plan answered though nothing is wrong with them. */
-  readonly unplanned: Document[]
+  readonly unplanned: RequestDocument[]
   /** Those that were not answered alike, with both answers. */
-  readonly different: { readonly document: Document; readonly texts: readonly string[] }[]
+  readonly different: { readonly document: RequestDocument; readonly texts: readonly string[] }[]
 }
 
 /** Asks so many documents both ways, until a few are not answered alike. */
 export async function compareWays(
   { planned, interpreted }: ReturnType<typeof bothWays>,
-  documents: Iterator<Document, never>,
+  documents: Iterator<RequestDocument, never>,
   count: number,
-): Promise<Compared> {
-  const seen: Compared = { count: 0, planned: 0, withErrors: 0, unplanned: [], different: [] }
+): Promise<ExecutionComparison> {
+  const seen: ExecutionComparison = { count: 0, planned: 0, withErrors: 0, unplanned: [], different: [] }
   while (seen.count < count && seen.different.length < 3) {
     const document = documents.next().value
     const one = await planned(document)

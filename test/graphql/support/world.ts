@@ -1,5 +1,5 @@
 import { insertRow } from '../../../src/database/query.ts'
-import { globalId } from '../../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { listEvents } from '../../../src/modules/events/list-events.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
@@ -10,7 +10,7 @@ import { testWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/tes
 import type { App, Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import { dueTime } from '../../support/times.ts'
 import type { Words } from './makers.ts'
 import { makersFor } from './makers.ts'
@@ -207,7 +207,7 @@ export function hasUuid(type: string): boolean {
 
 /** Every spelling that an id argument takes for a thing, the UUID itself first. */
 export function spellingsOf({ type, id }: Thing): string[] {
-  const forms = [globalId(type, id), globalId(type, id.toUpperCase())]
+  const forms = [toGlobalId(type, id), toGlobalId(type, id.toUpperCase())]
   return !hasUuid(type) ? forms : [id, id.toUpperCase(), ...forms]
 }
 
@@ -246,7 +246,7 @@ function signsIn(value: string): string[] {
  * Which of some signs a text shows. One of digits alone is shown where it stands by itself: there are those of six, and six
  * digits stand in the UUIDs of some run by chance.
  */
-export function signsShown(text: string, signs: readonly string[]): string[] {
+export function findSigns(text: string, signs: readonly string[]): string[] {
   return signs.filter(
     (sign) =>
       text.includes(sign) && (/\D/.test(sign) || new RegExp(`(?<![\\da-z])${sign}(?![\\da-z])`, 'i').test(text)),
@@ -262,7 +262,7 @@ async function rowsWhere(
   isWanted: (row: StoredRow, table: string) => boolean,
 ): Promise<Record<string, StoredRow[]>> {
   return Object.fromEntries(
-    Object.entries(await whatIsStored(app)).map(([table, rows]) => [
+    Object.entries(await readStoredRows(app)).map(([table, rows]) => [
       table,
       rows.map((row) => JSON.parse(row) as StoredRow).filter((row) => isWanted(row, table)),
     ]),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { audit } from '../../../src/modules/audit/audit.ts'
-import { transfersOfAnotherCause } from '../../../src/modules/audit/repository.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
+import { transfersWithWrongCause } from '../../../src/modules/audit/repository.ts'
 import { reportDeposit } from '../../../src/modules/deposits/report-deposit.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
@@ -417,7 +417,7 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
     const checked: string[] = []
 
     const onProgress = (check: string, done: number, count: number) => void (done < count && checked.push(check))
-    const { findings, ...summary } = await audit(app.service, onProgress)
+    const { findings, ...summary } = await auditBooks(app.service, onProgress)
 
     expect(findings.map(({ contradictions }) => contradictions)).toEqual(findings.map(() => 0))
     expect(findings.map(({ check }) => check)).toEqual(checked)
@@ -438,7 +438,7 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
     const app = await startBusyApp(engine)
     await tamperWith(app, ...statements)
 
-    const { balanced, findings } = await audit(app.service)
+    const { balanced, findings } = await auditBooks(app.service)
 
     expect(balanced).toBe(false)
     const finding = findings.find((each) => each.check === check)
@@ -450,20 +450,20 @@ describe.each(everyEngine)('the audit on %s', (engine) => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update transfers set reference = 'other' where kind = 'deposit'`)
 
-    expect(await transfersOfAnotherCause(app.db, {})).toHaveLength(3)
+    expect(await transfersWithWrongCause(app.db, {})).toHaveLength(3)
   })
 
   test('holds payouts of before there were checksums against their fingerprints, and finds nothing', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update payouts set checksum = null`)
-    expect(await audit(app.service)).toMatchObject({ balanced: true })
+    expect(await auditBooks(app.service)).toMatchObject({ balanced: true })
   })
 
   test('sums what is beyond 64 bits', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update accounts set balance = 9223372036854775807`)
     await tamperWith(app, `update accounts set asset_code = 'USDC'`)
-    const { wallets } = await audit(app.service)
+    const { wallets } = await auditBooks(app.service)
     expect(wallets).toEqual({ USDC: '184467440737.09551614' })
   })
 })
@@ -478,7 +478,7 @@ test.each(everyEngine)('deposits of more than an amount can be contradict nothin
       balance_after, created_at from deposits where wallet_id = '${id}' limit 1`,
   )
   const finding = async () => {
-    const { findings } = await audit(app.service)
+    const { findings } = await auditBooks(app.service)
     return findings.find(({ check }) => check === 'every wallet knows what was deposited in it')?.examples
   }
 

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import type { Audit } from '../../../src/modules/audit/audit.ts'
+import type { AuditResult } from '../../../src/modules/audit/audit.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
-import { cli, emptyPlace } from '../../support/process.ts'
+import { cli, createEmptyInstallation } from '../../support/process.ts'
 
 const key = 'a key that is nowhere else'
 const accountNumber = '9081726354'
@@ -23,7 +23,7 @@ async function damagedPlace(placeOfByte: (file: Buffer, merchantId: string) => n
   const place = placeOfByte(file, app.merchant.id)
   expect(place).toBeGreaterThan(0)
   file[place] = Number(file[place]) ^ 1
-  const damaged = await emptyPlace()
+  const damaged = await createEmptyInstallation()
   writeFileSync(damaged.file, file)
   return damaged
 }
@@ -37,7 +37,7 @@ describe('one bit that a disk has turned', () => {
     const place = await damagedPlace(inIndex)
 
     const { code, json } = await cli(place, 'audit', '--json')
-    const { balanced, findings } = json() as Audit
+    const { balanced, findings } = json() as AuditResult
 
     expect([code, balanced]).toEqual([1, false])
     const found = findings.find(({ contradictions }) => contradictions > 0)
@@ -57,7 +57,7 @@ describe('one bit that a disk has turned', () => {
     const place = await damagedPlace(inRow)
 
     const { code, json } = await cli(place, 'audit', '--json')
-    const { balanced, findings } = json() as Audit
+    const { balanced, findings } = json() as AuditResult
 
     expect([code, balanced]).toEqual([1, false])
     expect(findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)).toEqual([

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createClientToken } from '../../../src/modules/client-tokens/create-client-token.ts'
-import { noCaller } from '../../../src/operations/access/api-caller.ts'
+import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { bankMethodBody, everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { bearing, newKey, tokenFor } from './support/tokens.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
@@ -20,7 +20,7 @@ describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) 
     ]
     const token = await tokenFor(app, own)
     const rest = (method: 'GET' | 'POST', path: string, body?: object) =>
-      app.rest(method, path, { ...bearing(token), ...(body && { body }) })
+      app.rest(method, path, { ...bearerOptions(token), ...(body && { body }) })
 
     for (const wallet of wallets.slice(0, 2)) expect((await rest('GET', `/api/wallets/${wallet}`)).status).toBe(404)
     expect((await rest('GET', `/api/wallets/${wallets[2]}`)).body.data.balance).toBe('300.00000000')
@@ -31,7 +31,7 @@ describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) 
          wallets { totalCount nodes { uuid balance addresses { address } ledgerEntries { totalCount nodes { balanceAfter } } } }
          customers { totalCount nodes { uuid wallets { totalCount } } } payouts { totalCount } payoutMethods { totalCount } }`,
       {},
-      bearing(token),
+      bearerOptions(token),
     )
     expect(errors).toEqual([])
     expect(data).toMatchObject({
@@ -58,7 +58,7 @@ describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) 
     const [own, other] = [await app.customer(), await app.customer()]
     const token = await tokenFor(app, own, ['read'])
     const waitOf = (request: object) => app.rest('GET', '/api/events?after=2&wait=20', request)
-    const [ofCustomer, ofMerchant] = [waitOf(bearing(token)), waitOf({})]
+    const [ofCustomer, ofMerchant] = [waitOf(bearerOptions(token)), waitOf({})]
     const changed = await app.graphql(
       'mutation ($id: ID!) { updateCustomer(input: { customerId: $id, firstName: "Grace" }) { __typename } }',
       { id: other },
@@ -97,7 +97,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
           customer_id: 'customer_id' in given ? customerId : null,
         },
       ])
-      expect((await app.rest('GET', '/api/wallets', bearing(body.data.token))).status).toBe(
+      expect((await app.rest('GET', '/api/wallets', bearerOptions(body.data.token))).status).toBe(
         given.scopes.some((scope) => scope === 'read') ? 200 : 403,
       )
     }
@@ -124,11 +124,11 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
     const app = await startAt()
     const { id } = await newKey(app, { scopes: ['read', 'wallets'] })
     // As an operator who names the key.
-    const context = createContext(app.service, app.merchant.id, null, 0, { ...noCaller, keyId: id })
+    const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId: id })
     const make = (scopes: readonly string[]) =>
       perform(createClientToken, context, { scopes } as Parameters<typeof createClientToken>[1])
     expect(await make(['wallets', 'read'])).toMatchObject({ scopes: ['read', 'wallets'], customerId: null })
-    expect(await refusalOf(() => make(['read', 'payouts']))).toMatchObject({
+    expect(await domainErrorOf(() => make(['read', 'payouts']))).toMatchObject({
       code: 'INSUFFICIENT_SCOPE',
       message: 'This API key lacks the scope payouts; it has read, wallets.',
     })
@@ -137,8 +137,8 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
   test('is refused to the service itself, which has no API key', async () => {
     const app = await startAt()
     for (const keyId of [null, '0123456789abcdef']) {
-      const context = createContext(app.service, app.merchant.id, null, 0, { ...noCaller, keyId })
-      expect(await refusalOf(() => perform(createClientToken, context, { scopes: ['read'] }))).toMatchObject({
+      const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId })
+      expect(await domainErrorOf(() => perform(createClientToken, context, { scopes: ['read'] }))).toMatchObject({
         code: 'INVALID_TOKEN',
         message: 'A token is made with an API key.',
       })

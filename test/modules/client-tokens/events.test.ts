@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
 import type { Tx } from '../../../src/database/query.ts'
-import { insertEventRow, takeNumbers } from '../../../src/modules/outbox/repository.ts'
+import { insertEventRow, reserveSequenceNumbers } from '../../../src/modules/outbox/repository.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { listen } from '../../graphql/support/listen.ts'
-import { signsShown } from '../../graphql/support/world.ts'
+import { findSigns } from '../../graphql/support/world.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
 import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
-import { bearing, tokenFor } from './support/tokens.ts'
+import { bearerOptions, tokenFor } from './support/tokens.ts'
 
 type Told = { readonly id: string; readonly sequence: number; readonly type: string; readonly data: { id: string } }
 type Page = { readonly data: readonly Told[]; readonly pagination: { after: number; hasMore: boolean } }
 
 async function pageFor(app: App, token: string, after: number, more = ''): Promise<Page> {
-  const { status, body } = await app.rest('GET', `/api/events?after=${after}&limit=100${more}`, bearing(token))
+  const { status, body } = await app.rest('GET', `/api/events?after=${after}&limit=100${more}`, bearerOptions(token))
   expect([status, body.error]).toEqual([200, undefined])
   return body
 }
@@ -35,7 +35,7 @@ async function pagesFor(app: App, token: string): Promise<Page[]> {
 async function happenToOthers({ db, merchant, service }: App, count: number, latest: number): Promise<void> {
   const merchantId = merchant.id
   const write = async (tx: Tx) => {
-    await takeNumbers(tx, { merchantId, name: 'events', latest: count, latestTime: 0n })
+    await reserveSequenceNumbers(tx, { merchantId, name: 'events', latest: count, latestTime: 0n })
     for (let sequence = latest + 1; sequence <= latest + count; sequence++) {
       const event = { merchantId, sequence, objectId: service.newId(), time: 0n, data: null }
       await insertEventRow(tx, { ...event, type: 'payout.initiated', version: 1 })
@@ -59,10 +59,10 @@ describe.each(everyEngine)('the events of one customer on %s', (engine) => {
     // What was deleted is told as it was.
     expect(types).toEqual(expect.arrayContaining(['payout_method.created', 'payout_method.deleted']))
     const text = JSON.stringify(told)
-    expect(signsShown(text, canaries)).toEqual([])
+    expect(findSigns(text, canaries)).toEqual([])
 
     const query = '{ events(first: 100) { nodes { webhookId sequence } after hasMore } }'
-    const { data, errors } = await app.graphql(query, {}, bearing(token))
+    const { data, errors } = await app.graphql(query, {}, bearerOptions(token))
     expect(errors).toEqual([])
     expect(data.events.nodes.map(({ webhookId }: { webhookId: string }) => webhookId)).toEqual(ours.eventIds)
 
@@ -74,7 +74,7 @@ describe.each(everyEngine)('the events of one customer on %s', (engine) => {
     const { data: own } = await app.graphql(
       `mutation($input: UpdateCustomerInput!) { updateCustomer(input: $input) { __typename } }`,
       { input: { customerId: ours.person, city: 'Kano' } },
-      bearing(token),
+      bearerOptions(token),
     )
     expect(own.updateCustomer.__typename).toBe('UpdateCustomerPayload')
     expect((await stream.next()).data.eventPublished.customer).not.toBeNull()

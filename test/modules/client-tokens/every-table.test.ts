@@ -2,17 +2,17 @@
 // customer does not see can not be selected, changed, deleted or copied by it, unless customer-tables.ts says why it has to be.
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
-import type { CustomerTable, Verb } from '../../../src/database/customer-tables.ts'
+import { DomainError } from '../../../src/core/errors.ts'
+import type { CustomerTable, StatementVerb } from '../../../src/database/customer-tables.ts'
 import { customerTables } from '../../../src/database/customer-tables.ts'
 import type { Database } from '../../../src/database/database.ts'
 import type { Reader, Tx } from '../../../src/database/query.ts'
-import { change, from, insertRow, query, remove, statement } from '../../../src/database/query.ts'
+import { deleteFrom, insertRow, query, selectFrom, statement, updateTable } from '../../../src/database/query.ts'
 import type { TableName } from '../../../src/database/tables.ts'
 import { tables, views } from '../../../src/database/tables.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
-import { noCaller } from '../../../src/operations/access/api-caller.ts'
+import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine } from '../../support/app.ts'
 import type { Customers } from './support/customers-world.ts'
@@ -33,20 +33,20 @@ const keyOf = (table: string, row: Row) =>
 /** What may be asked of one row; Kysely has types for one table. */
 function statementsFor(name: string, row: Row) {
   const table = name as 'wallets'
-  const where = (rows: ReturnType<typeof from<'wallets'>>, p: Row) =>
+  const where = (rows: ReturnType<typeof selectFrom<'wallets'>>, p: Row) =>
     keyOf(name, row).reduce((held, column) => held.where(column as 'id', '=', p[column] as string), rows)
-  const changing = change(table).set({ merchantId: sql`merchant_id` }).returning('merchantId')
-  const removing = remove(table).returning('merchantId')
+  const changing = updateTable(table).set({ merchantId: sql`merchant_id` }).returning('merchantId')
+  const removing = deleteFrom(table).returning('merchantId')
   return {
-    select: query((p: Row) => where(from(table).selectAll() as never, p)),
+    select: query((p: Row) => where(selectFrom(table).selectAll() as never, p)),
     update: statement((p: Row) => where(changing as never, p)),
     delete: statement((p: Row) => where(removing as never, p)),
-  } as Record<Exclude<Verb, 'insert'>, (db: Reader, row: Row) => Promise<unknown[]>>
+  } as Record<Exclude<StatementVerb, 'insert'>, (db: Reader, row: Row) => Promise<unknown[]>>
 }
 
 const allOf = (table: string) =>
   query((p: { merchantId: string }) =>
-    from(table as 'wallets')
+    selectFrom(table as 'wallets')
       .selectAll()
       .where('merchantId', '=', p.merchantId),
   )
@@ -62,13 +62,13 @@ async function outcomeOf(db: Database, run: (tx: Tx) => unknown): Promise<unknow
       throw undone
     })
     .catch((error: Error) => {
-      if (error !== undone) outcome = error instanceof Refusal ? error.code : error.message
+      if (error !== undone) outcome = error instanceof DomainError ? error.code : error.message
     })
   return outcome
 }
 
-const isOpen = (table: string, verb: Verb) =>
-  (customerTables as Readonly<Record<string, CustomerTable>>)[table]?.books?.verbs.includes(verb) === true
+const isOpen = (table: string, verb: StatementVerb) =>
+  (customerTables as Readonly<Record<string, CustomerTable>>)[table]?.merchantWide?.verbs.includes(verb) === true
 
 /** Rows of tables that no operation of the world fills. */
 async function fillTheRest({ app, others }: Customers): Promise<void> {
@@ -106,7 +106,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     await fillTheRest(world)
     const { app, ours, others } = world
     const { merchantId } = others
-    const { db } = createContext(app.service, merchantId, null, 0, { ...noCaller, customerId: ours.person })
+    const { db } = createContext(app.service, merchantId, null, 0, { ...systemCaller, customerId: ours.person })
 
     const outcomes: Record<string, unknown> = {}
     for (const table of ofMerchants({ ...tables, ...views })) {

@@ -11,8 +11,8 @@ import {
   startApp,
   walletMethodBody,
 } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import { bearing, newKey, tokenFor } from './support/tokens.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 
 /** What both doors answer to a key that is used from an address. */
 async function answersFrom({ server }: App, key: string, remoteAddress: string) {
@@ -112,7 +112,7 @@ describe.each(everyEngine)('streams of a token on %s', (engine) => {
     for (let i = 0; i < 10; i++) streams.push(await listen(app, everything, { key: token }))
     const eleventh = await listen(app, everything, { key: token })
     expect([eleventh.answered.status, eleventh.answered.headers.get('retry-after')]).toEqual([429, '5'])
-    expect((await app.rest('GET', '/api/events?wait=1', bearing(token))).status).toBe(429)
+    expect((await app.rest('GET', '/api/events?wait=1', bearerOptions(token))).status).toBe(429)
     expect((await listen(app, everything, { key: other })).answered.status).toBe(200)
     expect((await listen(app, everything)).answered.status).toBe(200)
     streams[0]?.end()
@@ -130,8 +130,8 @@ describe.each(everyEngineAndWorkers)('an idempotency key on %s', (setup) => {
     const walletId = await app.wallet({ customerId: own, balance: '100' })
     await app.wallet({ customerId: other, balance: '100' })
     const bearers = {
-      own: bearing(await tokenFor(app, own)),
-      other: bearing(await tokenFor(app, other)),
+      own: bearerOptions(await tokenFor(app, own)),
+      other: bearerOptions(await tokenFor(app, other)),
       merchant: {},
     }
     const ofRest = (customer_id: string): Posted[] => [
@@ -147,7 +147,7 @@ describe.each(everyEngineAndWorkers)('an idempotency key on %s', (setup) => {
       }
       const first = await ask('own')
       expect([path, first.status]).toEqual([path, statusOfCreation(path)])
-      const stored = await whatIsStored(app)
+      const stored = await readStoredRows(app)
       const again = await ask('own')
       expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
       const [, , sameForOther = {}] = ofRest(other)[place] ?? []
@@ -162,7 +162,7 @@ describe.each(everyEngineAndWorkers)('an idempotency key on %s', (setup) => {
         expect([path, by, status < 300, answered.data]).toEqual([path, by, false, undefined])
         expect(['IDEMPOTENCY_KEY_REUSED', 'RESOURCE_NOT_FOUND']).toContain(answered.error.code)
       }
-      expect(await whatIsStored(app)).toEqual(stored)
+      expect(await readStoredRows(app)).toEqual(stored)
       // And the other way round.
       expect((await ask('merchant', body, `merchant's ${place}`)).status).toBe(statusOfCreation(path))
       expect((await ask('own', body, `merchant's ${place}`)).body.error.code).toBe('IDEMPOTENCY_KEY_REUSED')

@@ -2,11 +2,11 @@
 // merchant's own nor another customer's things exist, whatever is asked for, in whichever way.
 import { randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { globalId } from '../../../src/graphql/schema/global-ids.ts'
-import { isOfTheMerchant } from '../../../src/operations/access/scopes.ts'
-import { anyDocuments, whatIsKnown } from '../../graphql/support/any-document.ts'
+import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
+import { isMerchantOnly } from '../../../src/operations/access/scopes.ts'
+import { collectKnownValues, randomDocuments } from '../../graphql/support/any-document.ts'
 import type { Ask } from '../../graphql/support/ask.ts'
-import { asking, serverLike } from '../../graphql/support/ask.ts'
+import { createAsk, createServerVariant } from '../../graphql/support/ask.ts'
 import type { IdCase } from '../../graphql/support/id-cases.ts'
 import { idCases, outcomeOf } from '../../graphql/support/id-cases.ts'
 import type { ListCall } from '../../graphql/support/lists.ts'
@@ -16,7 +16,7 @@ import type { World } from '../../graphql/support/world.ts'
 import { deletedThingsOf, spellingsOf, thingsOf } from '../../graphql/support/world.ts'
 import { randomFrom } from '../../proofs/proof.ts'
 import { everyEngine } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
 import { tokenFor } from './support/tokens.ts'
@@ -29,7 +29,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     const { app, others, canaries } = await startCustomers(engine)
     expect(canaries).toEqual(expect.arrayContaining(['7391.73918264', others.person, others.payouts.failed]))
     expect(canaries.length).toBeGreaterThan(150)
-    const asMerchant = asking(app, { canaries })
+    const asMerchant = createAsk(app, { canaries })
     const parents = { Customer: [others.person], Wallet: [others.wallets.merchant] }
     for (const call of callsOf(parents).filter(({ list }) => list !== 'Query.assetCodes')) {
       await expect(askFor(asMerchant, call, { first: 100 }), call.list).rejects.toThrow('to deeply equal []')
@@ -46,7 +46,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
 
   test('lists what is its own, with filters and without, and counts nothing else', async () => {
     const { app, ours, others, token, canaries } = await startCustomers(engine)
-    const ask = asking(app, { key: token, canaries })
+    const ask = createAsk(app, { key: token, canaries })
     const parents = { Customer: [ours.person], Wallet: [ours.wallets.person] }
     const own = ownIdsOf(ours)
     for (const call of callsOf(parents).filter(({ list }) => list !== 'Query.assetCodes')) {
@@ -76,9 +76,9 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
 
   test('takes no cursor that it was not given, nor gives one that others take', async () => {
     const { app, ours, others, token, canaries } = await startCustomers(engine)
-    const ask = asking(app, { key: token, canaries })
-    const asOther = asking(app, { key: await tokenFor(app, others.person) })
-    const asMerchant = asking(app)
+    const ask = createAsk(app, { key: token, canaries })
+    const asOther = createAsk(app, { key: await tokenFor(app, others.person) })
+    const asMerchant = createAsk(app)
     const cursorOf = async (by: Ask, call: ListCall) =>
       (await askFor(by, call, { first: 1 }, '{ pageInfo { endCursor } }')).connection?.pageInfo.endCursor ?? null
     const refused = async (by: Ask, call: ListCall, after: string | null) => {
@@ -108,14 +108,14 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
   test('answers no document with anything that is not its own, planned or not', async () => {
     const { app, others, ours, token, canaries } = await startCustomers(engine)
     // Every id that there is and cursors of every list, by the merchant; of its own and of others.
-    const known = await whatIsKnown(bothWays(app.service, app.merchant.id).planned, [])
+    const known = await collectKnownValues(bothWays(app.service, app.merchant.id).planned, [])
     const things = Map.groupBy([...thingsOf(ours), ...thingsOf(others)], ({ type }) => type)
-    const ids = Object.fromEntries([...things].map(([type, all]) => [type, all.map(({ id }) => globalId(type, id))]))
+    const ids = Object.fromEntries([...things].map(([type, all]) => [type, all.map(({ id }) => toGlobalId(type, id))]))
     const [planned, interpreted] = [true, false].map((isPlanned) =>
-      asking(app, { key: token, canaries, server: serverLike(app, { isPlanned }) }),
+      createAsk(app, { key: token, canaries, server: createServerVariant(app, { isPlanned }) }),
     ) as [Ask, Ask]
     const seed = randomInt(2 ** 32)
-    const documents = anyDocuments(
+    const documents = randomDocuments(
       randomFrom(seed),
       { ...known, ids: { ...known.ids, ...ids } },
       ({ query }) => !query.startsWith('subscription'),
@@ -134,15 +134,15 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
 async function expectCaseToHold(customers: Customers, place: string, idCase: IdCase) {
   const { app, ours, others, canaries, token } = customers
   const { document, takes, variables, own, absent } = idCase
-  const ask = asking(app, { key: token, canaries })
+  const ask = createAsk(app, { key: token, canaries })
   const [root, name = ''] = /^(\w+)\.(\w+)/.exec(place)?.slice(1) ?? []
   const isMutation = root === 'Mutation'
-  const isRefused = isMutation && isOfTheMerchant(name)
+  const isRefused = isMutation && isMerchantOnly(name)
   const send = (id: unknown) => {
     const given = variables(id as string, ours)
     return ask(document, isMutation ? { input: { ...given.input, idempotencyKey: app.service.newId() } } : given)
   }
-  const stored = async () => JSON.stringify(await whatIsStored(app))
+  const stored = async () => JSON.stringify(await readStoredRows(app))
   const before = await stored()
   const answerOf = async (id: string) => {
     const answer = await send(id)
@@ -152,7 +152,7 @@ async function expectCaseToHold(customers: Customers, place: string, idCase: IdC
 
   for (const type of takes.filter((type) => !ofAll.includes(type))) {
     const unknown = type === 'LedgerEntry' ? `${app.service.newId()}:1` : app.service.newId()
-    const text = await answerOf(globalId(type, unknown))
+    const text = await answerOf(toGlobalId(type, unknown))
     const deleted = deletedThingsOf(ours).filter((thing) => !ofMerchant.includes(thing.type))
     const foreign = [...thingsOf(others), ...deletedThingsOf(others), ...deleted].filter((thing) => thing.type === type)
     expect(foreign).not.toEqual([])
@@ -168,7 +168,7 @@ async function expectCaseToHold(customers: Customers, place: string, idCase: IdC
 function ownIdsOf(ours: World): ReadonlySet<string> {
   const entries = ours.entryIds.map((id) => ({ type: 'LedgerEntry', id }))
   const own = [...thingsOf(ours), ...entries].filter(({ type }) => ![...ofMerchant, ...ofAll].includes(type))
-  return new Set(own.map(({ type, id }) => globalId(type, id)))
+  return new Set(own.map(({ type, id }) => toGlobalId(type, id)))
 }
 
 /** Filters of a list that let through some of what is there for somebody. */

@@ -8,7 +8,7 @@ import { revokeKey } from '../../../src/modules/merchants/manage-keys.ts'
 import { apiKeyById } from '../../../src/modules/merchants/repository.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { everyEngineAndWorkers, startApp, testSecrets } from '../../support/app.ts'
-import { bearing, newKey, tokenFor } from './support/tokens.ts'
+import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 
 const startsAt = Date.UTC(2030, 0, 1)
 const issuedAt = startsAt / 1_000
@@ -132,7 +132,7 @@ const wrong: Record<string, (app: App) => Promise<string>> = {
   'a revoked key': async (app) => {
     const { id, apiKey } = await newKey(app, { scopes: ['read'] })
     const token = await tokenFor(app, null, ['read'], { key: apiKey })
-    expect((await app.rest('GET', '/api/wallets', bearing(token))).status).toBe(200)
+    expect((await app.rest('GET', '/api/wallets', bearerOptions(token))).status).toBe(200)
     await revokeKey(app.service, id)
     return token
   },
@@ -140,8 +140,8 @@ const wrong: Record<string, (app: App) => Promise<string>> = {
 
 /** What both doors answer to who bears a token. */
 async function answersTo(app: App, token: string) {
-  const rest = await app.rest('GET', '/api/wallets', bearing(token))
-  const graphql = await app.graphql('{ wallets { totalCount } }', {}, bearing(token))
+  const rest = await app.rest('GET', '/api/wallets', bearerOptions(token))
+  const graphql = await app.graphql('{ wallets { totalCount } }', {}, bearerOptions(token))
   return [rest.status, rest.body.error?.code, graphql.status, graphql.errors[0]?.extensions.code]
 }
 
@@ -208,8 +208,8 @@ describe.each(everyEngineAndWorkers)('a token on %s', (setup) => {
     const cases: Case[] = [
       [404, 'RESOURCE_NOT_FOUND', { customer_id: customerId, scopes: ['read'] }, { key: other.apiKey }],
       [403, 'INSUFFICIENT_SCOPE', { scopes: ['read', 'payouts'] }, { key: restricted.apiKey }],
-      [403, 'INSUFFICIENT_SCOPE', { scopes: ['read'] }, bearing(token)],
-      [403, 'INSUFFICIENT_SCOPE', { customer_id: customerId, scopes: ['read'] }, bearing(ofCustomer)],
+      [403, 'INSUFFICIENT_SCOPE', { scopes: ['read'] }, bearerOptions(token)],
+      [403, 'INSUFFICIENT_SCOPE', { customer_id: customerId, scopes: ['read'] }, bearerOptions(ofCustomer)],
     ]
     for (const [status, code, body, by] of cases) {
       const rest = await app.rest('POST', '/api/client-tokens', { ...by, body })

@@ -1,24 +1,24 @@
 // The matrix over all REST paths with the token of a customer.
 import { describe, expect, test } from 'vitest'
-import { isOfTheMerchant } from '../../../src/operations/access/scopes.ts'
+import { isMerchantOnly } from '../../../src/operations/access/scopes.ts'
 import { routes } from '../../../src/server/rest/routes.ts'
 import type { World } from '../../graphql/support/world.ts'
-import { signsShown } from '../../graphql/support/world.ts'
+import { findSigns } from '../../graphql/support/world.ts'
 import { statusOfCreation } from '../../rest/endpoints.ts'
 import { bankMethodBody, everyEngine, payoutBody, walletMethodBody } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
-import { bearing } from './support/tokens.ts'
+import { bearerOptions } from './support/tokens.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
 /** Asks as the customer, and holds every answer to show nothing that is not its own. */
 function askingAs({ app, token, canaries }: Customers) {
   return async (method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object) => {
-    const answer = await app.rest(method, path, { ...bearing(token), ...(body && { body }) })
+    const answer = await app.rest(method, path, { ...bearerOptions(token), ...(body && { body }) })
     const about = `${method} ${path} ${JSON.stringify(body)}: ${answer.text.slice(0, 300)}`
-    expect(signsShown(answer.text, canaries), about).toEqual([])
+    expect(findSigns(answer.text, canaries), about).toEqual([])
     expect(answer.status, about).toBeLessThan(500)
     return { ...answer, same: answer.text.replace(/"request_id":"[^"]*"/, '') }
   }
@@ -58,14 +58,14 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     const customers = await startCustomers(engine)
     const { app, ours, others } = customers
     const ask = askingAs(customers)
-    const before = JSON.stringify(await whatIsStored(app))
+    const before = JSON.stringify(await readStoredRows(app))
     let asked = 0
-    for (const { method, path, performs } of routes) {
+    for (const { method, path, writeOperation: performs } of routes) {
       const [, parameter] = /:(\w+)/.exec(path) ?? []
       if (parameter === undefined) continue
       const body = method === 'GET' ? undefined : { bank_name: 'Other' }
       const at = (id: string) => ask(method, path.replace(/:\w+/, id), body)
-      const isRefused = performs !== null && isOfTheMerchant(performs.name)
+      const isRefused = performs !== null && isMerchantOnly(performs.name)
       const unknown = await at(absentId)
       // A list of nobody's is empty at one path, and not there at the other.
       expect([path, unknown.status]).toEqual([path, isRefused ? 403 : 404])
@@ -78,7 +78,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
       for (const id of idsOf(parameter, ours)) expect([path, (await at(id)).status]).toEqual([path, 200])
     }
     expect(asked).toBeGreaterThan(60)
-    expect(JSON.stringify(await whatIsStored(app)) === before).toBe(true)
+    expect(JSON.stringify(await readStoredRows(app)) === before).toBe(true)
   })
 
   test('lists what is its own, and counts nothing else', async () => {
@@ -86,7 +86,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     const { ours, others } = customers
     const ask = askingAs(customers)
     const listed = routes.filter(
-      ({ method, answer }) => method === 'GET' && 'pagination' in (answer.schema.properties ?? {}),
+      ({ method, response: answer }) => method === 'GET' && 'pagination' in (answer.schema.properties ?? {}),
     )
     const found = listed.map(({ path }) => path).filter((path) => !/events|deliveries/.test(path))
     expect(found.sort()).toEqual(Object.keys(lists).sort())
@@ -114,7 +114,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     const customers = await startCustomers(engine)
     const { app, ours, others } = customers
     const ask = askingAs(customers)
-    const before = JSON.stringify(await whatIsStored(app))
+    const before = JSON.stringify(await readStoredRows(app))
     const wallet = { currency: 'USDC', network: 'erc20', description: 'x' }
     const places: [string, object][] = [
       ['/api/payouts/banks', payoutBody],
@@ -134,7 +134,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     for (const customer_id of [undefined, ours.person, others.person]) {
       expect((await ask('PUT', method, { customer_id, bank_name: 'Other' })).status).toBe(404)
     }
-    expect(JSON.stringify(await whatIsStored(app)) === before).toBe(true)
+    expect(JSON.stringify(await readStoredRows(app)) === before).toBe(true)
     for (const [path, body] of places) {
       expect([path, (await ask('POST', path, { ...body, customer_id: ours.person })).status]).toEqual([
         path,

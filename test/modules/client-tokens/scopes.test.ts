@@ -20,9 +20,9 @@ import { routes } from '../../../src/server/rest/routes.ts'
 import { everythingOf } from '../../graphql/support/selection.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import { bearing, newKey, tokenFor } from './support/tokens.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 
 const bankAccount = {
   ...{ accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044', recipientName: 'Ada Obi' },
@@ -106,7 +106,10 @@ async function refusedTo(app: App, scope: string, by: object) {
 /** What should be refused to who has one scope: whatever takes another. */
 function expectedFor(scope: string): Record<string, string> {
   const needed = [
-    ...routes.map(({ method, path, performs }) => [`${method} ${path}`, performs && scopeOfOperation(performs.name)]),
+    ...routes.map(({ method, path, writeOperation: performs }) => [
+      `${method} ${path}`,
+      performs && scopeOfOperation(performs.name),
+    ]),
     ...roots.flatMap((root) =>
       documentsOf(root, scope).map(({ name }) => [
         `${root}.${name}`,
@@ -145,7 +148,7 @@ test.each(everyEngine)('no operation reads for a caller without the scope read o
     const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
     // Nothing that reads needs to ask for the scope itself.
     for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
-      expect(await refusalOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
+      expect(await domainErrorOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
   }
 })
 
@@ -158,7 +161,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     expect(tried).toBeGreaterThan(60)
     // A token of the merchant's may do the same, but make no tokens.
     const token = await tokenFor(app, null, [scope])
-    const { refused: toToken } = await refusedTo(app, scope, bearing(token))
+    const { refused: toToken } = await refusedTo(app, scope, bearerOptions(token))
     const noTokens = 'A token makes no tokens: this needs an API key.'
     const making = { 'POST /api/client-tokens': noTokens, 'Mutation.createClientToken': noTokens }
     expect(toToken).toEqual({ ...refused, ...making })
@@ -168,7 +171,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     for (const scope of customerScopes) {
-      const { refused } = await refusedTo(app, scope, bearing(await tokenFor(app, customerId, [scope])))
+      const { refused } = await refusedTo(app, scope, bearerOptions(await tokenFor(app, customerId, [scope])))
       const expected = expectedFor(scope)
       // What is the merchant's is refused as such, whichever scope it would take.
       const ofMerchant = Object.entries(refused).filter(([, why]) => why.startsWith('This is not for a token'))
@@ -186,12 +189,12 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     const paying = await newKey(app, { scopes: ['payouts'] })
     const token = await tokenFor(app, customerId, ['payouts'])
     const reading = await newKey(app, { scopes: ['read'] })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const body = { ...payoutBody, amount: '1', customer_id: customerId }
     expect((await app.rest('POST', '/api/payouts/banks', { key: reading.apiKey, body })).status).toBe(403)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
 
-    for (const by of [{ key: paying.apiKey }, bearing(token)]) {
+    for (const by of [{ key: paying.apiKey }, bearerOptions(token)]) {
       const made = await app.rest('POST', '/api/payouts/banks', { ...by, body })
       expect([made.status, made.body.data.amount]).toEqual([200, '1.00000000'])
       expect((await app.rest('GET', `/api/payouts/${made.body.data.id}`, by)).status).toBe(403)

@@ -12,7 +12,7 @@ import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 import { routes } from '../../../src/server/rest/routes.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 /** The ids in a body that decide whose money or thing it is (ruling 20). */
 const deciding = ['customer_id', 'wallet_id', 'payout_method_id']
@@ -29,7 +29,7 @@ const ofPayoutMethods = [
 /** Every other endpoint that takes one in its body. */
 const places = routes
   .filter(({ method, name }) => method !== 'GET' && !ofPayoutMethods.includes(name))
-  .flatMap((route) => deciding.filter((field) => route.carried.has(field)).map((field) => ({ ...route, field })))
+  .flatMap((route) => deciding.filter((field) => route.payloadNames.has(field)).map((field) => ({ ...route, field })))
 
 /**
  * Every field of an input of a mutation or of a quote that may be left out and is an id, by its path. The payout that
@@ -49,7 +49,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
   test('is 400 wherever a REST body has one, but of payout methods, and changes nothing', async () => {
     app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     for (const { method, path, names, example, field } of places) {
       const body = Object.fromEntries(Object.entries(example).map(([name, value]) => [names[name], value]))
       for (const empty of empties) {
@@ -60,13 +60,13 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
         expect(details.fields).toMatchObject([{ field, code: 'MISSING_REQUIRED_FIELD' }])
       }
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('is INVALID_INPUT wherever a GraphQL input may have one, but of payout methods, and changes nothing', async () => {
     app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     for (const { name, operation, input, path } of fields) {
       for (const empty of empties) {
         const variables = { input: filledIn(input, path, empty) }
@@ -84,7 +84,7 @@ describe.each(everyEngineAndWorkers)('ruling 20: an empty id on %s', (engine) =>
         ])
       }
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('in a query parameter is none at all, as is one in a filter of GraphQL refused', async () => {

@@ -5,10 +5,10 @@ import { getCustomer } from '../../../src/modules/customers/get-customer.ts'
 import { updateCustomer } from '../../../src/modules/customers/update-customer.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { dullCustomer, everyEngine, startApp } from '../../support/app.ts'
+import { everyEngine, sampleCustomer, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 const keyed = (context: Context, idempotencyKey = 'the key'): Context => ({ ...context, idempotencyKey })
@@ -17,7 +17,7 @@ async function startWithCustomer(engine: (typeof everyEngine)[number]) {
   let at = Date.parse('2026-03-01T00:00:00.000Z')
   const app = await startApp(engine, { clock: () => at })
   const customer = await perform(createCustomer, app.context(), {
-    ...dullCustomer,
+    ...sampleCustomer,
     middleName: 'Chi',
     birthDate: '1990-01-31',
     expectedMonthlyIncome: '10.00',
@@ -88,9 +88,9 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     'with %o changes nothing, nor when it was updated',
     async (changes) => {
       const { app, customer, customerId, context } = await startWithCustomer(engine)
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
       expect(await perform(updateCustomer, context, { customerId, ...changes })).toEqual(customer)
-      expect(await whatIsStored(app)).toEqual(before)
+      expect(await readStoredRows(app)).toEqual(before)
     },
   )
 
@@ -102,20 +102,20 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     [{ firstName: null, lastName: ' ' }, ['firstName', 'lastName']],
   ])('refuses %o, naming each field, and changes nothing', async (changes, fields) => {
     const { app, customerId, context } = await startWithCustomer(engine)
-    const before = await whatIsStored(app)
-    const { code, details } = await refusalOf(() =>
+    const before = await readStoredRows(app)
+    const { code, details } = await domainErrorOf(() =>
       perform(updateCustomer, context, { customerId, ...changes } as never),
     )
     expect([code, details.fields?.map(({ field }) => field)]).toEqual(['INVALID_INPUT', fields])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('needs the name of a business, and no other', async () => {
     const { app, context } = await startWithCustomer(engine)
-    const business = { ...dullCustomer, customerType: 'business' as const, businessName: 'Example Ltd' }
+    const business = { ...sampleCustomer, customerType: 'business' as const, businessName: 'Example Ltd' }
     const { id: customerId } = await perform(createCustomer, app.context(), business)
     expect(await perform(updateCustomer, context, { customerId, firstName: null })).toMatchObject({ firstName: null })
-    expect((await refusalOf(() => perform(updateCustomer, context, { customerId, businessName: '' }))).code).toBe(
+    expect((await domainErrorOf(() => perform(updateCustomer, context, { customerId, businessName: '' }))).code).toBe(
       'INVALID_INPUT',
     )
   })
@@ -136,20 +136,20 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     const { app, customerId, context } = await startWithCustomer(engine)
     await perform(updateCustomer, keyed(context, 'used'), { customerId, city: 'Abuja' })
     await perform(closeCustomer, context, { customerId })
-    const before = await whatIsStored(app)
-    const refused = await refusalOf(() => perform(updateCustomer, keyed(context, key), { customerId, ...changes }))
+    const before = await readStoredRows(app)
+    const refused = await domainErrorOf(() => perform(updateCustomer, keyed(context, key), { customerId, ...changes }))
     expect(refused.code).toBe(code)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('does not see the customer of another merchant', async () => {
     const { app, customerId } = await startWithCustomer(engine)
     const { id } = await app.otherMerchant()
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const other = createContext(app.service, id)
-    expect((await refusalOf(() => perform(updateCustomer, other, { customerId, city: 'Other' }))).code).toBe(
+    expect((await domainErrorOf(() => perform(updateCustomer, other, { customerId, city: 'Other' }))).code).toBe(
       'RESOURCE_NOT_FOUND',
     )
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -1,34 +1,34 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { audit } from '../../../src/modules/audit/audit.ts'
-import type { Sighting } from '../../../src/modules/deposits/chain-deposit.ts'
-import { consequenceOf, reorganised, reportedStates } from '../../../src/modules/deposits/chain-deposit.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
+import type { ReportedStatus } from '../../../src/modules/deposits/chain-deposit.ts'
+import { reorganisedCause, reportedStates, transitionOf } from '../../../src/modules/deposits/chain-deposit.ts'
 import { listDepositAttention } from '../../../src/modules/deposits/resolve-deposit.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { dullReport, hashOf, nodeRail, refOf, report } from './support/node.ts'
+import { hashOf, nodeRail, refOf, report, sampleReport } from './support/node.ts'
 
 const needed = 15
 
-const anySighting: fc.Arbitrary<Sighting> = fc.record({
+const anySighting: fc.Arbitrary<ReportedStatus> = fc.record({
   state: fc.constantFrom(...reportedStates),
   confirmations: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constantFrom(needed - 1, needed)),
 })
 
-type Known = Parameters<typeof consequenceOf>[0]
+type Known = Parameters<typeof transitionOf>[0]
 
 /** What becomes of a transfer by reports, one after the other, and how often it is credited. */
-function madeOf(sightings: readonly Sighting[]): { known: Known; credits: number } {
+function madeOf(sightings: readonly ReportedStatus[]): { known: Known; credits: number } {
   let known: Known = { state: 'DETECTED', confirmations: 0, cause: null }
   let credits = 0
   for (const said of sightings) {
-    const { isDue, ...changes } = consequenceOf(known, said, needed) ?? { ...known, isDue: false }
+    const { isCreditDue: isDue, ...changes } = transitionOf(known, said, needed) ?? { ...known, isCreditDue: false }
     if (isDue) credits++
     known = changes
   }
   return { known, credits }
 }
 
-const isFinal = ({ state, confirmations }: Sighting) => state !== 'REORGED' && confirmations >= needed
+const isFinal = ({ state, confirmations }: ReportedStatus) => state !== 'REORGED' && confirmations >= needed
 
 describe('whatever is reported of a transfer', () => {
   test('it is credited once if one report has enough confirmations, and else never', () => {
@@ -45,7 +45,7 @@ describe('whatever is reported of a transfer', () => {
         const credited = sightings.findIndex(isFinal)
         const isGoneLater = credited >= 0 && sightings.slice(credited).some(({ state }) => state === 'REORGED')
         const { known } = madeOf(sightings)
-        expect(known.state === 'ATTENTION' && known.cause === reorganised).toBe(isGoneLater)
+        expect(known.state === 'ATTENTION' && known.cause === reorganisedCause).toBe(isGoneLater)
       }),
     )
   })
@@ -94,7 +94,7 @@ describe.each(everyEngine)('any reports at the door on %s', (engine) => {
             // No two are alike: one of which the chain has let go would keep the other from being credited.
             amount: `${transfer + (isOdd ? 100 : 1)}`,
           }
-          expect((await report(app, dullReport(ref, told))).status).toBe(200)
+          expect((await report(app, sampleReport(ref, told))).status).toBe(200)
         }
         const expected = [0, 1, 2, 3].map((transfer) => {
           const own = reports.filter((each) => each.transfer === transfer)
@@ -119,6 +119,6 @@ describe.each(everyEngine)('any reports at the door on %s', (engine) => {
       }),
       { numRuns: 15 },
     )
-    expect((await audit(app.service)).balanced).toBe(true)
+    expect((await auditBooks(app.service)).balanced).toBe(true)
   })
 })

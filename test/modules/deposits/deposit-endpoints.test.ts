@@ -5,9 +5,9 @@ import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import { ask, dullReport, hashOf, nodeRail, nodeSecret, refOf, report, signed } from './support/node.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import { ask, hashOf, nodeRail, nodeSecret, refOf, report, sampleReport, signed } from './support/node.ts'
 
 const addressesPath = '/rails/node/addresses'
 const depositsPath = '/rails/node/deposits'
@@ -87,7 +87,7 @@ test.each<[after: unknown, message: string]>([
 ])('the addresses to watch are not listed after %j, and the refusal says why', async (after, message) => {
   const app = await startApp('sqlite', { rails: [nodeRail] })
   await app.wallet({ network: 'erc20' })
-  const { details } = await refusalOf(() => listWatchedAddresses(app.service, { after }))
+  const { details } = await domainErrorOf(() => listWatchedAddresses(app.service, { after }))
   expect(details.fields).toEqual([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 })
 
@@ -103,13 +103,13 @@ test('no list says whose an address is', async () => {
   const { text } = await ask(app, addressesPath)
   expect(text).not.toContain(walletId)
   expect(text).not.toContain(app.merchant.id)
-  expect((await report(app, dullReport(await refOf(app, walletId)))).text).not.toMatch(
+  expect((await report(app, sampleReport(await refOf(app, walletId)))).text).not.toMatch(
     new RegExp(`${walletId}|${app.merchant.id}`),
   )
 })
 
 describe('a rail’s signature', () => {
-  const body = JSON.stringify(dullReport('ref'))
+  const body = JSON.stringify(sampleReport('ref'))
   const get = (headers: Record<string, string>, path = addressesPath) => ['GET', path, { key: null, headers }] as const
   const post = (headers: Record<string, string>, payload = body) =>
     ['POST', depositsPath, { key: null, headers, payload }] as const
@@ -130,10 +130,10 @@ describe('a rail’s signature', () => {
     ['one under another id', post({ ...signed(body), 'webhook-id': 'msg_2' }), 'INVALID_TOKEN'],
   ] as const)('is required: %s is 401, before anything is read', async (_, [method, path, request], code) => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const answer = await app.rest(method, path, request)
     expect([answer.status, answer.body.error.code]).toEqual([401, code])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('may stand among others, as in a rotation', async () => {
@@ -171,7 +171,7 @@ describe('a post', () => {
   test('has up to a hundred reports, each answered for itself', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const ref = await refOf(app, await app.wallet({ network: 'erc20' }))
-    const dull = (log_index: number, changes = {}) => dullReport(ref, { log_index, ...changes })
+    const dull = (log_index: number, changes = {}) => sampleReport(ref, { log_index, ...changes })
     const { status, body } = await report(app, {
       deposits: [
         dull(0),
@@ -239,7 +239,7 @@ test('a hash is of the network’s own form', async () => {
   const signature = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'
   const hash = hashOf('one').slice(2)
   const seen = async (ref: string, network: string, asset: string, tx_hash: string) =>
-    (await report(app, dullReport(ref, { network, asset, tx_hash }))).body.data?.tx_hash ?? null
+    (await report(app, sampleReport(ref, { network, asset, tx_hash }))).body.data?.tx_hash ?? null
   expect(await seen(tron, 'trc20', 'USDT', hash.toUpperCase())).toBe(hash)
   expect(await seen(tron, 'trc20', 'USDT', `0x${hash}`)).toBe(null)
   expect(await seen(solana, 'solana', 'USDC', signature)).toBe(signature)

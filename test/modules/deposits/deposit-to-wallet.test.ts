@@ -3,8 +3,8 @@ import { formatAmount, maxAmount } from '../../../src/core/money/amount.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const largest = '9999999999.99999999'
 
@@ -37,13 +37,13 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     const input = { walletId, amount: '10', reference: 'bank 7' }
     const first = await depositToWallet(app.context(), input)
     await depositToWallet(app.context(), { ...input, reference: 'bank 8' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const again = await depositToWallet(app.context(), { ...input, amount: '10.000', reference: ' bank 7 ' })
 
     expect(again).toEqual(first)
     expect(again.balanceAfter).toBe(1_000_000_000n)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     expect((await getWallet(app.context(), { walletId })).balance).toBe(2_000_000_000n)
   })
 
@@ -53,7 +53,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     const asked = Array.from({ length: 50 }, () => ({ walletId, amount: '10', reference: 'bank 7' }))
     await Promise.all(asked.map((input) => depositToWallet(app.context(), input)))
     expect((await getWallet(app.context(), { walletId })).balance).toBe(1_000_000_000n)
-    expect((await whatIsStored(app)).deposits).toHaveLength(1)
+    expect((await readStoredRows(app)).deposits).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
@@ -73,7 +73,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
       { walletId: theirs, amount: '2', reference: 'same' },
     )
 
-    expect((await whatIsStored(app)).deposits).toHaveLength(2)
+    expect((await readStoredRows(app)).deposits).toHaveLength(2)
     await app.expectBooksToBalance()
   })
 
@@ -85,9 +85,9 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     expect(rest).toBe('2233720368.54775816')
     const full = await depositToWallet(app.context(), { walletId, amount: rest, reference: 'the rest' })
     expect(formatAmount(full.balanceAfter)).toBe('92233720368.54775807')
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
-    const refusal = await refusalOf(() =>
+    const refusal = await domainErrorOf(() =>
       depositToWallet(app.context(), { walletId, amount: '0.00000001', reference: 'one more' }),
     )
 
@@ -95,7 +95,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
       'BALANCE_LIMIT_EXCEEDED',
       'The wallet would hold more than 92233720368.54775807 if what was paid out from it came back.',
     ])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
     expect(wallet.body.data.balance).toBe('92233720368.54775807')
     await app.expectBooksToBalance()
@@ -114,14 +114,14 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     const walletId = await app.wallet({ balance: '5' })
     await depositToWallet(app.context(), { walletId, amount: '5', reference: 'used' })
     for (let i = 0; i < 9; i++) await depositToWallet(app.context(), { walletId, amount: largest, reference: `${i}` })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
-    const refusal = await refusalOf(() =>
+    const refusal = await domainErrorOf(() =>
       depositToWallet(app.context(), { walletId, amount: '9999999999', reference: 'fresh', ...changes }),
     )
 
     expect(refusal.code).toBe(code)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('refuses a reference for another wallet, another amount and another merchant’s wallet', async () => {
@@ -129,19 +129,19 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     const [walletId, otherWalletId] = [await app.wallet(), await app.wallet()]
     const other = await app.otherMerchant()
     await depositToWallet(app.context(), { walletId, amount: '5', reference: 'used' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const codes = [
-      await refusalOf(() => depositToWallet(app.context(), { walletId, amount: '5.00000001', reference: 'used' })),
-      await refusalOf(() =>
+      await domainErrorOf(() => depositToWallet(app.context(), { walletId, amount: '5.00000001', reference: 'used' })),
+      await domainErrorOf(() =>
         depositToWallet(app.context(), { walletId: otherWalletId, amount: '5', reference: 'used' }),
       ),
-      await refusalOf(() =>
+      await domainErrorOf(() =>
         depositToWallet({ ...app.context(), merchantId: other.id }, { walletId, amount: '5', reference: 'used' }),
       ),
     ].map(({ code }) => code)
 
     expect(codes).toEqual(['DEPOSIT_REFERENCE_REUSED', 'DEPOSIT_REFERENCE_REUSED', 'RESOURCE_NOT_FOUND'])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 })

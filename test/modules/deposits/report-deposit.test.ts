@@ -9,9 +9,9 @@ import type { App, Setup } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import { dullReport, hashOf, nodeRail, refOf, report } from './support/node.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import { hashOf, nodeRail, refOf, report, sampleReport } from './support/node.ts'
 
 const needed = 64
 
@@ -40,7 +40,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
   test('shows it as pending, and credits it once at the threshold', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
 
-    const first = await report(app, dullReport(ref))
+    const first = await report(app, sampleReport(ref))
     expect([first.status, first.body]).toEqual([
       200,
       {
@@ -61,21 +61,21 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
       ],
     })
     // The word does not decide, the count does.
-    const early = await report(app, dullReport(ref, { confirmations: needed - 1, state: 'CONFIRMED' }))
+    const early = await report(app, sampleReport(ref, { confirmations: needed - 1, state: 'CONFIRMED' }))
     expect(early.body.data).toMatchObject({ state: 'DETECTED', confirmations: needed - 1 })
     expect((await held(app, walletId)).balance).toBe(nothing)
 
-    const confirmed = await report(app, dullReport(ref, { confirmations: needed, state: 'DETECTED' }))
+    const confirmed = await report(app, sampleReport(ref, { confirmations: needed, state: 'DETECTED' }))
     expect(confirmed.body.data).toMatchObject({ state: 'CONFIRMED', credited_at: expect.stringMatching(/Z$/) })
-    const stored = await whatIsStored(app)
+    const stored = await readStoredRows(app)
     for (const confirmations of [needed, 900, 1]) {
       const again = await report(
         app,
-        dullReport(ref, { confirmations, tx_hash: hashOf('one').toUpperCase().replace('0X', '0x') }),
+        sampleReport(ref, { confirmations, tx_hash: hashOf('one').toUpperCase().replace('0X', '0x') }),
       )
       expect(again.body.data).toMatchObject({ state: 'CONFIRMED', tx_hash: hashOf('one') })
     }
-    expect(await whatIsStored(app)).toEqual(stored)
+    expect(await readStoredRows(app)).toEqual(stored)
     expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
     const { data } = await app.graphql(`{ events(first: 10) { nodes { type } } }`)
     expect(data.events.nodes.at(-1)).toEqual({ type: 'WALLET_TRANSACTION_INBOUND' })
@@ -84,37 +84,37 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
 
   test('keeps the most confirmations of those that come out of order', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    await report(app, dullReport(ref, { confirmations: 5 }))
-    const stored = await whatIsStored(app)
-    for (const confirmations of [3, 5, 1]) await report(app, dullReport(ref, { confirmations }))
+    await report(app, sampleReport(ref, { confirmations: 5 }))
+    const stored = await readStoredRows(app)
+    for (const confirmations of [3, 5, 1]) await report(app, sampleReport(ref, { confirmations }))
     expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 5 }])
-    expect(await whatIsStored(app)).toEqual(stored)
+    expect(await readStoredRows(app)).toEqual(stored)
   })
 
   test('is gone when the chain lets go of it before the credit, and may come back', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    await report(app, dullReport(ref, { confirmations: 9 }))
-    const gone = await report(app, dullReport(ref, { confirmations: 0, state: 'REORGED' }))
+    await report(app, sampleReport(ref, { confirmations: 9 }))
+    const gone = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
     expect(gone.body.data).toMatchObject({ state: 'REORGED', cause: null })
     expect(await held(app, walletId)).toEqual({ balance: nothing, pending: [] })
-    await report(app, dullReport(ref, { confirmations: 2 }))
+    await report(app, sampleReport(ref, { confirmations: 2 }))
     expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 2 }])
-    await report(app, dullReport(ref, { confirmations: needed }))
+    await report(app, sampleReport(ref, { confirmations: needed }))
     expect((await held(app, walletId)).balance).toBe(ten)
   })
 
   test('needs a person when the chain lets go of it after the credit: no money is taken back', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    await report(app, dullReport(ref, { confirmations: needed }))
-    const gone = await report(app, dullReport(ref, { confirmations: 0, state: 'REORGED' }))
+    await report(app, sampleReport(ref, { confirmations: needed }))
+    const gone = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
     const cause = 'the chain has let go of it after it was credited'
     expect(gone.body.data).toMatchObject({ state: 'ATTENTION', cause })
-    await report(app, dullReport(ref, { confirmations: needed }))
+    await report(app, sampleReport(ref, { confirmations: needed }))
     expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
     const listed = await listDepositAttention(app.service, {})
     expect(listed).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
     // The same transaction, mined again, has its logs at other places.
-    const again = await report(app, dullReport(ref, { confirmations: needed, log_index: 3 }))
+    const again = await report(app, sampleReport(ref, { confirmations: needed, log_index: 3 }))
     expect(again.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
     expect((await held(app, walletId)).balance).toBe(ten)
     await app.expectBooksToBalance()
@@ -131,31 +131,31 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
       [1, { ref: await refOf(app, other) }],
       [2, { ref: theirs.ref }],
     ] as const) {
-      await report(app, dullReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
+      await report(app, sampleReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
       const answer = await report(
         app,
-        dullReport(ref, { confirmations: needed, log_index: log, amount: '1', ...changes }),
+        sampleReport(ref, { confirmations: needed, log_index: log, amount: '1', ...changes }),
       )
       expect(answer.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringMatching(/^it was reported/) })
-      await report(app, dullReport(ref, { confirmations: needed, log_index: log, amount: log === 0 ? '10' : '1' }))
+      await report(app, sampleReport(ref, { confirmations: needed, log_index: log, amount: log === 0 ? '10' : '1' }))
     }
     expect(await held(app, walletId)).toEqual({ balance: confirmations === 1 ? nothing : '12.00000000', pending: [] })
     expect((await held(app, other)).balance).toBe(nothing)
     expect(await listDepositAttention(app.service, {})).toHaveLength(3)
-    expect((await whatIsStored(app)).deposits).toHaveLength(balance === nothing ? 0 : 3)
+    expect((await readStoredRows(app)).deposits).toHaveLength(balance === nothing ? 0 : 3)
     await app.expectBooksToBalance()
   })
 
   test('refuses what can not be, names every fault, and stores nothing', async () => {
     const { app, ref } = await startWatched(setup, mode)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const refused = async (changes: object) => {
-      const { status, body } = await report(app, dullReport(ref, changes as Record<string, unknown>))
+      const { status, body } = await report(app, sampleReport(ref, changes as Record<string, unknown>))
       const { code, details } = body.error
       return [status, code, details.fields.map(({ field, code }: Record<string, string>) => `${field} ${code}`).join()]
     }
     const messagesOf = async (changes: object) => {
-      const { body } = await report(app, dullReport(ref, changes as Record<string, unknown>))
+      const { body } = await report(app, sampleReport(ref, changes as Record<string, unknown>))
       return body.error.details.fields.map(({ message }: { message: string }) => message)
     }
     const one = 'INVALID_INPUT'
@@ -187,15 +187,15 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
       'asset must be USDC, as the list of addresses says',
     ])
     expect(await messagesOf({ tx_hash: '0x12' })).toEqual(['tx_hash must be 0x and 64 hexadecimal digits on erc20'])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('may have spaces around its hash, which is the same hash', async () => {
     const { app, ref } = await startWatched(setup, mode)
-    await report(app, dullReport(ref))
-    const again = await report(app, dullReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
+    await report(app, sampleReport(ref))
+    const again = await report(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
     expect(again.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
-    expect((await whatIsStored(app)).chain_deposits).toHaveLength(1)
+    expect((await readStoredRows(app)).chain_deposits).toHaveLength(1)
   })
 
   test('is not lost where the wallet is full: a person credits it when there is room', async () => {
@@ -203,12 +203,12 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     for (let i = 0; i < 9; i++) {
       await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
     }
-    const answer = await report(app, dullReport(ref, { amount: '9999999999', confirmations: needed }))
+    const answer = await report(app, sampleReport(ref, { amount: '9999999999', confirmations: needed }))
     expect(answer.body.data).toMatchObject({
       state: 'ATTENTION',
       cause: expect.stringMatching(/^The wallet would hold/),
     })
-    expect((await whatIsStored(app)).deposits).toHaveLength(9)
+    expect((await readStoredRows(app)).deposits).toHaveLength(9)
     await app.expectBooksToBalance()
   })
 
@@ -217,18 +217,18 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     const reference = (log: number) => `erc20:${hashOf('one')}:${log}`
     await depositToWallet(app.context(), { walletId, amount: '10', reference: reference(0) })
     await depositToWallet(app.context(), { walletId, amount: '7', reference: reference(1) })
-    const same = await report(app, dullReport(ref, { confirmations: needed }))
-    const other = await report(app, dullReport(ref, { confirmations: needed, log_index: 1 }))
+    const same = await report(app, sampleReport(ref, { confirmations: needed }))
+    const other = await report(app, sampleReport(ref, { confirmations: needed, log_index: 1 }))
     expect([same.body.data.state, other.body.data.state]).toEqual(['CONFIRMED', 'ATTENTION'])
     expect((await held(app, walletId)).balance).toBe('17.00000000')
   })
 
   test('credits once however many come at once', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    const reports = Array.from({ length: 20 }, (_, i) => dullReport(ref, { confirmations: 50 + i }))
+    const reports = Array.from({ length: 20 }, (_, i) => sampleReport(ref, { confirmations: 50 + i }))
     await Promise.all(reports.map((each) => report(app, each)))
     expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
-    expect((await whatIsStored(app)).deposits).toHaveLength(1)
+    expect((await readStoredRows(app)).deposits).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 })
@@ -239,8 +239,8 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
 
   test('credits what was not credited, once, and keeps the reason', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
-    await report(app, dullReport(ref))
-    for (const amount of ['11', '12']) await report(app, dullReport(ref, { amount }))
+    await report(app, sampleReport(ref))
+    for (const amount of ['11', '12']) await report(app, sampleReport(ref, { amount }))
     const resolved = await resolveDeposit(app.service, { reference, action: 'credit', reason })
     expect(resolved).toMatchObject({
       ...{ state: 'CONFIRMED', depositReference: reference },
@@ -248,7 +248,7 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
     })
     expect((await held(app, walletId)).balance).toBe(ten)
     expect(await listDepositAttention(app.service, {})).toEqual([])
-    expect((await refusalOf(() => resolveDeposit(app.service, { reference, action: 'credit', reason }))).code).toBe(
+    expect((await domainErrorOf(() => resolveDeposit(app.service, { reference, action: 'credit', reason }))).code).toBe(
       'INVALID_INPUT',
     )
     await app.expectBooksToBalance()
@@ -257,29 +257,29 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
   test('lets what was credited stay, and not be dismissed', async () => {
     let now = Date.now()
     const { app, walletId, ref } = await startWatched(engine, mode, () => now)
-    const credited = await report(app, dullReport(ref, { confirmations: needed }))
+    const credited = await report(app, sampleReport(ref, { confirmations: needed }))
     now += 60_000
-    await report(app, dullReport(ref, { state: 'REORGED' }))
-    const refusal = await refusalOf(() => resolveDeposit(app.service, { reference, action: 'dismiss', reason }))
+    await report(app, sampleReport(ref, { state: 'REORGED' }))
+    const refusal = await domainErrorOf(() => resolveDeposit(app.service, { reference, action: 'dismiss', reason }))
     expect(refusal.details.fields).toMatchObject([
       { field: 'action', message: 'must be credit: the money is in the wallet' },
     ])
     const resolved = await resolveDeposit(app.service, { reference, action: 'credit', reason })
     expect(resolved).toMatchObject({ state: 'CONFIRMED', creditedAt: credited.body.data.credited_at })
     expect((await held(app, walletId)).balance).toBe(ten)
-    expect((await whatIsStored(app)).deposits).toHaveLength(1)
+    expect((await readStoredRows(app)).deposits).toHaveLength(1)
   })
 
   test('stands against the contradiction that it was about, and not against another', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
-    await report(app, dullReport(ref, { confirmations: needed }))
+    await report(app, sampleReport(ref, { confirmations: needed }))
     const wrong = { confirmations: needed, amount: '11' }
-    await report(app, dullReport(ref, wrong))
+    await report(app, sampleReport(ref, wrong))
     await resolveDeposit(app.service, { reference, action: 'credit', reason })
     for (const changes of [wrong, { confirmations: needed }]) {
-      expect((await report(app, dullReport(ref, changes))).body.data.state).toBe('CONFIRMED')
+      expect((await report(app, sampleReport(ref, changes))).body.data.state).toBe('CONFIRMED')
     }
-    expect((await report(app, dullReport(ref, { ...wrong, amount: '1' }))).body.data).toMatchObject({
+    expect((await report(app, sampleReport(ref, { ...wrong, amount: '1' }))).body.data).toMatchObject({
       state: 'ATTENTION',
       cause: `it was reported as ${ten} and as 1.00000000`,
     })
@@ -288,11 +288,11 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
 
   test('dismisses for good', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
-    await report(app, dullReport(ref))
-    await report(app, dullReport(ref, { amount: '11' }))
+    await report(app, sampleReport(ref))
+    await report(app, sampleReport(ref, { amount: '11' }))
     await resolveDeposit(app.service, { reference, action: 'dismiss', reason })
     for (const changes of [{ confirmations: needed }, { amount: '11' }, { amount: '12' }, { state: 'REORGED' }]) {
-      expect((await report(app, dullReport(ref, changes))).body.data.state).toBe('DISMISSED')
+      expect((await report(app, sampleReport(ref, changes))).body.data.state).toBe('DISMISSED')
     }
     expect(await held(app, walletId)).toEqual({ balance: nothing, pending: [] })
   })
@@ -300,9 +300,9 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
   test('is refused where there is nothing to decide', async () => {
     const { app, ref } = await startWatched(engine, mode)
     const decide = (named = reference) =>
-      refusalOf(() => resolveDeposit(app.service, { reference: named, action: 'credit', reason }))
+      domainErrorOf(() => resolveDeposit(app.service, { reference: named, action: 'credit', reason }))
     expect(await decide()).toMatchObject({ code: 'RESOURCE_NOT_FOUND', message: 'Deposit not found.' })
-    await report(app, dullReport(ref))
+    await report(app, sampleReport(ref))
     expect((await decide()).details.fields).toMatchObject([
       { field: 'reference', message: 'must be of a deposit in attention: it is DETECTED' },
     ])
@@ -318,10 +318,10 @@ test.each(everyEngine)(
     const theirs = await otherWallet(app)
     for (let log = 0; log < 22; log++) {
       now += 1_000
-      await report(app, dullReport(ref, { log_index: log }))
+      await report(app, sampleReport(ref, { log_index: log }))
     }
-    await report(app, dullReport(await refOf(app, other), { log_index: 30 }))
-    await report(app, dullReport(theirs.ref, { log_index: 31 }))
+    await report(app, sampleReport(await refOf(app, other), { log_index: 30 }))
+    await report(app, sampleReport(theirs.ref, { log_index: 31 }))
     const { data, errors } = await app.graphql('{ wallets(first: 5) { nodes { uuid pendingDeposits { logIndex } } } }')
     expect(errors).toEqual([])
     const byWallet = Object.fromEntries(
@@ -343,16 +343,16 @@ test.each(everyEngine)(
 
 test.each(everyEngine)('reportDeposit keeps nothing of a report when a fault ends the credit on %s', async (engine) => {
   const { app, walletId, ref } = await startWatched(engine)
-  const before = await whatIsStored(app)
+  const before = await readStoredRows(app)
   const context = {
     ...app.context(),
     newId: () => {
       throw new Error('no randomness is left')
     },
   }
-  const credit = (given: Context) => reportDeposit(given, inputOf(dullReport(ref, { confirmations: needed })))
+  const credit = (given: Context) => reportDeposit(given, inputOf(sampleReport(ref, { confirmations: needed })))
   await expect(credit(context)).rejects.toThrow('no randomness is left')
-  expect(await whatIsStored(app)).toEqual(before)
+  expect(await readStoredRows(app)).toEqual(before)
   expect((await credit(app.context())).state).toBe('CONFIRMED')
   expect((await held(app, walletId)).balance).toBe(ten)
 })
@@ -360,7 +360,7 @@ test.each(everyEngine)('reportDeposit keeps nothing of a report when a fault end
 test.each(everyEngine)('reportDeposit rejects the address of another merchant on %s', async (engine) => {
   const { app, ref } = await startWatched(engine)
   const { id } = await app.otherMerchant()
-  const refusal = await refusalOf(() => reportDeposit(createContext(app.service, id), inputOf(dullReport(ref))))
+  const refusal = await domainErrorOf(() => reportDeposit(createContext(app.service, id), inputOf(sampleReport(ref))))
   expect([refusal.code, refusal.details.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'ref' }]])
 })
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { App } from '../../support/app.ts'
-import type { DoorName } from '../../support/doors.ts'
+import type { ApiName } from '../../support/doors.ts'
 
 /** An event as both doors tell it; `data` as text. */
 export type Seen = {
@@ -23,7 +23,7 @@ type Asked = {
 }
 
 /** Asks a door for a page of what happened. */
-export async function pageOf(door: DoorName, app: App, { after, types, limit, key }: Asked = {}): Promise<Page> {
+export async function pageOf(door: ApiName, app: App, { after, types, limit, key }: Asked = {}): Promise<Page> {
   const keyed = key === undefined ? {} : { key }
   if (door === 'rest') {
     const given = Object.entries({ after, types: types?.join(), limit }).filter(([, value]) => value !== undefined)
@@ -66,7 +66,7 @@ function inOwnWords(event: Seen): Seen {
 
 /** All that happened, by as many pages as it takes; each must go on where the one before it ended. */
 export async function feedOf(
-  door: DoorName,
+  door: ApiName,
   app: App,
   { limits = [100], ...asked }: Asked & { readonly limits?: readonly number[] } = {},
 ): Promise<Seen[]> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
 import { updateCustomer } from '../../../src/modules/customers/update-customer.ts'
@@ -16,8 +16,8 @@ import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
-import { bankMethodBody, dullCustomer, everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
-import { doors, everyDoor } from '../../support/doors.ts'
+import { bankMethodBody, everyEngine, everyEngineAndWorkers, sampleCustomer, startApp } from '../../support/app.ts'
+import { apiClients, everyApi } from '../../support/doors.ts'
 import { perform } from '../../support/perform.ts'
 import { nigerian, nobody } from '../payouts/payout-places.ts'
 import { feedOf } from './feed.ts'
@@ -46,7 +46,7 @@ async function objectAt(app: App, path: string): Promise<string> {
 }
 
 describe.each(everyEngineAndWorkers)('what happened on %s', (setup) => {
-  test.each(everyDoor)('through %s is told for ever as its own endpoint answered then', async (door) => {
+  test.each(everyApi)('through %s is told for ever as its own endpoint answered then', async (door) => {
     const app = await startApp(setup)
     const told: [type: EventType, id: string, version: number, object: string][] = []
     const note = async (type: EventType, id: string, version: number, path: string) => {
@@ -58,10 +58,10 @@ describe.each(everyEngineAndWorkers)('what happened on %s', (setup) => {
       return result
     }
 
-    const { id: customerId } = await perform(createCustomer, app.context(), dullCustomer)
+    const { id: customerId } = await perform(createCustomer, app.context(), sampleCustomer)
     await note('customer.created', customerId, 1, `/api/customers/${customerId}`)
     for (const owner of [{}, { customerId }]) {
-      const { id: walletId } = await done(doors[door].createWallet(app, { ...newWallet, ...owner }))
+      const { id: walletId } = await done(apiClients[door].createWallet(app, { ...newWallet, ...owner }))
       await note('wallet.created', walletId, 1, `/api/wallets/${walletId}`)
       const { transferId } = await depositToWallet(app.context(), { walletId, amount: '100', reference: walletId })
       const { body } = await app.rest('GET', `/api/events?after=${told.length}`)
@@ -73,7 +73,7 @@ describe.each(everyEngineAndWorkers)('what happened on %s', (setup) => {
       told.push(['wallet.transaction.inbound', transferId, 1, JSON.stringify(body.data[0].data)])
 
       for (const path of [['FAILED'], ['COMPLETED', 'RETURNED']] as const) {
-        const { id } = await done(doors[door].createPayout(app, { ...payment, ...owner }))
+        const { id } = await done(apiClients[door].createPayout(app, { ...payment, ...owner }))
         await note('payout.initiated', id, 1, `/api/payouts/${id}`)
         for (const [i, status] of path.entries()) {
           await settlePayout(app.context(), { payoutId: id, status })
@@ -81,16 +81,18 @@ describe.each(everyEngineAndWorkers)('what happened on %s', (setup) => {
         }
       }
 
-      const bank = await done(doors[door].createBankPayoutMethod(app, { ...bankMethod, ...owner }))
+      const bank = await done(apiClients[door].createBankPayoutMethod(app, { ...bankMethod, ...owner }))
       const latestMethod = '/api/payout/methods?limit=1'
       await note('payout_method.created', bank.id, 1, latestMethod)
       const method = { payoutMethodId: bank.id, ...owner }
-      await done(doors[door].updateBankPayoutMethod(app, { ...method, accountName: 'Ngozi Obi', sortCode: '123456' }))
+      await done(
+        apiClients[door].updateBankPayoutMethod(app, { ...method, accountName: 'Ngozi Obi', sortCode: '123456' }),
+      )
       await note('payout_method.updated', bank.id, 2, latestMethod)
-      const crypto = await done(doors[door].createWalletPayoutMethod(app, { ...walletMethod, ...owner }))
+      const crypto = await done(apiClients[door].createWalletPayoutMethod(app, { ...walletMethod, ...owner }))
       await note('payout_method.created', crypto.id, 1, latestMethod)
       await note('payout_method.deleted', crypto.id, 2, latestMethod)
-      await done(doors[door].deletePayoutMethod(app, { ...owner, payoutMethodId: crypto.id }))
+      await done(apiClients[door].deletePayoutMethod(app, { ...owner, payoutMethodId: crypto.id }))
     }
     await perform(updateCustomer, app.context(), { customerId, firstName: 'Ngozi', addressLine2: '“2” </script>' })
     await note('customer.updated', customerId, 2, `/api/customers/${customerId}`)
@@ -98,7 +100,7 @@ describe.each(everyEngineAndWorkers)('what happened on %s', (setup) => {
     await note('customer.closed', customerId, 3, `/api/customers/${customerId}`)
 
     const { text } = await app.rest('GET', '/api/events?limit=100')
-    for (const reader of everyDoor) {
+    for (const reader of everyApi) {
       const feed = await feedOf(reader, app)
       expect(feed.map(({ type, objectId, version, data }) => [type, objectId, version, data])).toEqual(told)
       expect(feed.map(({ sequence }) => sequence)).toEqual(told.map((_, i) => i + 1))
@@ -110,10 +112,10 @@ describe.each(everyEngineAndWorkers)('what happened on %s', (setup) => {
 })
 
 describe.each(everyEngine)('nothing is told on %s of what did not happen', (engine) => {
-  test.each(everyDoor)('through %s: refusals, replays, and updates that change nothing', async (door) => {
+  test.each(everyApi)('through %s: refusals, replays, and updates that change nothing', async (door) => {
     const app = await startApp(engine)
     const { createPayout, createWallet, createBankPayoutMethod, updateBankPayoutMethod, deletePayoutMethod } =
-      doors[door]
+      apiClients[door]
     const once = { idempotencyKey: 'once' }
     const customerId = await app.customer()
     const walletId = await app.wallet({ balance: '10' })
@@ -146,7 +148,7 @@ describe.each(everyEngine)('nothing is told on %s of what did not happen', (engi
       () => settlePayout(context, { payoutId: payout.id, status: 'RETURNED' }),
       () => depositToWallet(context, { walletId, amount: '11', reference: `opening ${walletId}` }),
     ]
-    for (const each of refusedWithin) await expect(each()).rejects.toBeInstanceOf(Refusal)
+    for (const each of refusedWithin) await expect(each()).rejects.toBeInstanceOf(DomainError)
 
     expect((await createPayout(app, payment, once)).result.id).toBe(payout.id)
     expect((await createWallet(app, newWallet, once)).result.id).toBe(wallet.id)
@@ -165,7 +167,7 @@ describe.each(everyEngine)('nothing is told on %s of what did not happen', (engi
     const app = await startApp(engine)
     await app.wallet({ balance: '10' })
     const pay = (idempotencyKey: string, amount: string) =>
-      doors.rest.createPayout(app, { ...payment, amount }, { idempotencyKey })
+      apiClients.rest.createPayout(app, { ...payment, amount }, { idempotencyKey })
     const asked = Array.from({ length: 30 }, (_, i) => pay(`key ${i % 15}`, i % 3 === 0 ? '1000' : '1'))
     const outcomes = await Promise.all(asked)
     const paid = new Set(outcomes.flatMap(({ result, refusal }) => (refusal ? [] : [result.id])))
@@ -197,7 +199,7 @@ const steps: Readonly<Record<string, Step>> = {
     return 'wallet.transaction.inbound'
   },
   customer: async (context, { customers }) => {
-    const { id } = await perform(createCustomer, context, dullCustomer)
+    const { id } = await perform(createCustomer, context, sampleCustomer)
     customers.push(id)
     return 'customer.created'
   },
@@ -266,7 +268,7 @@ describe.each(everyEngine)('however a merchant reads on %s what it did', (engine
         const happened: EventType[] = []
         for (const [name, place] of [['wallet', 0], ['deposit', 0], ...chosen] as const) {
           const type = await steps[name]?.(context, had, place).catch((error) => {
-            if (error instanceof Refusal) return null
+            if (error instanceof DomainError) return null
             throw error
           })
           if (type) happened.push(type)
@@ -275,7 +277,7 @@ describe.each(everyEngine)('however a merchant reads on %s what it did', (engine
         const expected = happened.map((type, i) => [i + 1, type])
         const after = Math.min(from, happened.length)
         const wanted = expected.filter(([, type]) => types.includes(type as EventType))
-        for (const door of everyDoor) {
+        for (const door of everyApi) {
           const seen = async (asked: Parameters<typeof feedOf>[2]) =>
             (await feedOf(door, app, { ...asked, limits, key })).map(({ sequence, type }) => [sequence, type])
           expect(await seen({})).toEqual(expected)

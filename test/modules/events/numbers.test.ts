@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { globalId } from '../../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
 import { eventId } from '../../../src/modules/outbox/event.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { everyDoor } from '../../support/doors.ts'
+import { everyApi } from '../../support/doors.ts'
 import { ask } from '../webhooks/endpoints/webhook-doors.ts'
 import { pageOf } from './feed.ts'
 
@@ -55,7 +55,7 @@ describe.each(everyEngine)('a number that no event has is refused on %s', (engin
       }
     }
     // The latest itself is one.
-    for (const door of everyDoor) expect(await pageOf(door, app, { after: 2 })).toMatchObject({ events: [], after: 2 })
+    for (const door of everyApi) expect(await pageOf(door, app, { after: 2 })).toMatchObject({ events: [], after: 2 })
   })
 
   test('where a stream begins after it, by whatever says so', async () => {
@@ -78,10 +78,10 @@ describe.each(everyEngine)('a number that no event has is refused on %s', (engin
     const [first] = (await pageOf('rest', app)).events
     const theirs = eventId({ merchantId: (await app.otherMerchant()).id, sequence: 1, time: BigInt(Date.now()) })
     for (const id of [...idsBeyond(app), theirs]) {
-      const node = globalId('Event', id)
+      const node = toGlobalId('Event', id)
       const { data, errors } = await app.graphql(
         'query($id: ID!, $ids: [ID!]!) { node(id: $id) { id } nodes(ids: $ids) { ... on Event { sequence } } }',
-        { id: node, ids: [node, globalId('Event', first?.id ?? '')] },
+        { id: node, ids: [node, toGlobalId('Event', first?.id ?? '')] },
       )
       expect([id, errors, data]).toEqual([id, [], { node: null, nodes: [null, { sequence: 1 }] }])
     }
@@ -93,7 +93,7 @@ describe.each(everyEngine)('a number that no event has is refused on %s', (engin
     const webhookId = endpoint.id
     const read = () => app.rest('GET', `/api/webhooks/${webhookId}`)
     const before = (await read()).text
-    for (const door of everyDoor) {
+    for (const door of everyApi) {
       for (const name of ['replayWebhookEvents', 'enableWebhookEndpoint'] as const) {
         for (const after of beyond) {
           const { code, fields } = await ask(door, app, name, { webhookId, after })

@@ -9,10 +9,10 @@ import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.
 import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import { startDispatcher } from '../../../src/modules/webhooks/dispatcher/dispatcher.ts'
 import { noLeases } from '../../../src/modules/webhooks/dispatcher/leases.ts'
-import { sentTypes, webhookFormats } from '../../../src/modules/webhooks/transport/formats.ts'
+import { supportedEventTypes, webhookFormats } from '../../../src/modules/webhooks/transport/formats.ts'
 import { createSender } from '../../../src/modules/webhooks/transport/send.ts'
 import { openapiDocument } from '../../../src/server/pages/openapi.ts'
-import { groups } from '../../../src/server/rest/routes.ts'
+import { endpointGroups } from '../../../src/server/rest/routes.ts'
 import { valueFaults } from '../../rest/openapi-faults.ts'
 import type { App } from '../../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp } from '../../support/app.ts'
@@ -21,7 +21,7 @@ import { unthrottled } from '../webhooks/dispatcher/support/world.ts'
 import type { Received } from '../webhooks/transport/support/receiver.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 
-const document = openapiDocument(groups, 'sandbox')
+const document = openapiDocument(endpointGroups, 'sandbox')
 
 test.each(everyEngine.slice(0, 1))(
   'every type of event is posted in each format as the reference says, on %s',
@@ -46,10 +46,10 @@ test.each(everyEngine.slice(0, 1))(
     const tested = await Promise.all(webhookFormats.map((format) => create(format, format)))
     const dispatcher = startDispatcher({
       service: app.service,
-      sender: createSender({ mode: 'sandbox', allowed: [] }),
+      sender: createSender({ mode: 'sandbox', allowlistEntries: [] }),
       leases: noLeases,
       throttle: unthrottled,
-      onFault: (error) => {
+      onError: (error) => {
         throw error
       },
     })
@@ -86,7 +86,7 @@ test.each(everyEngine.slice(0, 1))(
 )
 
 function sentTypesOf(format: (typeof webhookFormats)[number]): readonly string[] {
-  return eventTypes.filter((type) => sentTypes(format)?.includes(type) ?? true)
+  return eventTypes.filter((type) => supportedEventTypes(format)?.includes(type) ?? true)
 }
 
 /** Everything that a merchant can have happen, but for what happens to its webhook endpoints. */

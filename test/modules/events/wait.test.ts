@@ -5,7 +5,7 @@ import type { Query } from '../../../src/database/query.ts'
 import { createKey, revokeKey } from '../../../src/modules/merchants/manage-keys.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { serverLike } from '../../graphql/support/ask.ts'
+import { createServerVariant } from '../../graphql/support/ask.ts'
 import { patienceMs } from '../../graphql/support/listen.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
@@ -37,7 +37,7 @@ function serverWatched(app: App) {
       stop()
     }
   }
-  const server = serverLike(app, { service: { ...app.service, db: { ...app.db, watch } } })
+  const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, watch } } })
   return { server, isWaitedIn: () => watching > 0 }
 }
 
@@ -148,7 +148,7 @@ describe.each(everyEngine)('a request that waits on %s', (engine) => {
       await isLetOn
       return app.db.execute<Result>(query, params)
     }
-    const server = serverLike(app, { service: { ...app.service, db: { ...app.db, execute } } })
+    const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const ask = await asking(server, app)
     isHeldUp = true
     const waiting = ask('after=1&wait=30', { key })

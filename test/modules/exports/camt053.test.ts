@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { written } from '../../../src/modules/exports/export-formats.ts'
+import { writeExport } from '../../../src/modules/exports/export-formats.ts'
 import { exportStatement } from '../../../src/modules/exports/wallet-statement.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
@@ -10,8 +10,8 @@ import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { camtFaults } from '../../support/camt-schema.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { answer, carriedPayout } from '../rails/support/carried.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { answer, createRailPayout } from '../rails/support/carried.ts'
 
 /** A wallet's statement, which is valid by the schema of ISO 20022. */
 async function camtOf(context: Context, walletId: string, from?: string): Promise<string> {
@@ -19,7 +19,7 @@ async function camtOf(context: Context, walletId: string, from?: string): Promis
     yield await exportStatement(context, { walletId, from })
   }
   let text = ''
-  for await (const part of written('camt053', 'statement', one())) text += part
+  for await (const part of writeExport('camt053', 'statement', one())) text += part
   expect(await camtFaults(text)).toEqual([])
   return text
 }
@@ -122,7 +122,7 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
     const app = await startApp(engine, { clock: () => now })
     await setRoute(app.service, { rail: 'sandbox' })
     const walletId = await app.wallet({ balance: '1000' })
-    const paid = await carriedPayout(app.context())
+    const paid = await createRailPayout(app.context())
     await answer(app.context(), paid.id, { state: 'COMPLETED', reference: 'BANK-1' })
     now += 1_000
     const lines = readCamtStatement(inParts(await camtOf(app.context(), walletId)))
@@ -136,7 +136,7 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
     const fine = await app.wallet({ balance: '1.000001' })
     const naira = await app.wallet({ assetCode: 'NGN', balance: '10.5' })
     now += 1_000
-    const { code, details } = (await refusalOf(() => camtOf(app.context(), fine))) ?? {}
+    const { code, details } = (await domainErrorOf(() => camtOf(app.context(), fine))) ?? {}
     expect([code, details?.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'format' }]])
     const answered = await app.rest('GET', `/api/wallets/${fine}/statement?format=camt053`)
     expect([answered.status, answered.body.error.code]).toEqual([400, 'INVALID_INPUT'])

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { Export } from '../../../src/modules/exports/export.ts'
 import { exportDeposits, exportFees } from '../../../src/modules/exports/journals.ts'
 import { exportPayouts } from '../../../src/modules/exports/payouts-export.ts'
-import type { ProvenLine } from '../../../src/modules/exports/verified-lines.ts'
-import { proven } from '../../../src/modules/exports/verified-lines.ts'
+import type { VerifiedLine } from '../../../src/modules/exports/verified-lines.ts'
+import { verifyLines } from '../../../src/modules/exports/verified-lines.ts'
 import { exportStatement } from '../../../src/modules/exports/wallet-statement.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
@@ -49,7 +49,7 @@ async function expectToMeet(of: Of, first: string, second: string): Promise<void
   for (const period of [{ to: first }, { from: first, to: second }, { from: second }]) {
     parts.push(await read(await of(period)))
   }
-  const seen = (lines: readonly ProvenLine[]) => lines.map(({ cells, moved, balance }) => ({ cells, moved, balance }))
+  const seen = (lines: readonly VerifiedLine[]) => lines.map(({ cells, moved, balance }) => ({ cells, moved, balance }))
   expect(parts.flatMap(({ lines }) => seen(lines))).toEqual(seen(whole.lines))
   const [before, within, after] = parts as [Read, Read, Read]
   expect(held(within.opening)).toEqual(held(before.closing))
@@ -62,11 +62,11 @@ async function expectToMeet(of: Of, first: string, second: string): Promise<void
   }
 }
 
-type Read = Pick<Export, 'opening' | 'closing'> & { readonly lines: readonly ProvenLine[] }
+type Read = Pick<Export, 'opening' | 'closing'> & { readonly lines: readonly VerifiedLine[] }
 
 async function read(exported: Export): Promise<Read> {
-  const lines: ProvenLine[] = []
-  for await (const page of proven(exported)) lines.push(...page)
+  const lines: VerifiedLine[] = []
+  for await (const page of verifyLines(exported)) lines.push(...page)
   return { opening: exported.opening, closing: exported.closing, lines }
 }
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
@@ -94,5 +94,5 @@ function amountOf(units: number): string {
 }
 
 function refused(error: unknown): void {
-  if (!(error instanceof Refusal)) throw error
+  if (!(error instanceof DomainError)) throw error
 }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Export } from '../../../src/modules/exports/export.ts'
-import { linesPerPage, numbersPerSum } from '../../../src/modules/exports/export.ts'
+import { linesPerPage, sumBatchSize } from '../../../src/modules/exports/export.ts'
 import { exportDeposits, exportFees } from '../../../src/modules/exports/journals.ts'
 import { exportPayouts } from '../../../src/modules/exports/payouts-export.ts'
-import { proven } from '../../../src/modules/exports/verified-lines.ts'
+import { verifyLines } from '../../../src/modules/exports/verified-lines.ts'
 import { exportStatement } from '../../../src/modules/exports/wallet-statement.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
@@ -15,7 +15,7 @@ import { movableClock } from './histories.ts'
 async function pagesOf(exported: Export) {
   const pages: number[] = []
   const cells: Record<string, unknown>[] = []
-  for await (const lines of proven(exported)) {
+  for await (const lines of verifyLines(exported)) {
     pages.push(lines.length)
     cells.push(...lines.map((line) => line.cells))
   }
@@ -28,7 +28,7 @@ test('exports of more than is held in memory at once have every line once and in
   const app = await startApp('sqlite', { clock: clock.now })
   await app.fee('0.5')
   const walletId = await app.wallet()
-  const [deposits, payouts] = [numbersPerSum + 10, linesPerPage + 10]
+  const [deposits, payouts] = [sumBatchSize + 10, linesPerPage + 10]
   const many = <Result>(count: number, make: (i: number) => Promise<Result>) =>
     Promise.all(Array.from({ length: count }, (_, i) => make(i)))
   const deposit = (i: number) => depositToWallet(app.context(), { walletId, amount: `${i + 1}`, reference: `${i}` })

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { timestamp } from '../../../src/core/ids.ts'
-import { balancesAround, sumBetween } from '../../../src/modules/exports/control-totals.ts'
-import { numbersPerSum } from '../../../src/modules/exports/export.ts'
-import { lastBefore, periodFields, periodOf } from '../../../src/modules/exports/period.ts'
+import { openingAndClosingBalances, sumSequenceRange } from '../../../src/modules/exports/control-totals.ts'
+import { sumBatchSize } from '../../../src/modules/exports/export.ts'
+import { findLastBefore, periodFields, resolvePeriod } from '../../../src/modules/exports/period.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
@@ -30,7 +30,7 @@ describe('the last row before a moment', () => {
         const at = async (sequence: number) => rows.findLast((row) => row.sequence <= sequence) ?? null
         const moments = [timestamp(start + ms), ...rows.map(({ createdAt }) => createdAt)]
         for (const moment of moments) {
-          expect(await lastBefore(moment, at)).toEqual(rows.findLast(({ createdAt }) => createdAt < moment) ?? null)
+          expect(await findLastBefore(moment, at)).toEqual(rows.findLast(({ createdAt }) => createdAt < moment) ?? null)
         }
       }),
       { numRuns: 300 },
@@ -44,10 +44,10 @@ describe('the last row before a moment', () => {
       const number = Math.min(sequence, 1_000_000)
       return { sequence: number, createdAt: timestamp(start + number * 1_000) }
     }
-    expect((await lastBefore(timestamp(start + 700_000_000), at))?.sequence).toBe(699_999)
+    expect((await findLastBefore(timestamp(start + 700_000_000), at))?.sequence).toBe(699_999)
     expect(looks.length).toBeLessThan(25)
     looks.length = 0
-    expect((await lastBefore(timestamp(start + 2_000_000_000), at))?.sequence).toBe(1_000_000)
+    expect((await findLastBefore(timestamp(start + 2_000_000_000), at))?.sequence).toBe(1_000_000)
     expect(looks).toEqual([2 ** 31 - 1])
   })
 })
@@ -57,17 +57,21 @@ describe('the period of an export', () => {
 
   test('is final from a minute after its end', async () => {
     const context = await contextAt(start)
-    const isFinal = (ms: number) => periodOf(context, { from: null, to: timestamp(start + ms) }).isFinal
+    const isFinal = (ms: number) => resolvePeriod(context, { from: null, to: timestamp(start + ms) }).isFinal
     expect([-60_001, -60_000, -59_999, 0, 60_000].map(isFinal)).toEqual([true, true, false, false, false])
-    expect(periodOf(context, { from: null, to: null })).toEqual({ from: null, to: timestamp(start), isFinal: false })
+    expect(resolvePeriod(context, { from: null, to: null })).toEqual({
+      from: null,
+      to: timestamp(start),
+      isFinal: false,
+    })
   })
 
   test('may be empty, and does not end before it begins', async () => {
     const context = await contextAt(start)
     const [from, to] = [timestamp(start), timestamp(start - 1)]
-    expect(periodOf(context, { from, to: from })).toMatchObject({ from, to: from })
-    expect(periodOf(context, { from, to: null })).toMatchObject({ from, to: from })
-    const { code, details } = await refusalOf(async () => periodOf(context, { from, to }))
+    expect(resolvePeriod(context, { from, to: from })).toMatchObject({ from, to: from })
+    expect(resolvePeriod(context, { from, to: null })).toMatchObject({ from, to: from })
+    const { code, details } = await domainErrorOf(async () => resolvePeriod(context, { from, to }))
     expect([code, details.fields]).toEqual([
       'INVALID_INPUT',
       [{ field: 'from', code: 'INVALID_PARAMETER', message: 'must not be after the end' }],
@@ -94,29 +98,37 @@ describe('what lines come to', () => {
 
   test('is added up in parts that meet, whole units and the rest', async () => {
     const parts: object[] = []
-    const numbers = { after: 7, through: 7 + 2 * numbersPerSum + 1 }
-    const { totals, count, hasFineAmounts } = await sumBetween(numbers, async (part) => {
+    const numbers = { after: 7, through: 7 + 2 * sumBatchSize + 1 }
+    const {
+      totals,
+      count,
+      hasMoreThanFiveDecimals: hasFineAmounts,
+    } = await sumSequenceRange(numbers, async (part) => {
       parts.push(part)
-      const fineCount = part.after === 7 + numbersPerSum ? 1n : 0n
+      const fineCount = part.after === 7 + sumBatchSize ? 1n : 0n
       return [{ ...row, assetCode: 'USDC', fineCount }, ...(parts.length === 2 ? [{ ...row, assetCode: 'NGN' }] : [])]
     })
     expect(parts).toEqual([
-      { after: 7, through: 7 + numbersPerSum },
-      { after: 7 + numbersPerSum, through: 7 + 2 * numbersPerSum },
-      { after: 7 + 2 * numbersPerSum, through: numbers.through },
+      { after: 7, through: 7 + sumBatchSize },
+      { after: 7 + sumBatchSize, through: 7 + 2 * sumBatchSize },
+      { after: 7 + 2 * sumBatchSize, through: numbers.through },
     ])
     expect([...totals]).toEqual([
       ['USDC', 3n * 199_999_999n],
       ['NGN', 199_999_999n],
     ])
     expect([count, hasFineAmounts]).toEqual([8, true])
-    const nothing = await sumBetween({ after: 7, through: 7 }, () => expect.unreachable('nothing lies between'))
-    expect(nothing).toEqual({ count: 0, totals: new Map(), hasFineAmounts: false })
+    const nothing = await sumSequenceRange({ after: 7, through: 7 }, () => expect.unreachable('nothing lies between'))
+    expect(nothing).toEqual({ count: 0, totals: new Map(), hasMoreThanFiveDecimals: false })
   })
 
   test('is held before a period and after it of every asset of either, in the order of their codes', () => {
-    const sums = (...totals: [string, bigint][]) => ({ count: 0, totals: new Map(totals), hasFineAmounts: false })
-    expect(balancesAround(sums(['USDT', 1n], ['NGN', 2n]), sums(['USDC', 4n], ['NGN', 8n]))).toEqual({
+    const sums = (...totals: [string, bigint][]) => ({
+      count: 0,
+      totals: new Map(totals),
+      hasMoreThanFiveDecimals: false,
+    })
+    expect(openingAndClosingBalances(sums(['USDT', 1n], ['NGN', 2n]), sums(['USDC', 4n], ['NGN', 8n]))).toEqual({
       opening: [
         { assetCode: 'NGN', balance: 2n },
         { assetCode: 'USDC', balance: 0n },

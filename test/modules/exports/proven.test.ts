@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import type { Balance, Export, Line } from '../../../src/modules/exports/export.ts'
-import { written } from '../../../src/modules/exports/export-formats.ts'
-import { proven } from '../../../src/modules/exports/verified-lines.ts'
+import type { Export, ExportBalance, ExportLine } from '../../../src/modules/exports/export.ts'
+import { writeExport } from '../../../src/modules/exports/export-formats.ts'
+import { verifyLines } from '../../../src/modules/exports/verified-lines.ts'
 import { exportStatement } from '../../../src/modules/exports/wallet-statement.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 import { tamperWith } from '../../support/stored.ts'
 
 const [merchantId, walletId] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
 const unit = 100_000_000n
-const usdc = (balance: bigint): Balance => ({ assetCode: 'USDC', balance: balance * unit })
-const line = (moved: bigint, more: Partial<Line> = {}): Line => ({
+const usdc = (balance: bigint): ExportBalance => ({ assetCode: 'USDC', balance: balance * unit })
+const line = (moved: bigint, more: Partial<ExportLine> = {}): ExportLine => ({
   assetCode: 'USDC',
   moved: moved * unit,
   cells: {},
@@ -18,7 +18,7 @@ const line = (moved: bigint, more: Partial<Line> = {}): Line => ({
 })
 
 /** An export of 5 USDC and two payments in, in two pages. */
-function exportOf(changes: Partial<Export> & { readonly lines?: readonly (readonly Line[])[] } = {}): Export {
+function exportOf(changes: Partial<Export> & { readonly lines?: readonly (readonly ExportLine[])[] } = {}): Export {
   const { lines = [[line(2n)], [line(1n, { balanceAfter: 8n * unit })]], ...others } = changes
   return {
     kind: 'deposits',
@@ -28,7 +28,7 @@ function exportOf(changes: Partial<Export> & { readonly lines?: readonly (readon
     opening: [usdc(5n)],
     closing: [usdc(8n)],
     lineCount: 2,
-    hasFineAmounts: false,
+    hasMoreThanFiveDecimals: false,
     pages: (async function* () {
       yield* lines
     })(),
@@ -38,7 +38,7 @@ function exportOf(changes: Partial<Export> & { readonly lines?: readonly (readon
 
 async function linesOf(exported: Export) {
   const found = []
-  for await (const lines of proven(exported)) found.push(...lines)
+  for await (const lines of verifyLines(exported)) found.push(...lines)
   return found
 }
 
@@ -89,7 +89,7 @@ test.each<[string, Parameters<typeof exportOf>[0], string]>([
     async function* one() {
       yield exportOf(changes)
     }
-    for await (const part of written('ndjson', 'deposits', one())) text += part
+    for await (const part of writeExport('ndjson', 'deposits', one())) text += part
   }
   await expect(write()).rejects.toThrow(what)
   expect(text).not.toMatch(/CLOSING|END/)
@@ -104,7 +104,7 @@ test('a file of several exports ends once, with all their lines, and is final on
         yield exportOf({ period: { from: null, to: '2026-03-01T00:00:00.000Z', isFinal }, ...nothingBefore })
     }
     const parts = []
-    for await (const part of written('ndjson', 'deposits', several())) parts.push(part)
+    for await (const part of writeExport('ndjson', 'deposits', several())) parts.push(part)
     // Of an export that begins with nothing the first text has a line all the same.
     expect(parts).not.toContain('')
     const records = parts
@@ -128,7 +128,7 @@ test('camt.053 tells a balance below zero by its indicator, and is of one wallet
       yield exportOf({ walletId, ...changes })
     }
     let text = ''
-    for await (const part of written('camt053', 'statement', one())) text += part
+    for await (const part of writeExport('camt053', 'statement', one())) text += part
     return text
   }
   const numbered = (balance: bigint, sequence: number) => [{ ...usdc(balance), sequence }]
@@ -143,7 +143,7 @@ test('camt.053 tells a balance below zero by its indicator, and is of one wallet
   )
   expect(text).toContain(`<MsgId>${Buffer.from(walletId.replaceAll('-', ''), 'hex').toString('base64url')}z-11<`)
 
-  const fieldsOf = async (refused: Promise<string>) => (await refusalOf(() => refused)).details.fields
+  const fieldsOf = async (refused: Promise<string>) => (await domainErrorOf(() => refused)).details.fields
   const tooFine = (what: string) => {
     const message = `can not be camt053, which has five decimal places and eighteen digits: ${what} has more`
     return [{ field: 'format', code: 'INVALID_PARAMETER', message }]
@@ -153,7 +153,7 @@ test('camt.053 tells a balance below zero by its indicator, and is of one wallet
   expect(await fieldsOf(moving(100n))).toEqual(tooFine('0.00000100'))
   await expect(moving(10n ** 25n)).rejects.toThrow('does not add up')
   expect(await fieldsOf(moving(-(10n ** 26n)))).toEqual(tooFine(`1${'0'.repeat(18)}.00000000`))
-  expect(await fieldsOf(write({ hasFineAmounts: true }))).toEqual(tooFine('an amount of the period'))
+  expect(await fieldsOf(write({ hasMoreThanFiveDecimals: true }))).toEqual(tooFine('an amount of the period'))
   for (const other of [{ walletId: null }, { opening: [] }, { closing: [] }]) {
     await expect(write(other)).rejects.toThrow('camt.053 is for the statement of one wallet')
   }

@@ -2,10 +2,10 @@ import { request as ask } from 'node:http'
 import { fastify } from 'fastify'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
-import { downloads, downloadsPerMerchant } from '../../../src/server/rest/send-download.ts'
+import { createDownloadSender, maxDownloadsPerMerchant } from '../../../src/server/rest/send-download.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
-import { bearing, newKey, tokenFor } from '../client-tokens/support/tokens.ts'
+import { bearerOptions, newKey, tokenFor } from '../client-tokens/support/tokens.ts'
 
 const formula = '=HYPERLINK("https://example.com","Refund")'
 const kinds = ['payouts', 'fees', 'deposits'] as const
@@ -71,7 +71,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
 
   test('show a customer’s token what is its own, balances included', async () => {
     const { app, customerId, own, theirs } = await startBooks(engine)
-    const sent = bearing(await tokenFor(app, customerId))
+    const sent = bearerOptions(await tokenFor(app, customerId))
     const totalOf = async (kind: string) => {
       const records = await recordsOf(app, `/api/exports/${kind}`, sent)
       const { number } = records.at(-1)
@@ -121,10 +121,10 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
 async function startHost(texts: () => AsyncIterable<string>, stallsAfterMs?: number) {
   const app = fastify()
   onTestFinished(() => app.close())
-  const send = downloads(() => ({ ended: new Promise(() => {}), release: () => {} }), stallsAfterMs)
+  const send = createDownloadSender(() => ({ ended: new Promise(() => {}), release: () => {} }), stallsAfterMs)
   app.decorateRequest('merchantId', 'one')
   app.get('/', (request, reply) =>
-    send({ request, reply }, async () => ({ type: 'text/csv', name: 'a', texts: texts() })),
+    send({ request, reply }, async () => ({ type: 'text/csv', name: 'a', chunks: texts() })),
   )
   const address = new URL(await app.listen({ port: 0 }))
   return address
@@ -176,7 +176,7 @@ describe('a file that is sent', () => {
       yield 'begun'
       await wait.promise
     })
-    const open = await Promise.all(Array.from({ length: downloadsPerMerchant }, () => fetch(url)))
+    const open = await Promise.all(Array.from({ length: maxDownloadsPerMerchant }, () => fetch(url)))
     const refused = await fetch(url)
     expect(refused.headers.get('retry-after')).toBe('5')
     expect(refused.status).not.toBe(200)

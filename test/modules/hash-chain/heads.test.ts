@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
-import { findHeads, headsIn, rootOf, textOfHeads } from '../../../src/modules/hash-chain/chain-heads.ts'
+import { DomainError } from '../../../src/core/errors.ts'
+import { computeRoot, findChainHeads, formatHeads, parseHeads } from '../../../src/modules/hash-chain/chain-heads.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { sealAll } from './support/spoilings.ts'
 
@@ -13,13 +13,13 @@ test('the heads of a text are those it was written from, whatever its line ends'
     { merchantId, number: 1, hash },
     { merchantId: merchantId.replace(/1$/, '2'), number: 2_147_483_647, hash: 'f'.repeat(64) },
   ]
-  const text = textOfHeads(heads)
+  const text = formatHeads(heads)
   expect(text).toBe(`${merchantId} 1 ${hash}\n${merchantId.replace(/1$/, '2')} 2147483647 ${'f'.repeat(64)}\n`)
   for (const written of [text, text.replaceAll('\n', '\r\n'), `\n${text}\n`, text.trimEnd()]) {
-    expect(headsIn(written)).toEqual(heads)
+    expect(parseHeads(written)).toEqual(heads)
   }
-  expect([headsIn(''), textOfHeads([])]).toEqual([[], ''])
-  expect(rootOf([])).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
+  expect([parseHeads(''), formatHeads([])]).toEqual([[], ''])
+  expect(computeRoot([])).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
 })
 
 test.each([
@@ -38,13 +38,13 @@ test.each([
   line.slice(1),
   hash,
 ])('a line of heads that is none is rejected with its number: %s', (wrong) => {
-  const read = () => headsIn(`${line}\n\n${wrong}\n${line}\n`)
-  expect(read).toThrow(Refusal)
+  const read = () => parseHeads(`${line}\n\n${wrong}\n${line}\n`)
+  expect(read).toThrow(DomainError)
   try {
     read()
   } catch (error) {
     const message = 'must have a merchant id, a number and a hash in line 2'
-    expect((error as Refusal).details.fields).toEqual([{ field: 'heads', code: 'INVALID_FORMAT', message }])
+    expect((error as DomainError).details.fields).toEqual([{ field: 'heads', code: 'INVALID_FORMAT', message }])
   }
 })
 
@@ -56,8 +56,8 @@ describe.each(everyEngine)('the heads of all merchants on %s', (engine) => {
     await sealAll(app.service)
     await app.customer()
     await sealAll(app.service)
-    const heads = await findHeads(app.db)
+    const heads = await findChainHeads(app.db)
     expect(heads).toMatchObject([{ merchantId: app.merchant.id, number: 2 }])
-    expect(headsIn(textOfHeads(heads))).toEqual(heads)
+    expect(parseHeads(formatHeads(heads))).toEqual(heads)
   })
 })

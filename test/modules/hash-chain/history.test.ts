@@ -1,23 +1,26 @@
 import { expect, test } from 'vitest'
 import { tables } from '../../../src/database/tables.ts'
-import type { CoveredTable, HistoryRow } from '../../../src/modules/hash-chain/hashed-columns.ts'
+import type { HashedTable, HistoryRow } from '../../../src/modules/hash-chain/hashed-columns.ts'
 import {
-  covered,
-  digestsOf,
+  absentDigest,
+  computeDigests,
+  hashedColumns,
   historyColumns,
-  leftOut,
-  noDigest,
-  slots,
-  tableIn,
+  rowSlots,
+  tableInSlot,
+  unhashedColumns,
 } from '../../../src/modules/hash-chain/hashed-columns.ts'
-import { hashOf, noSeal, sealOf } from '../../../src/modules/hash-chain/seal.ts'
+import { computeSealHash, createSeal, genesisHead } from '../../../src/modules/hash-chain/seal.ts'
 
-test.each(Object.keys(covered) as CoveredTable[])('every column of %s is sealed, or left out for a reason', (table) => {
-  const own = table === 'events' ? ['merchantId', 'sequence'] : ['merchantId']
-  const decided = [...own, ...covered[table], ...Object.keys(leftOut[table])]
-  // A column that is added needs a form of its own, or a reason: seals of before have it not.
-  expect(decided.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
-})
+test.each(Object.keys(hashedColumns) as HashedTable[])(
+  'every column of %s is sealed, or left out for a reason',
+  (table) => {
+    const own = table === 'events' ? ['merchantId', 'sequence'] : ['merchantId']
+    const decided = [...own, ...hashedColumns[table], ...Object.keys(unhashedColumns[table])]
+    // A column that is added needs a form of its own, or a reason: seals of before have it not.
+    expect(decided.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
+  },
+)
 
 test.each([
   ['payout.initiated', 'payouts'],
@@ -30,23 +33,23 @@ test.each([
   ['customer.created', null],
   ['customer.updated', null],
 ] as const)('the seal of an event %s covers its own row, the row of %s, and its transfer', (type, made) => {
-  expect(slots.map((slot) => tableIn(slot, type))).toEqual(['events', made, 'transfers'])
+  expect(rowSlots.map((slot) => tableInSlot(slot, type))).toEqual(['events', made, 'transfers'])
   const values = historyColumns.map(({ name }, place) => [name, `value ${place}`])
   const row = { ...Object.fromEntries(values), sequence: 1, eventsType: type } as HistoryRow
-  const digests = digestsOf(row)
-  expect(digests.map((digest) => digest !== noDigest)).toEqual([true, made !== null, true])
+  const digests = computeDigests(row)
+  expect(digests.map((digest) => digest !== absentDigest)).toEqual([true, made !== null, true])
   for (const { table, name } of historyColumns) {
     if (name === 'eventsType') continue
-    const changed = digestsOf({ ...row, [name]: 'another' })
-    expect([name, slots.filter((_, place) => changed[place] !== digests[place])]).toEqual([
+    const changed = computeDigests({ ...row, [name]: 'another' })
+    expect([name, rowSlots.filter((_, place) => changed[place] !== digests[place])]).toEqual([
       name,
-      table === made ? ['made'] : slots.filter((slot) => slot === table),
+      table === made ? ['made'] : rowSlots.filter((slot) => slot === table),
     ])
   }
 })
 
 test('an event that is not there has no digest of anything', () => {
-  expect(digestsOf(null)).toEqual([noDigest, noDigest, noDigest])
+  expect(computeDigests(null)).toEqual([absentDigest, absentDigest, absentDigest])
 })
 
 const nothing = Object.fromEntries(historyColumns.map(({ name }) => [name, null]))
@@ -67,7 +70,7 @@ const deposit = {
 test('the form in which rows are hashed never changes: seals that were made are read in it', () => {
   const customer = { ...nothing, sequence: 2, eventsType: 'customer.created', eventsData: { email: 'ö' } } as HistoryRow
   const merchantId = '00000000-0000-7000-8000-000000000002'
-  const seal = sealOf([deposit, customer], { merchantId, head: noSeal, createdAt: '2026-01-01T00:00:00.000Z' })
+  const seal = createSeal([deposit, customer], { merchantId, head: genesisHead, createdAt: '2026-01-01T00:00:00.000Z' })
   expect(seal).toMatchObject({ number: 1, form: 1, through: 2 })
   expect(seal.prints).toMatchInlineSnapshot(`"sbbHBrR8fODDhCTDNJj1MjKT39h27Xnw----------------"`)
   expect(seal.contents).toMatchInlineSnapshot(`"199c37677793add8222c7b095eaf6de6d716f11bb3dc5f9d7ff32191cd038d65"`)
@@ -83,22 +86,22 @@ test('no two rows are written alike', () => {
     { ...deposit, depositsReference: '-' },
     { ...deposit, depositsReference: '' },
     { ...deposit, depositsReference: null },
-  ].map((row) => digestsOf(row)[1])
+  ].map((row) => computeDigests(row)[1])
   expect(new Set(digests).size).toBe(digests.length)
-  expect(digestsOf({ ...nothing, sequence: 1, eventsType: 'payout.initiated' } as HistoryRow).slice(1)).toEqual([
-    noDigest,
-    noDigest,
+  expect(computeDigests({ ...nothing, sequence: 1, eventsType: 'payout.initiated' } as HistoryRow).slice(1)).toEqual([
+    absentDigest,
+    absentDigest,
   ])
 })
 
 test('a seal hashes all that it says, and what it follows', () => {
   const merchantId = '00000000-0000-7000-8000-000000000002'
-  const seal = sealOf([deposit], { merchantId, head: noSeal, createdAt: '2026-01-01T00:00:00.000Z' })
+  const seal = createSeal([deposit], { merchantId, head: genesisHead, createdAt: '2026-01-01T00:00:00.000Z' })
   const changed = [
     { merchantId: '00000000-0000-7000-8000-000000000003' },
     ...[{ number: 2 }, { form: 2 }, { through: 2 }, { prints: '' }, { contents: '' }],
     { createdAt: '2026-01-02T00:00:00.000Z' },
-  ].map((change) => hashOf({ ...seal, ...change }, noSeal))
-  const behind = [{ hash: 'x' }, { through: 1 }].map((change) => hashOf(seal, { ...noSeal, ...change }))
+  ].map((change) => computeSealHash({ ...seal, ...change }, genesisHead))
+  const behind = [{ hash: 'x' }, { through: 1 }].map((change) => computeSealHash(seal, { ...genesisHead, ...change }))
   expect(new Set([seal.hash, ...changed, ...behind]).size).toBe(10)
 })

@@ -1,23 +1,23 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { audit } from '../../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { auditChain } from '../../../src/modules/audit/audit-chain.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
-import type { Difference } from '../../../src/modules/hash-chain/first-difference.ts'
+import type { ChainDifference } from '../../../src/modules/hash-chain/first-difference.ts'
 import { describeDifference } from '../../../src/modules/hash-chain/first-difference.ts'
 import { sealsAfter } from '../../../src/modules/hash-chain/repository.ts'
 import type { Seal } from '../../../src/modules/hash-chain/seal.ts'
-import { hashOf, noSeal } from '../../../src/modules/hash-chain/seal.ts'
-import { startSealing } from '../../../src/modules/hash-chain/sealer.ts'
-import type { Chain } from '../../../src/modules/hash-chain/verify-chain.ts'
+import { computeSealHash, genesisHead } from '../../../src/modules/hash-chain/seal.ts'
+import { startSealer } from '../../../src/modules/hash-chain/sealer.ts'
+import type { ChainVerification } from '../../../src/modules/hash-chain/verify-chain.ts'
 import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App, Engine } from '../../support/app.ts'
-import { dullCustomer, everyEngine, payoutBody, startApp } from '../../support/app.ts'
+import { everyEngine, payoutBody, sampleCustomer, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
-import { changeCustomer, moveEvents, placeIn, sealAll, spoilings } from './support/spoilings.ts'
+import { changeCustomer, createTamperTargets, moveEvents, sealAll, tamperings } from './support/spoilings.ts'
 
 /** A merchant with something of every kind of history, sealed by and by. */
 async function startSealed(engine: Engine) {
@@ -35,14 +35,14 @@ async function startSealed(engine: Engine) {
   await sealAll(app.service)
   payouts.push(await pay(app, '5'))
   await sealAll(app.service)
-  return { app, place: await placeIn(app.context(), { engine, walletId }), payouts, walletId }
+  return { app, place: await createTamperTargets(app.context(), { engine, walletId }), payouts, walletId }
 }
 
 /** Changes a seal and recomputes its hash, so that the seal alone shows nothing. */
 async function rewriteSeal(app: App, number: number, change: Partial<Seal>): Promise<void> {
   const seals = await sealsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: number })
   const seal = { ...(seals[number - 1] as Seal), ...change }
-  const hash = hashOf(seal, seals[number - 2] ?? noSeal)
+  const hash = computeSealHash(seal, seals[number - 2] ?? genesisHead)
   const values = Object.entries({ ...change, hash }).map(([name, value]) => `${name} = '${value}'`)
   await tamperWith(app, `update seals set ${values.join(', ')} where number = ${number}`)
 }
@@ -52,7 +52,8 @@ async function pay(app: App, amount: string): Promise<string> {
   return body.data.id
 }
 
-const chainOf = async (app: App, kept: Chain['heads'] = []) => (await auditChain(app.service, { kept })).chain
+const chainOf = async (app: App, kept: ChainVerification['heads'] = []) =>
+  (await auditChain(app.service, { kept })).chain
 
 describe.each(everyEngine)('history that is sealed on %s', (engine) => {
   test('is as it was sealed, in seals that follow each other', async () => {
@@ -67,7 +68,7 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test.each(spoilings)('shows $name', async ({ statements, found, isQuiet }) => {
+  test.each(tamperings)('shows $name', async ({ statements, found, isQuiet }) => {
     const { app, place } = await startSealed(engine)
     await tamperWith(app, ...statements(place))
     const { balanced, findings, chain } = await auditChain(app.service)
@@ -77,7 +78,7 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     expect(findings[0]?.examples).toEqual(chain.differences.map(describeDifference))
     expect(findings[0]?.examples[0]).toContain(`event ${found(place).event}: `)
     // What only the chain shows must be so, or the chain shows nothing that is new.
-    expect((await audit(app.service)).balanced).toBe(isQuiet)
+    expect((await auditBooks(app.service)).balanced).toBe(isQuiet)
   })
 
   test('shows which row it is of what an event leads to', async () => {
@@ -127,12 +128,12 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
 
   test('shows with which event one was swapped, and a row that was not there when it was sealed', async () => {
     const { app, place, walletId } = await startSealed(engine)
-    const swap = spoilings.find(({ name }) => name.startsWith('two events'))
+    const swap = tamperings.find(({ name }) => name.startsWith('two events'))
     await tamperWith(app, ...(swap?.statements(place) ?? []))
     const [difference] = (await chainOf(app)).differences
     const [one, other] = [place.payout.event, place.laterPayout.event]
     expect(difference).toMatchObject({ event: one, key: `${one}`, done: 'swapped', otherEvent: other })
-    expect(describeDifference(difference as Difference)).toBe(
+    expect(describeDifference(difference as ChainDifference)).toBe(
       `merchant ${app.merchant.id}, event ${one}: events ${one} swapped with that of event ${other}`,
     )
 
@@ -191,7 +192,7 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     const { heads, differences, events } = await chainOf(app)
     expect(differences).toMatchObject([{ event: 18, table: 'events', key: null, done: 'missing' }])
     expect([heads, events]).toEqual([chain.heads, 21])
-    await perform(createCustomer, createContext(app.service, other.id), dullCustomer)
+    await perform(createCustomer, createContext(app.service, other.id), sampleCustomer)
     const late = await chainOf(app)
     expect([late.differences.length, late.seals, late.unsealed]).toEqual([1, 20, 1])
   })
@@ -207,7 +208,7 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     expect((await chainOf(app)).differences).toEqual([])
     expect((await chainOf(app, heads)).differences).toMatchObject([{ table: 'seals', key: '3', done: 'missing' }])
 
-    const [more] = spoilings
+    const [more] = tamperings
     await tamperWith(app, ...(more?.statements(place) ?? []), 'delete from seals')
     await sealAll(app.service)
     // Whoever makes all seals anew is not found by what is there.
@@ -231,10 +232,10 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const faults: unknown[] = []
-    const sealings = [1, 2, 3].map(() => startSealing({ service: app.service, onFault: (error) => faults.push(error) }))
+    const sealings = [1, 2, 3].map(() => startSealer({ service: app.service, onError: (error) => faults.push(error) }))
     for (let round = 1; round <= 3; round++) {
       await pay(app, '1')
-      await Promise.all(sealings.map(({ look }) => look()))
+      await Promise.all(sealings.map(({ poll: look }) => look()))
     }
     // Whoever came second rests, and is not needed: what it left the next look of any has.
     await sealAll(app.service)
@@ -304,8 +305,8 @@ test('what was made after a seal that is not as it was is sealed all the same, a
   await tamperWith(app, `update seals set contents = 'other' where number = 3`)
   await pay(app, '1')
   const faults: unknown[] = []
-  const sealing = startSealing({ service: app.service, onFault: (error) => faults.push(error) })
-  await sealing.look()
+  const sealing = startSealer({ service: app.service, onError: (error) => faults.push(error) })
+  await sealing.poll()
   await sealing.stop()
   expect(faults).toEqual([new Error(`seal 3 of merchant ${app.merchant.id} is not as it was made: run audit --chain`)])
   expect(await chainOf(app)).toMatchObject({ seals: 4, unsealed: 0, differences: [{ table: 'seals', key: '3' }] })
@@ -316,7 +317,7 @@ test('an event that is not there holds up no other merchant', async () => {
   const other = await app.otherMerchant()
   await app.customer()
   await app.customer()
-  await perform(createCustomer, createContext(app.service, other.id), dullCustomer)
+  await perform(createCustomer, createContext(app.service, other.id), sampleCustomer)
   await tamperWith(app, `delete from events where sequence = 1 and merchant_id = '${app.merchant.id}'`)
   await expect(sealAll(app.service)).rejects.toThrow(`merchant ${app.merchant.id} has no event 1, and later ones`)
   expect((await chainOf(app)).heads).toMatchObject([{ merchantId: other.id, number: 1 }])

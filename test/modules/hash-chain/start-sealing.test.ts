@@ -4,12 +4,12 @@ import type { Reader } from '../../../src/database/query.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
 import { latestSeals } from '../../../src/modules/hash-chain/repository.ts'
 import type { Seal } from '../../../src/modules/hash-chain/seal.ts'
-import { hashOf, mostSealed, noSeal } from '../../../src/modules/hash-chain/seal.ts'
-import { startSealing } from '../../../src/modules/hash-chain/sealer.ts'
-import { checkSeals } from '../../../src/modules/hash-chain/verify-chain.ts'
+import { computeSealHash, genesisHead, maxEventsPerSeal } from '../../../src/modules/hash-chain/seal.ts'
+import { startSealer } from '../../../src/modules/hash-chain/sealer.ts'
+import { verifyChain } from '../../../src/modules/hash-chain/verify-chain.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
-import { dullCustomer, startApp } from '../../support/app.ts'
+import { sampleCustomer, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
 import { sealAll } from './support/spoilings.ts'
@@ -42,11 +42,11 @@ async function startWorld() {
   const faults: string[] = []
   const start = (random = 0) => {
     const onFault = (error: unknown) => faults.push((error as Error).message)
-    const sealing = startSealing({ service, onFault, random: () => random })
+    const sealing = startSealer({ service, onError: onFault, random: () => random })
     onTestFinished(sealing.stop)
     return sealing
   }
-  return { app, world, faults, start, sealsOf: async () => (await checkSeals(app.db)).seals }
+  return { app, world, faults, start, sealsOf: async () => (await verifyChain(app.db)).seals }
 }
 
 /** Lets time pass, and waits for what is due then until it has planned what is next. */
@@ -73,7 +73,7 @@ async function repeatEvents({ app, count }: { app: App; count: number }): Promis
 }
 
 const newCustomer = (app: App, merchantId = app.merchant.id) =>
-  perform(createCustomer, createContext(app.service, merchantId), dullCustomer)
+  perform(createCustomer, createContext(app.service, merchantId), sampleCustomer)
 
 test('history is sealed a second after it happened, and nothing is read while nothing happens', async () => {
   const { app, world, start, sealsOf } = await startWorld()
@@ -142,7 +142,7 @@ test('sealing pauses for twenty times as long as it took, for one second to ten'
 test('seals of as many events as one can have do not make the pause longer', async () => {
   const { app, world, start, sealsOf } = await startWorld()
   await app.customer()
-  await repeatEvents({ app, count: mostSealed - 1 })
+  await repeatEvents({ app, count: maxEventsPerSeal - 1 })
   start()
   world.writeMs = 100
   await pass(1_000)
@@ -155,10 +155,10 @@ test('seals of as many events as one can have do not make the pause longer', asy
 test('between two seals of a merchant others have four times as long as one took', async () => {
   const { app, world, start, sealsOf } = await startWorld()
   await app.customer()
-  await repeatEvents({ app, count: mostSealed })
+  await repeatEvents({ app, count: maxEventsPerSeal })
   world.writeMs = 25
   const begunAt = Date.now()
-  await start().look()
+  await start().poll()
   // This pause is the only one in these tests that takes its time.
   expect(Date.now() - begunAt).toBeGreaterThanOrEqual(99)
   expect(await sealsOf()).toBe(2)
@@ -169,17 +169,17 @@ test('a merchant gets twenty seals in its turn, and the rest once all others hav
   const others = [await app.otherMerchant(), await app.otherMerchant(), await app.otherMerchant()]
   for (let more = 0; more < 3; more++) others.push(await app.otherMerchant())
   await app.customer()
-  await repeatEvents({ app, count: 22 * mostSealed })
+  await repeatEvents({ app, count: 22 * maxEventsPerSeal })
   for (const { id } of others) await newCustomer(app, id)
   start()
   await pass(1_000)
-  const { heads } = await checkSeals(app.db)
+  const { heads } = await verifyChain(app.db)
   expect(faults).toEqual([])
   expect(heads.map(({ number }) => number)).toEqual([20, ...others.map(() => 1)])
-  expect((await latestSeals(app.db, { merchantId: app.merchant.id, limit: 1 }))[0]?.through).toBe(20 * mostSealed)
+  expect((await latestSeals(app.db, { merchantId: app.merchant.id, limit: 1 }))[0]?.through).toBe(20 * maxEventsPerSeal)
 
   await pass(1_000)
-  expect(await checkSeals(app.db)).toMatchObject({ seals: 23 + others.length, unsealed: 0, differences: [] })
+  expect(await verifyChain(app.db)).toMatchObject({ seals: 23 + others.length, unsealed: 0, differences: [] })
   await pass(1_000)
   expect(await sealsOf()).toBe(23 + others.length)
 })
@@ -211,7 +211,7 @@ test('a process that finds history sealed by another waits ten to twenty seconds
 test('a process whose seal another has stored meanwhile leaves the rest to it', async () => {
   const { app, world, start, sealsOf, faults } = await startWorld()
   await app.customer()
-  await repeatEvents({ app, count: 2 * mostSealed })
+  await repeatEvents({ app, count: 2 * maxEventsPerSeal })
   start()
   const stored = Promise.withResolvers<void>()
   world.beforeWrite = () => {
@@ -220,7 +220,7 @@ test('a process whose seal another has stored meanwhile leaves the rest to it', 
   }
   await pass(1_000)
   await stored.promise
-  expect([await sealsOf(), (await checkSeals(app.db)).differences, faults]).toEqual([3, [], []])
+  expect([await sealsOf(), (await verifyChain(app.db)).differences, faults]).toEqual([3, [], []])
   await app.customer()
   await pass(9_999)
   expect(await sealsOf()).toBe(3)
@@ -232,7 +232,7 @@ test('sealing that is stopped ends after the seal it is at, and does not begin a
   const { app, world, start, sealsOf } = await startWorld()
   const other = await app.otherMerchant()
   await app.customer()
-  await repeatEvents({ app, count: 3 * mostSealed })
+  await repeatEvents({ app, count: 3 * maxEventsPerSeal })
   const planned = vi.getTimerCount()
   const sealing = start()
   let stopped: Promise<void> | undefined
@@ -240,12 +240,12 @@ test('sealing that is stopped ends after the seal it is at, and does not begin a
   world.beforeWrite = () => {
     if (++writes === 2) stopped = sealing.stop()
   }
-  await sealing.look()
+  await sealing.poll()
   await stopped
   expect(await sealsOf()).toBe(2)
   await newCustomer(app, other.id)
   expect([vi.getTimerCount(), world.watches]).toEqual([planned, 0])
-  await sealing.look()
+  await sealing.poll()
   expect(await sealsOf()).toBe(2)
 })
 
@@ -257,12 +257,12 @@ test('sealing that is stopped waits for the attempt that is under way, whether o
   world.beforeWrite = () => {
     stopped = sealing.stop().then(sealsOf)
   }
-  await sealing.look()
+  await sealing.poll()
   expect(await stopped).toBe(1)
 
   const failing = start()
   world.fault = new Error('the disk is gone')
-  const attempt = failing.look()
+  const attempt = failing.poll()
   await failing.stop()
   await expect(attempt).rejects.toThrow('the disk is gone')
 })
@@ -272,9 +272,9 @@ test('an attempt to seal is made though the one before it failed', async () => {
   await app.customer()
   const sealing = start()
   world.fault = new Error('the disk is gone')
-  await expect(sealing.look()).rejects.toThrow('the disk is gone')
+  await expect(sealing.poll()).rejects.toThrow('the disk is gone')
   world.fault = null
-  await sealing.look()
+  await sealing.poll()
   expect(await sealsOf()).toBe(1)
 })
 
@@ -289,7 +289,7 @@ test.each([
   await tamperWith(app, `delete from events where sequence = ${missing}`)
   app.db.refresh()
   const sealing = start()
-  await sealing.look()
+  await sealing.poll()
   expect(faults).toEqual([`merchant ${app.merchant.id} has no event ${missing}, and later ones: run audit --chain`])
   expect(await sealsOf()).toBe(1)
 })
@@ -298,17 +298,17 @@ test('a process reports that a seal of its own is another, also one that is whol
   const { app, faults, start, sealsOf } = await startWorld()
   const sealing = start()
   await app.customer()
-  await sealing.look()
+  await sealing.poll()
   const [seal] = await latestSeals(app.db, { merchantId: app.merchant.id, limit: 1 })
   const createdAt = '2020-01-01T00:00:00.000Z'
-  const hash = hashOf({ ...(seal as Seal), createdAt }, noSeal)
+  const hash = computeSealHash({ ...(seal as Seal), createdAt }, genesisHead)
   await tamperWith(app, `update seals set created_at = '${createdAt}', hash = '${hash}'`)
   await app.customer()
   app.db.refresh()
-  await sealing.look()
+  await sealing.poll()
   expect(faults).toEqual([`seal 1 of merchant ${app.merchant.id} is not as it was made: run audit --chain`])
   expect(await sealsOf()).toBe(2)
   await app.customer()
-  await sealing.look()
+  await sealing.poll()
   expect([faults.length, await sealsOf()]).toEqual([1, 3])
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { globalId } from '../../../src/graphql/schema/global-ids.ts'
-import { directionOf, gainOf, transferKinds } from '../../../src/modules/ledger/entry.ts'
+import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
+import { balanceChangeOf, directionOf, transferKinds } from '../../../src/modules/ledger/entry.ts'
 import { findEntries } from '../../../src/modules/ledger/find-entries.ts'
 import { entries } from '../../../src/modules/ledger/list.ts'
 import { findPayoutEvents } from '../../../src/modules/payouts/find-payout-events.ts'
@@ -97,14 +97,14 @@ describe.each(everyEngine)('a statement on %s', (engine) => {
     const [returned, , paid, deposited] = nodes.map(({ transferId }) => transferId)
     const keys = [`${returned}:3`, `${paid}:1`, `${deposited}:2`]
     const find = async (found: readonly string[]) => {
-      const ids = found.map((key) => globalId('LedgerEntry', key))
+      const ids = found.map((key) => toGlobalId('LedgerEntry', key))
       const fields = 'id transferId kind amount balanceAfter'
       const document = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on LedgerEntry { ${fields} } } }`
       return (await app.graphql(document, { ids })).data.nodes
     }
 
     const expected = [nodes[0], nodes[2], nodes[3]]
-    expect(expected.map((node) => node?.id)).toEqual(keys.map((key) => globalId('LedgerEntry', key)))
+    expect(expected.map((node) => node?.id)).toEqual(keys.map((key) => toGlobalId('LedgerEntry', key)))
     expect(await find(keys)).toEqual(expected)
     expect(await find(keys.map((key) => key.toUpperCase()))).toEqual(expected)
     const wrong = [`${returned}:2`, `${paid}:01`, `${deposited}:2:2`, `${paid}`, `x${paid}:1`, ':1', `${walletId}:1`]
@@ -134,6 +134,6 @@ test.each([
   ['payout_returned', 'credit', 5n],
 ] as const)('a transfer of the kind %s is a %s of its wallet, which gains %s', (kind, direction, gain) => {
   expect(directionOf(kind)).toBe(direction)
-  expect(gainOf(kind, 5n)).toBe(gain)
+  expect(balanceChangeOf(kind, 5n)).toBe(gain)
   expect(transferKinds).toContain(kind)
 })

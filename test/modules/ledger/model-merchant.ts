@@ -1,4 +1,4 @@
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { formatAmount } from '../../../src/core/money/amount.ts'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
@@ -13,7 +13,7 @@ import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import type { Service } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { dullCustomer } from '../../support/bodies.ts'
+import { sampleCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 import type { Outcome, Owner, Step } from './model.ts'
 
@@ -22,8 +22,8 @@ export async function startMerchant(service: Service) {
   const { id: merchantId } = await createMerchant(service, { name: 'Model' })
   const context = (key: string | null = null) => createContext(service, merchantId, key)
   const [first, second] = await Promise.all([
-    perform(createCustomer, context(), dullCustomer),
-    perform(createCustomer, context(), dullCustomer),
+    perform(createCustomer, context(), sampleCustomer),
+    perform(createCustomer, context(), sampleCustomer),
   ])
   const customerIds = { 'first customer': first.id, 'second customer': second.id, nobody: service.newId() }
   const customerIdOf = (owner: Owner) => (owner === 'merchant' ? null : customerIds[owner])
@@ -107,7 +107,7 @@ async function outcomeOf(call: Promise<Outcome>): Promise<Outcome> {
   try {
     return await call
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof DomainError)) throw error
     const { available, required } = error.details
     const amounts = available !== undefined && required !== undefined && { available, required }
     return { refusal: error.code, ...amounts }

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict'
-import { audit } from '../../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import type { Service } from '../../../src/operations/context.ts'
 import type { Model, Outcome, Step } from './model.ts'
 import { expectedOutcome, newModel } from './model.ts'
@@ -45,7 +45,7 @@ export async function runPrograms(service: Service, { fees, programs, onOutcome 
       payouts: model.payouts.map(({ status }) => status),
     })
   }
-  const { findings } = await audit(service)
+  const { findings } = await auditBooks(service)
   deepStrictEqual(
     findings.filter(({ contradictions }) => contradictions > 0),
     [],

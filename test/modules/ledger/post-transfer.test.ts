@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { maxAmount } from '../../../src/core/money/amount.ts'
 import type { Tx } from '../../../src/database/query.ts'
 import { entries } from '../../../src/modules/ledger/list.ts'
-import type { Movement } from '../../../src/modules/ledger/post-transfer.ts'
+import type { NewTransfer } from '../../../src/modules/ledger/post-transfer.ts'
 import {
   debitPayer,
   postClearingTransfer,
@@ -13,10 +13,10 @@ import {
 import { createContext, createService } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { tamperWith, whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows, tamperWith } from '../../support/stored.ts'
 
-type Request = Movement<'payout' | 'deposit' | 'payout_failed' | 'payout_returned'> & { readonly walletId: string }
+type Request = NewTransfer<'payout' | 'deposit' | 'payout_failed' | 'payout_returned'> & { readonly walletId: string }
 
 /** Posts a transfer of the merchant's own wallet; `null` where that does not cover it. */
 const post = (app: App, request: Request) => app.db.write((tx) => postWithin(tx, app, request))
@@ -28,14 +28,14 @@ async function postWithin(tx: Tx, app: App, request: Request) {
   const entry = await debitPayer(tx, app.context(), payer)
   if (entry === null) return null
   const id = await recordTransfer(tx, app.context(), request, entry)
-  return { id, walletBalance: entry.place.balanceAfter }
+  return { id, walletBalance: entry.position.balanceAfter }
 }
 
 const payout = (app: App) => ({ kind: 'payout', assetCode: 'USDC', cause: { payoutId: app.service.newId() } }) as const
 
 /** The lines of a transfer as the view shows them, the wallet's by that name. */
 async function entriesOf(app: App, { id, walletId }: { id: string; walletId: string }): Promise<string[]> {
-  const { entries = [] } = await whatIsStored(app)
+  const { entries = [] } = await readStoredRows(app)
   const lines = entries.map((entry) => JSON.parse(entry)).filter((entry) => entry.transfer_id === id)
   const told = lines.map((entry) => {
     const account = entry.account_id === walletId ? 'wallet' : entry.account_id.replace(':USDC', '')
@@ -48,11 +48,11 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
   test('refuses to take more than there is, by one unit', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const asked = { ...payout(app), walletId, fee: 3n }
 
     expect(await post(app, { ...asked, amount: 99_999_998n })).toBeNull()
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     expect(await post(app, { ...asked, amount: 99_999_997n })).toMatchObject({ walletBalance: 0n })
   })
 
@@ -131,7 +131,7 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     const reversal = await app.db.write((tx) => postDepositReversal(tx, app.context(), request))
     expect(reversal).toMatchObject({ walletBalance: 299_999_995n })
 
-    const refusal = await refusalOf(() => post(app, { ...request, kind: 'deposit', amount: 1n, fee: 0n }))
+    const refusal = await domainErrorOf(() => post(app, { ...request, kind: 'deposit', amount: 1n, fee: 0n }))
     expect(refusal.code).toBe('BALANCE_LIMIT_EXCEEDED')
     // What was paid out may come back all the same.
     await post(app, { ...request, kind: 'payout', amount: 7n, fee: 0n, cause: { payoutId: app.service.newId() } })
@@ -158,7 +158,7 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     // Which of those that succeed is first is for the engine to say.
     const balances = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
     expect(balances.toSorted((one, other) => Number(other - one))).toEqual([99_999_999n, 99_999_998n])
-    const { transfers = [] } = await whatIsStored(app)
+    const { transfers = [] } = await readStoredRows(app)
     expect(transfers.map((transfer) => JSON.parse(transfer).kind)).toEqual(['deposit', 'payout', 'payout'])
   })
 })

@@ -9,9 +9,9 @@ import {
 } from '../../../src/modules/merchants/api-key.ts'
 import { authenticate, recordKeyUse } from '../../../src/modules/merchants/authenticate.ts'
 import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/modules/merchants/manage-keys.ts'
-import { apiKeysOfMerchant, storeClock } from '../../../src/modules/merchants/repository.ts'
+import { apiKeysOfMerchant, upsertMerchantClock } from '../../../src/modules/merchants/repository.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
@@ -144,7 +144,7 @@ describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
   test('bring the merchant’s clock along, also when it was moved together with a change of keys', async () => {
     const app = await startApp(engine)
     const aheadMs = async () => (await authenticate(app.service, app.merchant.apiKey)).aheadMs
-    const move = (aheadMs: bigint) => app.db.write((tx) => storeClock(tx, { id: app.merchant.id, aheadMs }))
+    const move = (aheadMs: bigint) => app.db.write((tx) => upsertMerchantClock(tx, { id: app.merchant.id, aheadMs }))
     expect([await aheadMs(), await aheadMs()]).toEqual([0, 0])
     for (const ahead of [1_000n, 5_000n]) {
       await move(ahead)
@@ -177,6 +177,6 @@ describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
     const { id, apiKey } = await createKey(app.service, app.merchant.id)
     for (let i = 0; i < 2; i++) expect(await authenticate(service, apiKey)).toMatchObject({ caller: { keyId: id } })
     await revokeKey(app.service, id)
-    expect(await refusalOf(() => authenticate(service, apiKey))).toMatchObject({ code: 'INVALID_TOKEN' })
+    expect(await domainErrorOf(() => authenticate(service, apiKey))).toMatchObject({ code: 'INVALID_TOKEN' })
   })
 })

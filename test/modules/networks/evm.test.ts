@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeEvmAddress, evmAddressFault } from '../../../src/modules/networks/evm.ts'
+import { encodeEvmAddress, evmAddressError } from '../../../src/modules/networks/evm.ts'
 
 // EIP-55's own test cases: all capitals, all lower case, and mixed.
 const allCapitals = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070D']
@@ -23,13 +23,13 @@ describe('encodeEvmAddress', () => {
   })
 
   test('gives addresses that pass the check', () => {
-    fc.assert(fc.property(publicKeys, (key) => evmAddressFault(encodeEvmAddress(key)) === null))
+    fc.assert(fc.property(publicKeys, (key) => evmAddressError(encodeEvmAddress(key)) === null))
   })
 })
 
-describe('evmAddressFault', () => {
+describe('evmAddressError', () => {
   test.each([...allCapitals, ...allLowerCase, ...mixed])('passes %s', (address) => {
-    expect(evmAddressFault(address)).toBeNull()
+    expect(evmAddressError(address)).toBeNull()
   })
 
   test.each([
@@ -41,11 +41,11 @@ describe('evmAddressFault', () => {
     ['no hexadecimal digit', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg'],
     ['a line after it', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n'],
   ])('finds the form wrong: %s', (_, address) => {
-    expect(evmAddressFault(address)).toBe('An EVM address is 0x and 40 hexadecimal digits.')
+    expect(evmAddressError(address)).toBe('An EVM address is 0x and 40 hexadecimal digits.')
   })
 
   test('finds one digit changed', () => {
-    expect(evmAddressFault('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAec')).toMatch(/checksum/)
+    expect(evmAddressError('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAec')).toMatch(/checksum/)
   })
 
   // The hash ignores case, so a turned letter always stands out; what passes has no checksum left to be wrong.
@@ -56,7 +56,7 @@ describe('evmAddressFault', () => {
         const turned = turnCase(address, at)
         const digits = turned.slice(2)
         const hasMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-        return turned === address || (evmAddressFault(turned) !== null) === hasMixedCase
+        return turned === address || (evmAddressError(turned) !== null) === hasMixedCase
       }),
     )
   })

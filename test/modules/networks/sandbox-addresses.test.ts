@@ -7,7 +7,7 @@ import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sandboxExtendedPublicKeys, sandboxSolanaAddress } from '../../../src/modules/networks/sandbox-addresses.ts'
-import { solanaAddressFault } from '../../../src/modules/networks/solana.ts'
+import { solanaAddressError } from '../../../src/modules/networks/solana.ts'
 import { junkRoot, junkSeed } from './junk-mnemonic.ts'
 
 test('the extended public keys are those of the development mnemonic', () => {
@@ -34,7 +34,7 @@ test('Solana addresses differ, pass the check and lie on the curve', () => {
   const addresses = Array.from({ length: 200 }, (_, index) => sandboxSolanaAddress(index))
   expect(new Set(addresses).size).toBe(200)
   for (const address of addresses) {
-    expect(solanaAddressFault(address)).toBeNull()
+    expect(solanaAddressError(address)).toBeNull()
     expect(ed25519.utils.isValidPublicKey(base58.decode(address))).toBe(true)
   }
 })

@@ -2,12 +2,12 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeSolanaAddress, solanaAddressFault } from '../../../src/modules/networks/solana.ts'
+import { encodeSolanaAddress, solanaAddressError } from '../../../src/modules/networks/solana.ts'
 
 // No point of the curve has this y: it stands for the program-derived addresses, which are off the curve by design.
 const offCurve = base58.encode(Uint8Array.of(2, ...new Array(31).fill(0)))
 
-describe('solanaAddressFault', () => {
+describe('solanaAddressError', () => {
   test.each([
     ['the USDC mint', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v'],
     ['the USDT mint', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'],
@@ -15,7 +15,7 @@ describe('solanaAddressFault', () => {
     ['the system program', '11111111111111111111111111111111'],
     ['an address off the curve', offCurve],
   ])('passes %s', (_, address) => {
-    expect(solanaAddressFault(address)).toBeNull()
+    expect(solanaAddressError(address)).toBeNull()
   })
 
   test.each([
@@ -27,7 +27,7 @@ describe('solanaAddressFault', () => {
     ['33 bytes', '1'.repeat(33), /32 bytes/],
     ['a million characters', 'E'.repeat(1_000_000), /32 bytes/],
   ])('finds %s', (_, address, fault) => {
-    expect(solanaAddressFault(address)).toMatch(fault)
+    expect(solanaAddressError(address)).toMatch(fault)
   })
 
   test('the address off the curve is off the curve', () => {
@@ -40,7 +40,7 @@ test('decoding the encoded address gives the key', () => {
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
       const address = encodeSolanaAddress(key)
       expect(base58.decode(address)).toEqual(key)
-      expect(solanaAddressFault(address)).toBeNull()
+      expect(solanaAddressError(address)).toBeNull()
     }),
   )
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { base58Check } from '../../../src/modules/networks/base58.ts'
 import { encodeEvmAddress } from '../../../src/modules/networks/evm.ts'
-import { encodeTronAddress, tronAddressFault } from '../../../src/modules/networks/tron.ts'
+import { encodeTronAddress, tronAddressError } from '../../../src/modules/networks/tron.ts'
 
 const tetherContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'
 const base58Digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -25,9 +25,9 @@ describe('encodeTronAddress', () => {
   })
 })
 
-describe('tronAddressFault', () => {
+describe('tronAddressError', () => {
   test("passes the USDT contract's address, which stands for its published bytes", () => {
-    expect(tronAddressFault(tetherContract)).toBeNull()
+    expect(tronAddressError(tetherContract)).toBeNull()
     expect(bytesToHex(base58Check.decode(tetherContract))).toBe('41a614f803b6fd780986a42c78ec9c7f77e6ded13c')
   })
 
@@ -42,7 +42,7 @@ describe('tronAddressFault', () => {
     ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', /0x41/],
     ['a letter turned', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6T', /checksum/],
   ])('finds %s', (_, address, fault) => {
-    expect(tronAddressFault(address)).toMatch(fault)
+    expect(tronAddressError(address)).toMatch(fault)
   })
 
   // The checksum has 32 bits, so one change in four thousand million would pass.
@@ -52,7 +52,7 @@ describe('tronAddressFault', () => {
       fc.property(publicKeys, change, (key, { at, digit }) => {
         const address = encodeTronAddress(key)
         const changed = address.slice(0, at) + digit + address.slice(at + 1)
-        return changed === address || tronAddressFault(changed) !== null
+        return changed === address || tronAddressError(changed) !== null
       }),
     )
   })
@@ -60,8 +60,8 @@ describe('tronAddressFault', () => {
   test('passes base58check of 0x41 and any 20 bytes, and of no other version', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 21, maxLength: 21 }), (bytes) => {
-        expect(tronAddressFault(base58Check.encode(Uint8Array.from([0x41, ...bytes.subarray(1)])))).toBeNull()
-        if (bytes[0] !== 0x41) expect(tronAddressFault(base58Check.encode(bytes))).not.toBeNull()
+        expect(tronAddressError(base58Check.encode(Uint8Array.from([0x41, ...bytes.subarray(1)])))).toBeNull()
+        if (bytes[0] !== 0x41) expect(tronAddressError(base58Check.encode(bytes))).not.toBeNull()
       }),
     )
   })

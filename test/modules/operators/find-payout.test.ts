@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { findPayoutAnywhere, findPayouts } from '../../../src/modules/operators/find-payout.ts'
+import { findPayoutAcrossMerchants, searchPayouts } from '../../../src/modules/operators/find-payout.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { cli, emptyPlace } from '../../support/process.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { cli, createEmptyInstallation } from '../../support/process.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 
 const payout = { assetCode: 'USDC', amount: '10', ...nigerian } as const
@@ -22,12 +22,12 @@ describe.each(everyEngine)('a payout on %s', (engine) => {
 
     const names = [made.id, made.transactionId, made.referenceId, 'order 17']
     for (const name of [...names, made.transactionId.toLowerCase(), ` ${made.referenceId.toUpperCase()} `]) {
-      expect([name, (await findPayouts(app.service, name)).map(({ id }) => id)]).toEqual([name, [made.id]])
+      expect([name, (await searchPayouts(app.service, name)).map(({ id }) => id)]).toEqual([name, [made.id]])
     }
-    expect(await refusalOf(() => findPayoutAnywhere(app.service, '0000000000'))).toMatchObject({
+    expect(await domainErrorOf(() => findPayoutAcrossMerchants(app.service, '0000000000'))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
     })
-    const place = await emptyPlace({ DATABASE_URL: app.url })
+    const place = await createEmptyInstallation({ DATABASE_URL: app.url })
     for (const name of names) {
       expect((await cli(place, 'payout', 'show', name, '--json')).json()).toMatchObject({ id: made.id })
     }
@@ -48,7 +48,7 @@ describe.each(everyEngine)('a payout on %s', (engine) => {
     const { result: first } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
     const { result: second } = await createPayout(other, payout)
 
-    const place = await emptyPlace({ DATABASE_URL: app.url })
+    const place = await createEmptyInstallation({ DATABASE_URL: app.url })
     const shown = await cli(place, 'payout', 'show', 'order 17')
     expect(shown.code).toBe(1)
     expect(shown.stderr).toContain(`${first.id} of Test merchant`)

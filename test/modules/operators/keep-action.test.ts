@@ -1,46 +1,48 @@
 import { describe, expect, test } from 'vitest'
-import type { Refusal } from '../../../src/core/errors.ts'
+import type { DomainError } from '../../../src/core/errors.ts'
 import { listOperatorActions } from '../../../src/modules/operators/list-operator-actions.ts'
-import { DoneBefore, keepAction } from '../../../src/modules/operators/record-action.ts'
+import { AlreadyDoneError, recordAction } from '../../../src/modules/operators/record-action.ts'
 import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
-import { pause, resume } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { pauseSubmissions, resumeSubmissions } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import { carriedPayout } from '../rails/support/carried.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import { createRailPayout } from '../rails/support/carried.ts'
 
 const asked = { operator: 'ada', session: 'cli', action: 'rail pause', subject: 'sandbox', details: {} }
 const why = { ...asked, formId: null, reason: 'the bank is away' }
 const kept = async (app: App) => (await listOperatorActions(app.service, { limit: 100 })).items
 
-describe.each(everyEngine)('keepAction on %s', (engine) => {
+describe.each(everyEngine)('recordAction on %s', (engine) => {
   test('keeps who did what, to what and why', async () => {
     const app = await startApp(engine)
-    await keepAction(app.service, why, (service) => pause(service, { rail: 'sandbox' }))
+    await recordAction(app.service, why, (service) => pauseSubmissions(service, { rail: 'sandbox' }))
     expect(await kept(app)).toMatchObject([why])
   })
 
   test('keeps nothing of what is refused, and what it would have done is not done', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const { id: payoutId } = await carriedPayout(app.context())
-    const before = await whatIsStored(app)
+    const { id: payoutId } = await createRailPayout(app.context())
+    const before = await readStoredRows(app)
     const settle = () =>
-      keepAction(app.service, why, (service) =>
+      recordAction(app.service, why, (service) =>
         settlePayout(createContext(service, app.merchant.id), { payoutId, status: 'COMPLETED' }),
       )
-    expect(await refusalOf(settle)).toMatchObject({ code: 'PAYOUT_STATUS_CONFLICT' })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await domainErrorOf(settle)).toMatchObject({ code: 'PAYOUT_STATUS_CONFLICT' })
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('does what can not be kept neither', async () => {
     const app = await startApp(engine)
     const wrong = { ...why, operator: null as unknown as string }
-    await expect(keepAction(app.service, wrong, (service) => pause(service, { rail: 'sandbox' }))).rejects.toThrow()
-    expect(await refusalOf(() => resume(app.service, { rail: 'sandbox' }))).toMatchObject({
+    await expect(
+      recordAction(app.service, wrong, (service) => pauseSubmissions(service, { rail: 'sandbox' })),
+    ).rejects.toThrow()
+    expect(await domainErrorOf(() => resumeSubmissions(app.service, { rail: 'sandbox' }))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
     })
   })
@@ -48,16 +50,16 @@ describe.each(everyEngine)('keepAction on %s', (engine) => {
   test('does once what one form asks for, also when it is sent many times at once', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const { id: payoutId } = await carriedPayout(app.context())
+    const { id: payoutId } = await createRailPayout(app.context())
     const formId = app.service.newId()
     const once = () =>
-      keepAction(app.service, { ...why, formId }, (service) =>
+      recordAction(app.service, { ...why, formId }, (service) =>
         settlePayout(createContext(service, app.merchant.id), { payoutId, status: 'FAILED', override: true }),
       )
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, once))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    const reasons = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as Refusal] : []))
-    expect(reasons.every((reason) => reason instanceof DoneBefore)).toBe(true)
+    const reasons = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as DomainError] : []))
+    expect(reasons.every((reason) => reason instanceof AlreadyDoneError)).toBe(true)
     expect(await kept(app)).toHaveLength(1)
     expect(await getPayout(app.context(), { payoutId })).toMatchObject({ status: 'FAILED' })
     await app.expectBooksToBalance()
@@ -66,7 +68,7 @@ describe.each(everyEngine)('keepAction on %s', (engine) => {
   test('lists the latest first, in parts, and what was done to one thing', async () => {
     const app = await startApp(engine)
     for (const rail of ['a', 'b', 'a', 'b', 'a']) {
-      await keepAction(app.service, { ...why, subject: rail }, (service) => pause(service, { rail }))
+      await recordAction(app.service, { ...why, subject: rail }, (service) => pauseSubmissions(service, { rail }))
     }
     const first = await listOperatorActions(app.service, { limit: 2 })
     expect(first.items.map(({ subject }) => subject)).toEqual(['a', 'b'])

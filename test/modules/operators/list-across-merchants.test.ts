@@ -3,10 +3,10 @@ import { createCustomer } from '../../../src/modules/customers/create-customer.t
 import { customers } from '../../../src/modules/customers/list.ts'
 import { listAcrossMerchants } from '../../../src/modules/operators/list-across-merchants.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { dullCustomer, everyEngine, startApp } from '../../support/app.ts'
+import { everyEngine, sampleCustomer, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { cli, emptyPlace } from '../../support/process.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { cli, createEmptyInstallation } from '../../support/process.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 
 describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
   test('pages through the rows of all merchants, newest first and each once, also where many have one time', async () => {
@@ -17,7 +17,7 @@ describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
     for (let i = 0; i < 24; i++) {
       if (i % 8 === 0) time += 1_000
       const merchantId = merchants[(i * 7) % 3]?.id ?? ''
-      made.push(await perform(createCustomer, createContext(app.service, merchantId), dullCustomer))
+      made.push(await perform(createCustomer, createContext(app.service, merchantId), sampleCustomer))
     }
     const expected = made.toSorted((one, other) =>
       `${other.createdAt} ${other.id}` < `${one.createdAt} ${one.id}` ? -1 : 1,
@@ -36,7 +36,7 @@ describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
       expect(seen).toEqual(expected.map(({ id }) => id))
     }
     const wrong = () => listAcrossMerchants(app.service, { list: customers, filter: {} }, { after: 'x' })
-    expect((await refusalOf(wrong)).details.fields).toMatchObject([{ field: 'after' }])
+    expect((await domainErrorOf(wrong)).details.fields).toMatchObject([{ field: 'after' }])
   })
 
   test('is what every list command shows without --merchant, with the merchant of each row', async () => {
@@ -44,8 +44,8 @@ describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
     const { id: otherId } = await app.otherMerchant()
     await app.wallet({ balance: '1' })
     await app.customer()
-    await perform(createCustomer, createContext(app.service, otherId), dullCustomer)
-    const place = await emptyPlace({ DATABASE_URL: app.url })
+    await perform(createCustomer, createContext(app.service, otherId), sampleCustomer)
+    const place = await createEmptyInstallation({ DATABASE_URL: app.url })
     type Listed = Record<string, { merchantId: string }[]>
     const shown = (await cli(place, 'customer', 'list', '--json')).json() as Listed
     expect(shown.customers?.map(({ merchantId }) => merchantId)).toEqual([otherId, app.merchant.id])

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { uuidV7Source } from '../../../src/core/ids.ts'
-import { eventId, greatestSequence, sequenceOfEventId } from '../../../src/modules/outbox/event.ts'
+import { createUuidV7Generator } from '../../../src/core/ids.ts'
+import { eventId, maxEventSequence, sequenceOfEventId } from '../../../src/modules/outbox/event.ts'
 
 const uuidV7 = /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const newId = uuidV7Source()
+const newId = createUuidV7Generator()
 
 const events = fc.record({
   merchantId: fc.constant(null).map(() => newId(Date.now())),
   // As far as a UUIDv7 goes, and as many as are stored.
   time: fc.bigInt({ min: 0n, max: 2n ** 48n - 1n }),
-  sequence: fc.integer({ min: 1, max: greatestSequence }),
+  sequence: fc.integer({ min: 1, max: maxEventSequence }),
 })
 
 test('the id of an event is a UUIDv7 of its time, always the same, and leads back to its sequence (ruling 55)', () => {
@@ -43,7 +43,7 @@ test.each([
   'evt_01980c60-1f2e-7d3c-cb4a-5a00000004d2',
   'evt_01980C60-1F2E-7D3C-8B4A-5A00000004D2',
   ' evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2',
-  eventId({ merchantId: newId(0), time: 0n, sequence: greatestSequence + 1 }),
+  eventId({ merchantId: newId(0), time: 0n, sequence: maxEventSequence + 1 }),
 ])('%j is no id of an event', (text) => {
   expect(sequenceOfEventId(text)).toBeNull()
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { addAssetCode } from '../../../src/modules/asset-codes/add-asset-code.ts'
 import { networks } from '../../../src/modules/networks/network.ts'
 import { checkCodes } from '../../../src/modules/payout-methods/checks/check.ts'
@@ -16,7 +16,7 @@ import { getPayoutMethodRequirements } from '../../../src/modules/payout-methods
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { leastCpuMs } from '../../support/cpu.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 
 const currencies = ['NGN', 'ZAR', 'KES', 'USDC', 'USDT', 'PYUSD']
 
@@ -87,7 +87,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     [{ currency: 'USDC', country: 'Nigeria' }, 'country must be absent for USDC'],
   ])('refuses %o', async (input, fault) => {
     const app = await startWithAssets()
-    const { code, details } = await refusalOf(() => getPayoutMethodRequirements(app.context(), input))
+    const { code, details } = await domainErrorOf(() => getPayoutMethodRequirements(app.context(), input))
     expect([code, details.fields?.map(({ field, message }) => `${field} ${message}`)]).toEqual([
       'INVALID_INPUT',
       [fault],
@@ -105,7 +105,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         const { result } = await create(app.context(), input)
         return { method: result, faulty: [] }
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!(error instanceof DomainError)) throw error
         return { method: null, faulty: error.details.fields?.map(({ field }) => field) ?? [error.code] }
       }
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { addAssetCode } from '../../../src/modules/asset-codes/add-asset-code.ts'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
-import { networks, networkWritten } from '../../../src/modules/networks/network.ts'
+import { networks, normalizeNetwork } from '../../../src/modules/networks/network.ts'
 import { walletExamples } from '../../../src/modules/payout-methods/payout-method-fields.ts'
 import { payoutMethodById } from '../../../src/modules/payout-methods/repository.ts'
 import type { App } from '../../support/app.ts'
@@ -116,7 +116,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
   test('ruling 25: each network is known in the spelling of the contract, and in that of the asset codes', async () => {
     const app = await startApp(engine)
     const created = async (network: unknown) => {
-      const known = networks.find((each) => each === networkWritten(network)) ?? 'erc20'
+      const known = networks.find((each) => each === normalizeNetwork(network)) ?? 'erc20'
       const { walletAddress: wallet_address } = walletExamples(known)
       const given = { ...walletMethodBody, currency: 'USDT', network, wallet_address }
       const { status, body } = await app.rest('POST', walletsPath, { body: given })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { CreatePayoutInput } from '../../../src/modules/payouts/payout-input.ts'
 import { anyText, unitsByTheRule } from '../../core/money/amount-forms.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
 
@@ -23,7 +23,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
   test('is refused in every other form, with the field named and nothing moved', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     for (const amount of refusedTexts) {
       const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
@@ -31,7 +31,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
       expect(body.error.details.fields).toMatchObject([{ field: 'amount', code: 'INVALID_FORMAT' }])
     }
 
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test.each([
@@ -80,7 +80,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
   ])('is refused as the JSON value %s', async (json, code) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const { status, body } = await app.rest('POST', path, {
       payload: JSON.stringify({ ...payoutBody, amount: '?' }).replace('"?"', json),
@@ -89,7 +89,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
 
     expect(status).toBe(400)
     expect(body.error.details.fields).toMatchObject([{ field: 'amount', code }])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test.each(['NaN', 'Infinity', '.5', '05', '0x10', '+5'])('is no JSON at all as a bare %s', async (json) => {

@@ -2,11 +2,11 @@ import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Params } from '../../../src/database/query.ts'
-import { from, queryOne } from '../../../src/database/query.ts'
+import { queryOne, selectFrom } from '../../../src/database/query.ts'
 import type { RowOf } from '../../../src/database/tables.ts'
 import { tables } from '../../../src/database/tables.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
-import { checksumOfValues, isAsWritten } from '../../../src/modules/payouts/payout-checksum.ts'
+import { checksumOfValues, isPayoutIntact } from '../../../src/modules/payouts/payout-checksum.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
@@ -62,10 +62,10 @@ describe.each(everyEngine)('a payout’s row on %s', (engine) => {
     for (const status of [null, 'COMPLETED', 'RETURNED'] as const) {
       if (status !== null) await settlePayout(app.context(), { payoutId: id, status })
       const row = await rowOf(app, id)
-      expect(isAsWritten(row)).toBe(true)
+      expect(isPayoutIntact(row)).toBe(true)
       for (const column of Object.keys(tables.payouts)) {
         const isFree = [...changing, 'updatedAt'].includes(column)
-        expect([column, isAsWritten(changed(row, column))]).toEqual([column, isFree])
+        expect([column, isPayoutIntact(changed(row, column))]).toEqual([column, isFree])
       }
     }
   })
@@ -87,8 +87,8 @@ describe.each(everyEngine)('a payout’s row on %s', (engine) => {
     for (const [place, request] of requests.entries()) {
       const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, `key ${place}`), request)
       const row = { ...(await rowOf(app, id)), checksum: null }
-      expect([place, isAsWritten(row)]).toEqual([place, true])
-      const found = Object.keys(tables.payouts).filter((column) => !isAsWritten(changed(row, column)))
+      expect([place, isPayoutIntact(row)]).toEqual([place, true])
+      const found = Object.keys(tables.payouts).filter((column) => !isPayoutIntact(changed(row, column)))
       const isNamed = [
         ['walletId', 'walletId' in request],
         ['transferType', 'transferType' in request],
@@ -105,7 +105,7 @@ describe.each(everyEngine)('a payout’s row on %s', (engine) => {
       const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, key), request)
       const row = { ...(await rowOf(app, id)), checksum: null }
       // Nothing is known of it.
-      for (const column of said) expect([column, isAsWritten(changed(row, column))]).toEqual([column, true])
+      for (const column of said) expect([column, isPayoutIntact(changed(row, column))]).toEqual([column, true])
     }
   })
 })
@@ -117,5 +117,5 @@ async function rowOf({ db, merchant }: App, id: string): Promise<Row> {
 }
 
 const payoutById = queryOne((p: Params<{ merchantId: string; id: string }>) =>
-  from('payouts').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
+  selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
 )

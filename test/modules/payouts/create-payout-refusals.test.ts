@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
@@ -51,13 +51,13 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
 
   test.each(cases)('with %d %s, and moves nothing', async (status, code, request) => {
     const held = await startRefusingApp()
-    const before = await whatIsStored(held.app)
+    const before = await readStoredRows(held.app)
 
     const answer = await held.app.rest('POST', path, request(held))
 
     expect([answer.status, answer.body.error.code]).toEqual([status, code])
     expect(answer.headers['idempotent-replayed']).toBeUndefined()
-    expect(await whatIsStored(held.app)).toEqual(before)
+    expect(await readStoredRows(held.app)).toEqual(before)
     // And it was the request that was refused, not the service that was stuck.
     const next = await held.app.rest('POST', path, { body: { ...payoutBody, amount: '100' } })
     expect(next.body.data.balance).toBe('0.00000000')
@@ -76,7 +76,7 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
 
   test('with every faulty field at once', async () => {
     const { app } = await startRefusingApp()
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const { status, body } = await app.rest('POST', path, {
       body: {
@@ -103,7 +103,7 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
       narration: 'INVALID_FORMAT',
     })
     expect(found).toHaveLength(9)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test("another merchant's customer and wallet as if they were not there", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { paymentPurposes } from '../../../src/modules/payouts/payout.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -88,7 +88,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     })
     const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
     expect(wallet.body.data.balance).toBe('59.10000000')
-    const { entries = [] } = await whatIsStored(app)
+    const { entries = [] } = await readStoredRows(app)
     const { transfer_id } = entries.map((entry) => JSON.parse(entry)).find((entry) => entry.account_id === 'fees:USDC')
     const paid = entries.map((entry) => JSON.parse(entry)).filter((entry) => entry.transfer_id === transfer_id)
     expect(paid.toSorted((one, other) => one.line - other.line)).toMatchObject([
@@ -149,7 +149,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
   ])('refuses %s to %s, because currency and country must agree', async (currency, country, message) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const { status, body } = await app.rest('POST', path, {
       body: { ...payoutBody, recipient_currency: currency, recipient_country: country },
@@ -159,7 +159,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.error.details.fields).toEqual([
       { field: 'recipient_country', code: 'INVALID_PARAMETER', message: `recipient_country ${message}` },
     ])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   // Ruling 40.
@@ -182,7 +182,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
 
     expect(made.status).toBe(200)
     expect(named.headers['idempotent-replayed']).toBe('true')
-    const { payouts = [] } = await whatIsStored(app)
+    const { payouts = [] } = await readStoredRows(app)
     expect(payouts.map((payout) => JSON.parse(payout).payment_purpose)).toEqual(['OTHER'])
   })
 
@@ -195,7 +195,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
       expect([payment_purpose, status]).toEqual([payment_purpose, 200])
     }
 
-    const { payouts = [] } = await whatIsStored(app)
+    const { payouts = [] } = await readStoredRows(app)
     expect(payouts.map((payout) => JSON.parse(payout).payment_purpose)).toEqual(paymentPurposes)
     expect(paymentPurposes).toHaveLength(29)
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, payment_purpose: 'BRIBES' } })

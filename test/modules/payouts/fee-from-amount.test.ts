@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Params } from '../../../src/database/query.ts'
-import { change, statement } from '../../../src/database/query.ts'
-import { audit } from '../../../src/modules/audit/audit.ts'
+import { statement, updateTable } from '../../../src/database/query.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { setFee } from '../../../src/modules/pricing/fees/set-fee.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
@@ -115,7 +115,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     const { data } = await app.pay('40')
     const wrong = { merchantId: app.merchant.id, id: data.id }
     await app.db.write((tx) => misstateFeeSource(tx, wrong))
-    const { findings } = await audit(app.service)
+    const { findings } = await auditBooks(app.service)
     const found = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
     expect(found).toContain('every payout was paid for')
     expect(found).toContain('every payout says what was written')
@@ -123,5 +123,8 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
 })
 
 const misstateFeeSource = statement((p: Params<{ merchantId: string; id: string }>) =>
-  change('payouts').set({ feeDeductedFrom: 'BALANCE' }).where('merchantId', '=', p.merchantId).where('id', '=', p.id),
+  updateTable('payouts')
+    .set({ feeDeductedFrom: 'BALANCE' })
+    .where('merchantId', '=', p.merchantId)
+    .where('id', '=', p.id),
 )

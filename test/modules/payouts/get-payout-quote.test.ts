@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { createBankPayoutMethod } from '../../../src/modules/payout-methods/create-payout-method.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import type { PayoutQuote } from '../../../src/modules/payouts/get-payout-quote.ts'
@@ -12,8 +12,8 @@ import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { everyEngine } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import type { Places } from './payout-places.ts'
 import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
 
@@ -54,7 +54,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       expect([wallet.id, total, balanceAfter]).toEqual([walletId, 50_00000000n, 0n])
     }
     const more = { ...all, amount: '49.25742575', walletId }
-    expect(await refusalOf(() => getPayoutQuote(app.context(), more))).toMatchObject({
+    expect(await domainErrorOf(() => getPayoutQuote(app.context(), more))).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       details: { available: 50_00000000n, required: 50_00000001n },
     })
@@ -94,7 +94,7 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     [{ recipientCurrency: 'NGN', recipientCountry: 'Utopia' }, 'recipientCountry must be one of Nigeria, South Africa'],
   ])('refuses a price for %o', async (given, fault) => {
     const { app } = await startWithPlaces(engine)
-    const { details } = await refusalOf(() => getPayoutQuote(app.context(), { ...terms, ...(given as object) }))
+    const { details } = await domainErrorOf(() => getPayoutQuote(app.context(), { ...terms, ...(given as object) }))
     expect(details.fields?.map(({ field, message }) => `${field} ${message}`)).toEqual([fault])
   })
 
@@ -137,11 +137,11 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
         if (price) await setPrice(app.context(), price)
         // Every write is counted; that no row changes is looked at now and then, because it reads them all.
         const isLookedAt = ++counts.runs % 10 === 0
-        const before = isLookedAt && (await whatIsStored(app))
+        const before = isLookedAt && (await readStoredRows(app))
         const counted = app.db.statistics()
         const quoted = await outcomeOf(() => getPayoutQuote(app.context(), input), figuresOfQuote)
         expect(app.db.statistics()).toEqual(counted)
-        if (isLookedAt) expect(await whatIsStored(app)).toEqual(before)
+        if (isLookedAt) expect(await readStoredRows(app)).toEqual(before)
 
         const made = await outcomeOf(() => perform(createPayout, app.context(), input), figuresOfPayout)
         expect(quoted).toEqual(made)
@@ -244,7 +244,7 @@ async function outcomeOf<Result>(operation: () => Promise<Result>, figures: (res
   try {
     return { code: null, figures: figures(await operation()) }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (!(error instanceof DomainError)) throw error
     const { code, message, details } = error
     return { code, message, details }
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
 
@@ -31,7 +31,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
     await app.fee('0.25')
     await app.wallet({ balance: '30' })
     await app.wallet({ balance: '39' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const { status, body } = await app.rest('POST', path, { body: payoutBody })
 
@@ -41,7 +41,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
       message: 'The wallet holds 30.00000000 USDC, and the payout with its fee takes 40.25000000.',
       details: { available: '30.00000000', required: '40.25000000' },
     })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('is never of another currency, another customer, the merchant for a customer or a customer for the merchant', async () => {
@@ -50,7 +50,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
     const other = await app.otherMerchant()
     const usdt = await app.wallet({ assetCode: 'USDT', balance: '1000' })
     const otherCustomers = await app.wallet({ balance: '1000', customerId: otherId })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const refused = [
       await app.rest('POST', path, { body: payoutBody }),
@@ -62,7 +62,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
     expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual(
       refused.map(() => [422, 'WALLET_NOT_FOUND']),
     )
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
 
     const paid = [
       await app.rest('POST', path, { body: { ...payoutBody, currency: 'USDT' } }),

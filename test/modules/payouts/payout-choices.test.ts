@@ -7,8 +7,8 @@ import { getPayoutQuote } from '../../../src/modules/payouts/get-payout-quote.ts
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, payoutBody } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { tamperWith, whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows, tamperWith } from '../../support/stored.ts'
 import type { Places } from './payout-places.ts'
 import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
 
@@ -95,7 +95,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     const input = { ...terms, amount: '49', payoutMethodId: methods.ofMerchant, walletId: wallets.ofMerchant }
     const made = await perform(createPayout, keyed(), input)
     await perform(deletePayoutMethod, app.context(), { payoutMethodId: methods.ofMerchant })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const again = await app.service.perform(createPayout, keyed(), input)
     expect(again).toEqual({ result: made, isReplayed: true })
@@ -105,9 +105,9 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       { ...input, payoutMethodId: methods.ofPayer },
       { ...terms, ...nigerian, amount: '49', walletId: wallets.ofMerchant },
     ]) {
-      expect((await refusalOf(() => perform(createPayout, keyed(), other))).code).toBe('IDEMPOTENCY_KEY_REUSED')
+      expect((await domainErrorOf(() => perform(createPayout, keyed(), other))).code).toBe('IDEMPOTENCY_KEY_REUSED')
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('shares its key with the REST endpoint where it names neither', async () => {
@@ -135,7 +135,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     const unknown = { wallet_id: wallets.ofMerchantRich, walletId: 5, payout_method_id: methods.ofMerchant }
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, ...unknown } })
     expect([status, body.data.sender_wallet_id]).toEqual([200, wallets.ofMerchant])
-    const { payouts = [] } = await whatIsStored(app)
+    const { payouts = [] } = await readStoredRows(app)
     expect(payouts.map((row) => JSON.parse(row).payout_method_id)).toEqual([null])
     expect(Object.keys(body.data)).not.toContain('payout_method_id')
   })
@@ -241,15 +241,15 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       const { app } = places
       const keyed = () => createContext(app.service, app.merchant.id, 'used')
       await perform(createPayout, keyed(), { ...terms, ...nigerian, amount: '1' })
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
 
-      const refusal = await refusalOf(() => operation(app.context(), input(places)))
+      const refusal = await domainErrorOf(() => operation(app.context(), input(places)))
       expect([refusal.code, refusal.message]).toEqual([code, message])
       // A used key is judged after what is wrong in the input itself, and by a payout only.
-      const underUsedKey = await refusalOf(() => operation(keyed(), input(places)))
+      const underUsedKey = await domainErrorOf(() => operation(keyed(), input(places)))
       const isFirst = input === cases[0]?.[2]
       expect(underUsedKey.code).toBe(isQuote || isFirst ? code : 'IDEMPOTENCY_KEY_REUSED')
-      expect(await whatIsStored(app)).toEqual(before)
+      expect(await readStoredRows(app)).toEqual(before)
       await app.expectBooksToBalance()
     })
 
@@ -261,7 +261,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
         recipientCountry: 'Utopia' as 'Nigeria',
         payoutMethodId: methods.ofMerchant,
       }
-      const { details } = await refusalOf(() => operation(app.context(), input))
+      const { details } = await domainErrorOf(() => operation(app.context(), input))
       const message = 'must be absent where a payout method is named'
       expect(details.fields).toEqual(
         Object.keys(nigerian).map((field) => ({ field, code: 'INVALID_PARAMETER', message })),
@@ -277,7 +277,8 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
         const message = 'must not be empty: leave it out, or give null'
         const fault = { field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message }
         const refused = async (recipient: object) =>
-          (await refusalOf(() => operation(app.context(), { ...terms, ...recipient, payoutMethodId }))).details.fields
+          (await domainErrorOf(() => operation(app.context(), { ...terms, ...recipient, payoutMethodId }))).details
+            .fields
         expect(await refused(nigerian)).toEqual([fault])
         expect(await refused({ ...nigerian, bankCode: null })).toEqual(
           expect.arrayContaining([fault, expect.objectContaining({ field: 'bankCode' })]),
@@ -288,7 +289,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
 
     test('with every field that is missing without a method', async () => {
       const { app } = await startWithPlaces(engine)
-      const { details } = await refusalOf(() => operation(app.context(), { ...terms, bankCode: '044' }))
+      const { details } = await domainErrorOf(() => operation(app.context(), { ...terms, bankCode: '044' }))
       expect(details.fields).toEqual(
         Object.keys(nigerian)
           .filter((field) => field !== 'bankCode')
@@ -299,7 +300,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     test.each(['walletId', 'payoutMethodId'])('with a %s that is no UUID', async (field) => {
       const { app } = await startWithPlaces(engine)
       const details = field === 'walletId' ? nigerian : {}
-      const refusal = await refusalOf(() => operation(app.context(), { ...terms, ...details, [field]: 'none' }))
+      const refusal = await domainErrorOf(() => operation(app.context(), { ...terms, ...details, [field]: 'none' }))
       expect(refusal.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
     })
 
@@ -307,7 +308,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       const { app, methods, customers } = await startWithPlaces(engine)
       const refused = async (payoutMethodId: string, customerId?: string) => {
         const input = { ...terms, payoutMethodId, customerId }
-        const { code, message, details } = await refusalOf(() => operation(app.context(), input))
+        const { code, message, details } = await domainErrorOf(() => operation(app.context(), input))
         return [code, details.fields?.map(({ field, message }) => `${field} ${message}`).join() ?? message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Payout method not found.']
@@ -334,7 +335,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       await tamperWith(app, `update wallets set status = 'frozen' where id = '${wallets.ofMerchantRich}'`)
       const refused = async (walletId: string, customerId?: string) => {
         const input = { ...terms, ...nigerian, walletId, customerId }
-        const { code, message } = await refusalOf(() => operation(app.context(), input))
+        const { code, message } = await domainErrorOf(() => operation(app.context(), input))
         return [code, message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Wallet not found.']
@@ -343,7 +344,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
         expect(await refused(id, customers.payer)).toEqual(notFound)
       const stranger = createContext(app.service, (await app.otherMerchant()).id)
       const foreign = { ...terms, ...nigerian, walletId: wallets.ofMerchant }
-      expect((await refusalOf(() => operation(stranger, foreign))).message).toBe('Wallet not found.')
+      expect((await domainErrorOf(() => operation(stranger, foreign))).message).toBe('Wallet not found.')
       expect(await refused(wallets.ofMerchantNgn)).toEqual([
         'WALLET_NOT_FOUND',
         'The wallet holds NGN, and the payout is made in USDC.',
@@ -357,7 +358,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     test('for want of money in the wallet that it names, though another covers it', async () => {
       const { app, wallets } = await startWithPlaces(engine)
       const input = { ...terms, ...nigerian, amount: '50', walletId: wallets.ofMerchant }
-      const { code, details } = await refusalOf(() => operation(app.context(), input))
+      const { code, details } = await domainErrorOf(() => operation(app.context(), input))
       expect([code, details.available, details.required]).toEqual(['INSUFFICIENT_FUNDS', 50_00000000n, 50_75000000n])
     })
   })

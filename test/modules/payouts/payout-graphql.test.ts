@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { globalId } from '../../../src/graphql/schema/global-ids.ts'
+import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { createContext } from '../../../src/operations/context.ts'
@@ -9,7 +9,7 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
-import { bearing, tokenFor } from '../client-tokens/support/tokens.ts'
+import { bearerOptions, tokenFor } from '../client-tokens/support/tokens.ts'
 import { nigerian, nobody, southAfrican, startWithPlaces } from './payout-places.ts'
 
 const terms = { assetCode: 'USDC', amount: '40' }
@@ -43,7 +43,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     const input = {
       ...terms,
       amount: '10',
-      customerId: globalId('Customer', customers.payer),
+      customerId: toGlobalId('Customer', customers.payer),
       walletId: wallets.ofPayer,
       transferType: 'FED_WIRE',
       recipient: { bankAccount: { ...bankAccount, accountNumber: '0690000031' } },
@@ -101,7 +101,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
       timeline: [{ state: 'PROCESSING', at, cause: null }],
     })
 
-    for (const payoutMethodId of [methods.ofMerchantZar, globalId('BankPayoutMethod', methods.ofMerchantZar)]) {
+    for (const payoutMethodId of [methods.ofMerchantZar, toGlobalId('BankPayoutMethod', methods.ofMerchantZar)]) {
       const { quote, payout } = await quoteAndPayout(app, { ...terms, amount: '1', recipient: { payoutMethodId } }, [
         'recipientName recipientCurrency recipientCountry transferType payoutMethod { uuid } wallet { uuid }',
         'recipientName recipientMethod { ... on BankPayoutMethod { uuid } } customer { uuid } wallet { uuid }',
@@ -228,7 +228,7 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
     const payout = await perform(createPayout, keyed, { assetCode: 'USDC', amount: '1', ...nigerian })
     const names = [
       `id: "${payout.id}"`,
-      `id: "${globalId('Payout', payout.id)}", idempotencyKey: null`,
+      `id: "${toGlobalId('Payout', payout.id)}", idempotencyKey: null`,
       'idempotencyKey: "order 17"',
       'idempotencyKey: "\\"order 17\\"", id: null',
       `transactionId: " ${payout.transactionId.toLowerCase()} "`,
@@ -332,8 +332,8 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
       return data.payout?.idempotencyKey ?? null
     }
     expect([await keyOf(id), await keyOf(unkeyed)]).toEqual(['my payout', null])
-    expect(await keyOf(id, bearing(await tokenFor(app, customerId)))).toBe('my payout')
-    expect(await keyOf(id, bearing(await tokenFor(app, other)))).toBeNull()
+    expect(await keyOf(id, bearerOptions(await tokenFor(app, customerId)))).toBe('my payout')
+    expect(await keyOf(id, bearerOptions(await tokenFor(app, other)))).toBeNull()
     expect(await keyOf(id, { key: (await app.otherMerchant()).apiKey })).toBeNull()
   })
 
@@ -370,7 +370,7 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
     expect(
       await simulate('payoutIdempotencyKey: "order 17", status: COMPLETED, cause: "paid", idempotencyKey: "a"'),
     ).toMatchObject({ payout: { uuid: payout.id, status: 'COMPLETED', events: [completed] } })
-    expect(await simulate(`payoutId: "${globalId('Payout', payout.id)}", status: RETURNED`)).toMatchObject({
+    expect(await simulate(`payoutId: "${toGlobalId('Payout', payout.id)}", status: RETURNED`)).toMatchObject({
       payout: { uuid: payout.id, status: 'RETURNED', events: [completed, { status: 'RETURNED', cause: null }] },
     })
     expect(await simulate(`payoutId: "${payout.id}", status: FAILED`)).toMatchObject({

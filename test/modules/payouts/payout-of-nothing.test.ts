@@ -1,33 +1,33 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { formatAmount } from '../../../src/core/money/amount.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { getPayoutQuote } from '../../../src/modules/payouts/get-payout-quote.ts'
 import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { doors, everyDoor } from '../../support/doors.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { apiClients, everyApi } from '../../support/doors.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import { nigerian } from './payout-places.ts'
 
 const payout = { assetCode: 'USDC', ...nigerian, paymentPurpose: 'GIFTS' } as const
 
 describe.each(everyEngine)('ruling 47: a payout of nothing on %s', (engine) => {
-  test.each(everyDoor)('is refused at %s, on its amount, and moves nothing', async (door) => {
+  test.each(everyApi)('is refused at %s, on its amount, and moves nothing', async (door) => {
     const app = await startApp(engine)
     await app.fee('0.5')
     await app.wallet({ balance: '100' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
-    const refused = await doors[door].createPayout(app, { ...payout, amount: '0.00000666' })
+    const refused = await apiClients[door].createPayout(app, { ...payout, amount: '0.00000666' })
     expect(refused.refusal).toEqual({ code: 'INVALID_INPUT', fields: ['amount'] })
-    const { details } = await refusalOf(() => getPayoutQuote(app.context(), { ...payout, amount: '0.00000666' }))
+    const { details } = await domainErrorOf(() => getPayoutQuote(app.context(), { ...payout, amount: '0.00000666' }))
     const message = 'is worth less than 0.01 NGN, so nothing would arrive'
     expect(details.fields).toEqual([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     // What is worth one kobo arrives, though no chain can express it (ruling 36).
-    const { result } = await doors[door].createPayout(app, { ...payout, amount: '0.00000667' })
+    const { result } = await apiClients[door].createPayout(app, { ...payout, amount: '0.00000667' })
     expect(result.amountFiat).toBe('0.01000000')
   })
 
@@ -48,7 +48,7 @@ describe.each(everyEngine)('ruling 47: a payout of nothing on %s', (engine) => {
         for (const operation of [getPayoutQuote, createPayout] as const) {
           const outcome = await operation(app.context(), input).catch((error) => error)
           if (arrives) expect(Number((outcome.result ?? outcome).amountFiat)).toBeGreaterThan(0)
-          else expect([outcome instanceof Refusal, outcome.details?.fields[0].field]).toEqual([true, 'amount'])
+          else expect([outcome instanceof DomainError, outcome.details?.fields[0].field]).toEqual([true, 'amount'])
         }
         seen[arrives ? 'paid' : 'refused']++
       }),

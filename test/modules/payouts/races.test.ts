@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { createKey, listKeys, rotateKey } from '../../../src/modules/merchants/manage-keys.ts'
 import { createBankPayoutMethod } from '../../../src/modules/payout-methods/create-payout-method.ts'
@@ -13,7 +13,7 @@ import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.
 import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 type Answer = { status: number; isReplayed: boolean; text: string }
 type PostPayout = (changes: object, headers?: Record<string, string>) => Promise<Answer>
@@ -60,7 +60,7 @@ describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) =
     expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(200))
     expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(39)
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect((await whatIsStored(app)).payouts).toHaveLength(1)
+    expect((await readStoredRows(app)).payouts).toHaveLength(1)
     expect(await balanceOf(app, walletId)).toBe('960.00000000')
     await app.expectBooksToBalance()
   })
@@ -76,7 +76,7 @@ describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) =
 
     expect(tally(answers)).toEqual({ success: 20, IDEMPOTENCY_KEY_REUSED: 20 })
     expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(19)
-    expect((await whatIsStored(app)).payouts).toHaveLength(1)
+    expect((await readStoredRows(app)).payouts).toHaveLength(1)
     expect(['960.00000000', '959.00000000']).toContain(await balanceOf(app, walletId))
     await app.expectBooksToBalance()
   })
@@ -98,7 +98,7 @@ describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) =
       expect(JSON.parse(text).error.details).toEqual({ available: '40.89999999', required: '40.90000000' })
     }
     expect(await balanceOf(app, walletId)).toBe('40.89999999')
-    expect((await whatIsStored(app)).payouts).toHaveLength(13)
+    expect((await readStoredRows(app)).payouts).toHaveLength(13)
     await app.expectBooksToBalance()
   })
 
@@ -134,7 +134,7 @@ describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) =
       outcomes.filter(({ settlement }) => settlement !== 'success' && settlement !== 'PAYOUT_STATUS_CONFLICT'),
     ).toEqual([])
     expect(tally(outcomes.map(({ payout }) => payout))).toEqual({ success: 60 })
-    const { deposits = [], payouts = [] } = await whatIsStored(app)
+    const { deposits = [], payouts = [] } = await readStoredRows(app)
     expect([deposits.length, payouts.length]).toEqual([2 + 30, 20 + 20])
     await app.expectBooksToBalance()
   })
@@ -166,7 +166,7 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
     for (const _ of times(5, () => null)) {
       const app = await startApp(engine)
       const customerId = await app.customer()
-      const made = async () => (await whatIsStored(app)).payout_methods?.length
+      const made = async () => (await readStoredRows(app)).payout_methods?.length
       const outcomes: string[] = []
       const client = async () => {
         do
@@ -208,7 +208,7 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
 
     // Those that say the same agree.
     expect(outcomes.sort()).toEqual([...Array(5).fill('PAYOUT_STATUS_CONFLICT'), ...Array(5).fill('success')])
-    expect((await whatIsStored(app)).payout_events).toHaveLength(1)
+    expect((await readStoredRows(app)).payout_events).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
@@ -293,7 +293,7 @@ function tally(answers: Answer[]): Record<string, number> {
 function codeOf(operation: Promise<unknown>): Promise<string> {
   return operation.then(
     () => 'success',
-    (error) => (error instanceof Refusal ? error.code : String(error)),
+    (error) => (error instanceof DomainError ? error.code : String(error)),
   )
 }
 

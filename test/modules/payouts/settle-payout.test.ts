@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
 import type { PayoutStatus } from '../../../src/modules/payouts/payout.ts'
-import { changePayoutStatus } from '../../../src/modules/payouts/repository.ts'
-import { settledStatuses, settlePayout, settleWithin } from '../../../src/modules/payouts/settle-payout.ts'
+import { updatePayoutStatus } from '../../../src/modules/payouts/repository.ts'
+import { settledStatuses, settleInTransaction, settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import { answer, carriedPayout, contradicted, transferOf } from '../rails/support/carried.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import { answer, createContradictedPayout, createRailPayout, railOrderOf } from '../rails/support/carried.ts'
 
 const path = '/api/payouts/banks'
 
@@ -54,7 +54,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
       expect(await getPayout(app.context(), { payoutId })).toEqual(settled)
       // Amount and fee come back, unless the money arrived.
       expect(await balance()).toBe(to === 'COMPLETED' ? '59.10000000' : '100.00000000')
-      const { payout_events: events = [], transfers = [] } = await whatIsStored(app)
+      const { payout_events: events = [], transfers = [] } = await readStoredRows(app)
       const event = events.map((row) => JSON.parse(row)).find(({ status }) => status === to)
       expect(event).toMatchObject({ payout_id: payoutId, cause: 'The bank said so', created_at: settled.updatedAt })
       expect(transfers.map((row) => JSON.parse(row))).toContainEqual(
@@ -68,10 +68,10 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     const app = await startApp(engine)
     const { payoutId } = await startWithPayout(app, status)
     const settled = await getPayout(app.context(), { payoutId })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     expect(await settlePayout(app.context(), { payoutId, status, cause: 'said again' })).toEqual(settled)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test.each(edges.filter(({ from, to }) => from !== to && !legal.includes(`${from} to ${to}`)))(
@@ -79,13 +79,13 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     async ({ from, to }) => {
       const app = await startApp(engine)
       const { payoutId } = await startWithPayout(app, from)
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
 
-      const refusal = await refusalOf(() => settlePayout(app.context(), { payoutId, status: to }))
+      const refusal = await domainErrorOf(() => settlePayout(app.context(), { payoutId, status: to }))
 
       expect(refusal.code).toBe('PAYOUT_STATUS_CONFLICT')
       expect(refusal.message).toContain(`is ${from} can't become ${to}`)
-      expect(await whatIsStored(app)).toEqual(before)
+      expect(await readStoredRows(app)).toEqual(before)
     },
   )
 
@@ -132,7 +132,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
 
   test('refuses with INVALID_INPUT before all else', async () => {
     const app = await startApp(engine)
-    const refusal = await refusalOf(() =>
+    const refusal = await domainErrorOf(() =>
       settlePayout(app.context(), { payoutId: 'nonsense', status: 'PROCESSING' as 'COMPLETED' }),
     )
     expect(refusal.code).toBe('INVALID_INPUT')
@@ -142,18 +142,20 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     const app = await startApp(engine)
     const { payoutId } = await startWithPayout(app, 'PROCESSING')
     const other = await app.otherMerchant()
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const refusals = [
-      await refusalOf(() => settlePayout(app.context(), { payoutId: crypto.randomUUID(), status: 'FAILED' })),
-      await refusalOf(() => settlePayout(app.context(), { payoutId: '7', status: 'FAILED' })),
-      await refusalOf(() => settlePayout({ ...app.context(), merchantId: other.id }, { payoutId, status: 'FAILED' })),
+      await domainErrorOf(() => settlePayout(app.context(), { payoutId: crypto.randomUUID(), status: 'FAILED' })),
+      await domainErrorOf(() => settlePayout(app.context(), { payoutId: '7', status: 'FAILED' })),
+      await domainErrorOf(() =>
+        settlePayout({ ...app.context(), merchantId: other.id }, { payoutId, status: 'FAILED' }),
+      ),
     ]
 
     for (const { code, message } of refusals) {
       expect([code, message]).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   // Ruling 53: what has left counts against the limit of deposits for as long as it may come back.
@@ -173,13 +175,13 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     const returning = await pay('COMPLETED')
     for (let i = 0; i < 7; i++) await deposit(largest, `${i}`)
     await deposit('2233720368.54775816', 'up to the last unit')
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     for (const [amount, reference] of [[largest, 'much'] as const, ['0.00000001', 'little'] as const]) {
-      const { code } = await refusalOf(() => deposit(amount, reference))
+      const { code } = await domainErrorOf(() => deposit(amount, reference))
       expect(code).toBe('BALANCE_LIMIT_EXCEEDED')
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     await settlePayout(app.context(), { payoutId: failing, status: 'FAILED' })
     await settlePayout(app.context(), { payoutId: returning, status: 'RETURNED' })
 
@@ -202,7 +204,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     expect(outcomes.map(({ status }) => status)).toEqual(
       attempts.map((status) => ((status === 'COMPLETED') === isCompleted ? 'fulfilled' : 'rejected')),
     )
-    expect((await whatIsStored(app)).payout_events).toHaveLength(1)
+    expect((await readStoredRows(app)).payout_events).toHaveLength(1)
     if (!isCompleted) expect(await balance()).toBe('100.00000000')
     await app.expectBooksToBalance()
   })
@@ -212,30 +214,30 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     await app.wallet({ balance: '100' })
     const outcomes = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED' } as const
     for (const [status, state] of Object.entries(outcomes) as ['COMPLETED' | 'FAILED', string][]) {
-      const { id: payoutId } = await carriedPayout(app.context())
+      const { id: payoutId } = await createRailPayout(app.context())
       await answer(app.context(), payoutId, { state: 'ACCEPTED' })
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
       const words =
         'must be given, because the payout is on the rail sandbox, where it is ACCEPTED: what its bank reports afterwards moves no money any more'
       for (const override of [undefined, null, false]) {
         const input = { payoutId, status, override }
-        expect(await refusalOf(() => settlePayout(app.context(), input))).toMatchObject({
+        expect(await domainErrorOf(() => settlePayout(app.context(), input))).toMatchObject({
           code: 'PAYOUT_STATUS_CONFLICT',
           message: `override ${words}.`,
           details: { fields: [{ field: 'override', code: 'MISSING_REQUIRED_FIELD', message: words }] },
         })
       }
-      expect(await whatIsStored(app)).toEqual(before)
+      expect(await readStoredRows(app)).toEqual(before)
 
       const given = { payoutId, status, cause: 'The bank called', override: true }
       const settled = await settlePayout(app.context(), given)
       expect(settled.status).toBe(status)
-      const { state: reached, dueAt, history } = await transferOf(app.context(), payoutId)
+      const { state: reached, dueAt, history } = await railOrderOf(app.context(), payoutId)
       expect([reached, dueAt, history.at(-1)]).toMatchObject([state, null, { state, cause: 'The bank called' }])
-      const after = await whatIsStored(app)
+      const after = await readStoredRows(app)
       for (const override of [true, undefined])
         expect(await settlePayout(app.context(), { payoutId, status, override })).toEqual(settled)
-      expect(await whatIsStored(app)).toEqual(after)
+      expect(await readStoredRows(app)).toEqual(after)
     }
     await app.expectBooksToBalance()
   })
@@ -243,12 +245,12 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
   test('decides what needed attention where a person says with intent that the payout is what it is', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const payoutId = await contradicted(app.context(), 'REJECTED', 'COMPLETED')
-    const state = async () => (await transferOf(app.context(), payoutId)).state
+    const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
+    const state = async () => (await railOrderOf(app.context(), payoutId)).state
     expect(await state()).toBe('ATTENTION')
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const payout = await settlePayout(app.context(), { payoutId, status: 'FAILED' })
-    expect([payout.status, await state(), await whatIsStored(app)]).toEqual(['FAILED', 'ATTENTION', before])
+    expect([payout.status, await state(), await readStoredRows(app)]).toEqual(['FAILED', 'ATTENTION', before])
     expect(await settlePayout(app.context(), { payoutId, status: 'FAILED', override: true })).toEqual(payout)
     expect(await state()).toBe('REJECTED')
     await app.expectBooksToBalance()
@@ -261,7 +263,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
       const { body } = await app.rest('POST', path, { body: payoutBody })
       const settle = (status: 'COMPLETED' | 'RETURNED', reference: string | null) =>
         app.db.write(
-          (tx) => settleWithin(tx, app.context(), { payoutId: body.data.id, status, cause: null, reference }),
+          (tx) => settleInTransaction(tx, app.context(), { payoutId: body.data.id, status, cause: null, reference }),
           { merchantId: app.merchant.id },
         )
       expect(await settle('COMPLETED', first)).toMatchObject({ fiatReferenceId: first })
@@ -274,7 +276,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     const { payoutId: id } = await startWithPayout(app, 'COMPLETED')
     const { merchantId, updatedAt } = await getPayout(app.context(), { payoutId: id })
     const change = { merchantId, id, to: 'FAILED', fiatReferenceId: null, updatedAt } as const
-    const write = (from: PayoutStatus) => app.db.write(async (tx) => changePayoutStatus(tx, { ...change, from }))
+    const write = (from: PayoutStatus) => app.db.write(async (tx) => updatePayoutStatus(tx, { ...change, from }))
     expect(await write('PROCESSING')).toBeNull()
     expect(await write('RETURNED')).toBeNull()
     expect(await getPayout(app.context(), { payoutId: id })).toMatchObject({ status: 'COMPLETED' })

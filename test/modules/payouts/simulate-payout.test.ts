@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
-import { getNamedPayout, getPayout } from '../../../src/modules/payouts/get-payout.ts'
+import { getPayout, getPayoutByLookup } from '../../../src/modules/payouts/get-payout.ts'
 import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { tamperWith, whatIsStored } from '../../support/stored.ts'
-import { carriedPayout, transferOf } from '../rails/support/carried.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows, tamperWith } from '../../support/stored.ts'
+import { createRailPayout, railOrderOf } from '../rails/support/carried.ts'
 import { nigerian, nobody } from './payout-places.ts'
 
 describe.each(everyEngine)('simulatePayout on %s', (engine) => {
@@ -37,7 +37,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
       expect(await getPayout(app.context(), { payoutId })).toEqual(payout)
     }
     expect(await balance()).toBe(balanceAfter)
-    const { payout_events: events = [] } = await whatIsStored(app)
+    const { payout_events: events = [] } = await readStoredRows(app)
     expect(events.map((event) => JSON.parse(event).cause)).toEqual(statuses.map((status) => `it is ${status}`))
     await app.expectBooksToBalance()
   })
@@ -57,7 +57,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     expect(again).toEqual(first)
     expect((await getPayout(app.context(), { payoutId: other })).status).toBe('PROCESSING')
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
-    expect(await refusalOf(() => getNamedPayout(stranger, { payoutKey: 'my payout' }))).toMatchObject({
+    expect(await domainErrorOf(() => getPayoutByLookup(stranger, { payoutKey: 'my payout' }))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
     })
   })
@@ -71,9 +71,9 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const { app } = await startWithPayout()
     for (const ask of [
       () => perform(simulatePayout, app.context(), { ...name, status: 'FAILED' }),
-      () => getNamedPayout(app.context(), name),
+      () => getPayoutByLookup(app.context(), name),
     ]) {
-      expect((await refusalOf(ask)).details.fields).toMatchObject([{ field, code }])
+      expect((await domainErrorOf(ask)).details.fields).toMatchObject([{ field, code }])
     }
   })
 
@@ -85,35 +85,35 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     ['PAYOUT_STATUS_CONFLICT', 'sandbox', { status: 'RETURNED' }],
   ] as const)('refuses with %s, and nothing moves', async (code, mode, input) => {
     const { app, payoutId } = await startWithPayout()
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const context = { ...app.context(), mode }
-    expect((await refusalOf(() => perform(simulatePayout, context, { payoutId, ...input }))).code).toBe(code)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect((await domainErrorOf(() => perform(simulatePayout, context, { payoutId, ...input }))).code).toBe(code)
+    expect(await readStoredRows(app)).toEqual(before)
     await app.expectBooksToBalance()
   })
 
   test("refuses another merchant's payout", async () => {
     const { app, payoutId } = await startWithPayout()
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
-    const refusal = await refusalOf(() => perform(simulatePayout, stranger, { payoutId, status: 'FAILED' }))
+    const refusal = await domainErrorOf(() => perform(simulatePayout, stranger, { payoutId, status: 'FAILED' }))
     expect(refusal.message).toBe('Payout not found.')
   })
 
   test('plays the sandbox’s own bank for a payout that it carries, and no other system’s', async () => {
     const { app } = await startWithPayout()
-    const [own, other] = [await carriedPayout(app.context(), '1'), await carriedPayout(app.context(), '1')]
-    const { orderId } = await transferOf(app.context(), other.id)
+    const [own, other] = [await createRailPayout(app.context(), '1'), await createRailPayout(app.context(), '1')]
+    const { orderId } = await railOrderOf(app.context(), other.id)
     await tamperWith(app, `update payout_transfers set rail = 'lagos' where order_id = '${orderId}'`)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     expect(
-      await refusalOf(() => perform(simulatePayout, app.context(), { payoutId: other.id, status: 'COMPLETED' })),
+      await domainErrorOf(() => perform(simulatePayout, app.context(), { payoutId: other.id, status: 'COMPLETED' })),
     ).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
       message: 'The payout is on the rail lagos, where it is QUEUED: the bank there says what becomes of it.',
     })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     await perform(simulatePayout, app.context(), { payoutId: own.id, status: 'FAILED', cause: 'closed' })
-    expect(await transferOf(app.context(), own.id)).toMatchObject({ state: 'REJECTED', dueAt: null })
+    expect(await railOrderOf(app.context(), own.id)).toMatchObject({ state: 'REJECTED', dueAt: null })
   })
 
   test('answers a key again with what it settled, whatever became of the payout since', async () => {
@@ -124,11 +124,11 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     await perform(simulatePayout, app.context(), { payoutId, status: 'RETURNED' })
     const again = await app.service.perform(simulatePayout, keyed(), request)
     // The operation's name is kept with each key: under another one no retry would find it.
-    const { idempotency_keys: keys = [] } = await whatIsStored(app)
+    const { idempotency_keys: keys = [] } = await readStoredRows(app)
     expect(keys.map((row) => JSON.parse(row))).toMatchObject([{ key: 'k', operation: 'simulatePayout' }])
     expect([first.isReplayed, again.isReplayed, again.result]).toEqual([false, true, first.result])
     expect((await getPayout(app.context(), { payoutId })).status).toBe('RETURNED')
-    const { code } = await refusalOf(() => perform(simulatePayout, keyed(), { payoutId, status: 'RETURNED' }))
+    const { code } = await domainErrorOf(() => perform(simulatePayout, keyed(), { payoutId, status: 'RETURNED' }))
     expect(code).toBe('IDEMPOTENCY_KEY_REUSED')
   })
 })

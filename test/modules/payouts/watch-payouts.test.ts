@@ -8,7 +8,7 @@ import { watchPayouts } from '../../../src/modules/payouts/watch-payouts.ts'
 import type { Engine } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 import { nigerian, nobody } from './payout-places.ts'
 
 async function startWithPayouts(engine: Engine) {
@@ -147,7 +147,7 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
     const { app, pay, customerId } = await startWithPayouts(engine)
     const id = await pay()
     const refused = async (watched: Parameters<typeof watchPayouts>[1]) => {
-      const { code, message, details } = await refusalOf(() => watchPayouts(app.context(), watched))
+      const { code, message, details } = await domainErrorOf(() => watchPayouts(app.context(), watched))
       const [fault] = details.fields ?? []
       return [code, fault ? `${fault.field} ${fault.code}: ${fault.message}` : message]
     }

@@ -1,9 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import type { ReportState, TransferState } from '../../../src/modules/rail-orders/rail-order.ts'
-import { consequenceOf, isOpen, reportStates, transferStates } from '../../../src/modules/rail-orders/rail-order.ts'
+import type { RailOrderState, ReportState } from '../../../src/modules/rail-orders/rail-order.ts'
+import {
+  effectOfReport,
+  isOpenState,
+  railOrderStates,
+  reportStates,
+} from '../../../src/modules/rail-orders/rail-order.ts'
 
 /** What each report makes of each state: the next state and what the payout is settled to; `null` where nothing changes. */
-const followed: Record<TransferState, Partial<Record<ReportState, readonly string[]>>> = {
+const followed: Record<RailOrderState, Partial<Record<ReportState, readonly string[]>>> = {
   QUEUED: openBefore('ACCEPTED'),
   SUBMITTING: openBefore('ACCEPTED'),
   UNKNOWN: openBefore('ACCEPTED'),
@@ -25,14 +30,14 @@ function openBefore(...accepted: readonly string[]) {
   }
 }
 
-describe.each(transferStates)('an order that is %s', (state) => {
+describe.each(railOrderStates)('an order that is %s', (state) => {
   test.each(reportStates)('has the settlements that follow from the report %s, or a person looks', (reported) => {
     const [next, ...settles] = followed[state][reported] ?? []
     const cause = next === 'ATTENTION' ? `the bank says ${reported} of what was ${state}` : null
-    expect(consequenceOf(state, reported)).toEqual(next ? { state: next, settles, cause } : null)
+    expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settles, cause } : null)
   })
 
   test('is open until its outcome is final', () => {
-    expect(isOpen(state)).toBe(!['COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED'].includes(state))
+    expect(isOpenState(state)).toBe(!['COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED'].includes(state))
   })
 })

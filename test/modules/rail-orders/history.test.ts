@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { lockTransfer } from '../../../src/modules/rail-orders/repository.ts'
-import { changeTransfer, moveTransfer, noteOfTransfer } from '../../../src/modules/rail-orders/transition-order.ts'
+import { lockRailOrder } from '../../../src/modules/rail-orders/repository.ts'
+import {
+  noteOnRailOrder,
+  transitionRailOrder,
+  updateRailOrder,
+} from '../../../src/modules/rail-orders/transition-order.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { dueTime } from '../../support/times.ts'
-import { carriedPayout, transferOf } from '../rails/support/carried.ts'
+import { createRailPayout, railOrderOf } from '../rails/support/carried.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString()
@@ -14,12 +18,12 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
     const app = await startApp(engine, { clock: () => now })
     await app.wallet({ balance: '100' })
     const context = app.context()
-    const { id } = await carriedPayout(context)
+    const { id } = await createRailPayout(context)
     return {
       pass: (seconds: number) => (now += seconds * 1_000),
       app,
       context,
-      stored: () => transferOf(context, id),
+      stored: () => railOrderOf(context, id),
       write: <Result>(run: Parameters<typeof app.db.write<Result>>[0]) =>
         app.db.write(run, { merchantId: app.merchant.id }),
     }
@@ -35,7 +39,12 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
 
     pass(1)
     const moved = await write((tx) =>
-      moveTransfer(tx, context, queued, { state: 'SUBMITTING', attempts: 1, submittedAt: at(1), dueAt: dueTime(7) }),
+      transitionRailOrder(tx, context, queued, {
+        state: 'SUBMITTING',
+        attempts: 1,
+        submittedAt: at(1),
+        dueAt: dueTime(7),
+      }),
     )
     const submitting = { state: 'SUBMITTING', at: at(1), cause: null }
     expect(moved).toEqual({
@@ -46,13 +55,13 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
     expect(await stored()).toEqual(moved)
 
     pass(1)
-    const noted = await write((tx) => noteOfTransfer(tx, context, moved, { reference: 'BANK-1', cause: 'it is slow' }))
+    const noted = await write((tx) => noteOnRailOrder(tx, context, moved, { reference: 'BANK-1', cause: 'it is slow' }))
     const note = { state: 'SUBMITTING', at: at(2), cause: 'it is slow' }
     expect(noted).toEqual({ ...moved, reference: 'BANK-1', history: [submitting, note] })
     expect(await stored()).toEqual(noted)
 
     pass(1)
-    const changed = await write((tx) => changeTransfer(tx, noted, { asked: 3, dueAt: null, cancelAskedAt: at(3) }))
+    const changed = await write((tx) => updateRailOrder(tx, noted, { asked: 3, dueAt: null, cancelAskedAt: at(3) }))
     expect(changed).toEqual({ ...noted, asked: 3, dueAt: null, cancelAskedAt: at(3) })
     expect(await stored()).toEqual(changed)
   })
@@ -65,8 +74,8 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
       causes.map((cause) =>
         // Without a merchant, so that each has a transaction of its own.
         app.db.write(async (tx) => {
-          const transfer = await lockTransfer(tx, { merchantId, orderId })
-          if (transfer) await noteOfTransfer(tx, context, transfer, { cause })
+          const transfer = await lockRailOrder(tx, { merchantId, orderId })
+          if (transfer) await noteOnRailOrder(tx, context, transfer, { cause })
         }),
       ),
     )
@@ -80,7 +89,7 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
       let transfer = queued
       for (let step = 1; step <= 103; step++) {
         const how = { state: step % 2 ? 'SUBMITTING' : 'UNKNOWN', cause: `step ${step}` } as const
-        transfer = await moveTransfer(tx, context, transfer, how)
+        transfer = await transitionRailOrder(tx, context, transfer, how)
         expect(transfer.history).toHaveLength(Math.min(step, 100))
       }
     })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { listRails, pause, resume } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { listRails, pauseSubmissions, resumeSubmissions } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 
 describe.each(everyEngine)('a paused rail on %s', (engine) => {
   test('is paused since it was paused first, until it is resumed', async () => {
@@ -9,20 +9,22 @@ describe.each(everyEngine)('a paused rail on %s', (engine) => {
     const { service } = await startApp(engine, { clock: () => now })
     const pausedSince = async () => (await listRails(service, ['bank'])).map(({ rail, pausedAt }) => [rail, pausedAt])
     for (const since of ['2026-03-01T12:00:00.000Z', '2026-03-01T12:00:02.000Z']) {
-      await pause(service, { rail: 'bank' })
+      await pauseSubmissions(service, { rail: 'bank' })
       now += 1_000
-      await pause(service, { rail: 'bank' })
+      await pauseSubmissions(service, { rail: 'bank' })
       expect(await pausedSince()).toEqual([
         ['sandbox', null],
         ['bank', since],
       ])
-      await resume(service, { rail: 'bank' })
+      await resumeSubmissions(service, { rail: 'bank' })
       now += 1_000
     }
     expect(await pausedSince()).toEqual([
       ['sandbox', null],
       ['bank', null],
     ])
-    expect(await refusalOf(() => resume(service, { rail: 'bank' }))).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
+    expect(await domainErrorOf(() => resumeSubmissions(service, { rail: 'bank' }))).toMatchObject({
+      code: 'RESOURCE_NOT_FOUND',
+    })
   })
 })

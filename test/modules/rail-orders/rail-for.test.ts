@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sandboxAccount, sandboxAccounts } from '../../../src/modules/rail-orders/sandbox-accounts.ts'
-import type { Routes } from '../../../src/modules/rail-orders/select-rail.ts'
-import { railFor } from '../../../src/modules/rail-orders/select-rail.ts'
+import { parseSandboxAccount, sandboxAccounts } from '../../../src/modules/rail-orders/sandbox-accounts.ts'
+import type { RailRoutes } from '../../../src/modules/rail-orders/select-rail.ts'
+import { selectRail } from '../../../src/modules/rail-orders/select-rail.ts'
 
 const payout = {
   assetCode: 'USDC',
@@ -16,7 +16,8 @@ const sandboxPayout = { ...payout, accountNumber: '9999999900' }
 const applicable = ['USDC', '*'].flatMap((assetCode) =>
   ['NGN', '*'].flatMap((currency) => ['Nigeria', '*'].map((country) => ({ assetCode, currency, country }))),
 )
-const nameOf = ({ assetCode, currency, country }: Omit<Routes[number], 'rail'>) => `${assetCode} ${currency} ${country}`
+const nameOf = ({ assetCode, currency, country }: Omit<RailRoutes[number], 'rail'>) =>
+  `${assetCode} ${currency} ${country}`
 
 const anyRoute = fc.record({
   assetCode: fc.constantFrom('USDC', 'USDT', '*'),
@@ -31,7 +32,7 @@ describe('the rail of a payout', () => {
       fc.property(routes, (routes) => {
         const names = new Set(routes.map(nameOf))
         const expected = applicable.map(nameOf).find((name) => names.has(name)) ?? null
-        const found = railFor(
+        const found = selectRail(
           routes.map((route) => ({ ...route, rail: nameOf(route) })),
           { mode: 'live' },
           payout,
@@ -44,20 +45,20 @@ describe('the rail of a payout', () => {
 
   test('is the sandbox’s own for the accounts of its bank, in the sandbox and where no route applies', () => {
     const route = { assetCode: '*', currency: 'NGN', country: '*', rail: 'bank' }
-    expect(railFor([], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
-    expect(railFor([{ ...route, currency: 'ZAR' }], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
-    expect(railFor([route], { mode: 'sandbox' }, sandboxPayout)).toBe('bank')
-    expect(railFor([], { mode: 'sandbox' }, payout)).toBeNull()
-    expect(railFor([], { mode: 'live' }, sandboxPayout)).toBeNull()
+    expect(selectRail([], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
+    expect(selectRail([{ ...route, currency: 'ZAR' }], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
+    expect(selectRail([route], { mode: 'sandbox' }, sandboxPayout)).toBe('bank')
+    expect(selectRail([], { mode: 'sandbox' }, payout)).toBeNull()
+    expect(selectRail([], { mode: 'live' }, sandboxPayout)).toBeNull()
   })
 })
 
 test('the sandbox’s bank knows an account by 99999999 and two digits of its list, and no other', () => {
   for (const [digits, outcome] of Object.entries(sandboxAccounts)) {
     expect(outcome, 'the outcome that the REST reference shows').toMatch(/^(completes|rejects|reports|does|is)\b/)
-    expect(sandboxAccount(`99999999${digits}`)).toBe(digits)
+    expect(parseSandboxAccount(`99999999${digits}`)).toBe(digits)
     for (const other of [digits, `9999999${digits}`, `99999998${digits}`, `99999999${digits}0`, `0699999999${digits}`])
-      expect([other, sandboxAccount(other)]).toEqual([other, null])
+      expect([other, parseSandboxAccount(other)]).toEqual([other, null])
   }
-  for (const other of ['99999999', '9999999999', '99999999toString', '']) expect(sandboxAccount(other)).toBeNull()
+  for (const other of ['99999999', '9999999999', '99999999toString', '']) expect(parseSandboxAccount(other)).toBeNull()
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
 import { settledStatuses, settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
@@ -10,17 +10,17 @@ import { listAttention } from '../../../src/modules/rails/attention/list-attenti
 import { resolveAttention, resolveAttentionByOperator } from '../../../src/modules/rails/attention/resolve-attention.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
 import { hastenQuestions } from '../../../src/modules/rails/orders/hasten-questions.ts'
-import type { Answer } from '../../../src/modules/rails/orders/record-answer.ts'
+import type { RailCallResult } from '../../../src/modules/rails/orders/record-answer.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { cli } from '../../support/process.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import { nigerian, nobody } from '../payouts/payout-places.ts'
-import { answer, carriedPayout, contradicted, report, transferOf } from './support/carried.ts'
+import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/carried.ts'
 
 async function start(setup: Setup) {
   let now = Date.parse('2026-03-01T12:00:00.000Z')
@@ -38,7 +38,7 @@ async function start(setup: Setup) {
 /** One that a bank has lost after the time in which it may be submitted again. */
 async function lost(app: App): Promise<string> {
   const context = app.context()
-  const { id } = await carriedPayout(context)
+  const { id } = await createRailPayout(context)
   await answer(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
   // By turns: cancelled it is not, and then not there.
@@ -81,14 +81,14 @@ const cases = [
 describe.each(everyEngineAndWorkers)('attention on %s', (setup) => {
   test.each(cases)('%s of what is %s', async (action, was, said, becomes, state, left) => {
     const { app, balance } = await start(setup)
-    const payoutId = said.length > 0 ? await contradicted(app.context(), ...said) : await lost(app)
+    const payoutId = said.length > 0 ? await createContradictedPayout(app.context(), ...said) : await lost(app)
     const { nodes } = await attention(app)
     expect(nodes).toMatchObject([
       { payout: { uuid: payoutId, status: was }, rail: 'sandbox', cause: expect.any(String) },
     ])
     expect(nodes[0].actions).toContain(action)
     expect(await resolve(app, payoutId, action)).toEqual({ payout: { status: becomes } })
-    const transfer = await transferOf(app.context(), payoutId)
+    const transfer = await railOrderOf(app.context(), payoutId)
     expect(transfer.history.at(-1)).toMatchObject({ state, cause: 'the bank says so on the phone' })
     expect(transfer).toMatchObject({ state, dueAt: action === 'RETRY' ? expect.any(BigInt) : null })
     expect(await balance()).toBe(BigInt(left) * 100_000_000n)
@@ -105,23 +105,23 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'must be collected otherwise'],
   ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
     const { app } = await start(engine)
-    const payoutId = await contradicted(app.context(), ...said)
+    const payoutId = await createContradictedPayout(app.context(), ...said)
     const { nodes } = await attention(app)
     expect(nodes).toMatchObject([{ payout: { status: was } }])
     expect(nodes[0].actions).not.toContain(action)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     expect(await resolve(app, payoutId, action)).toEqual({
       code: 'PAYOUT_STATUS_CONFLICT',
       message: expect.stringContaining(message),
       field: null,
     })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('refuses to decide without a reason, of nothing, of what needs nobody, and of what is another’s', async () => {
     const { app } = await start(engine)
-    const payoutId = await contradicted(app.context(), 'REJECTED', 'COMPLETED')
-    const { id: waiting } = await carriedPayout(app.context())
+    const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
+    const { id: waiting } = await createRailPayout(app.context())
     expect(await resolve(app, payoutId, 'FAIL', '  ')).toMatchObject({ code: 'INVALID_INPUT', field: 'reason' })
     expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     expect(await resolve(app, waiting, 'FAIL')).toMatchObject({
@@ -135,7 +135,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     })
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     const input = { payoutId, action: 'FAIL', reason: 'mine' } as const
-    expect(await refusalOf(() => perform(resolveAttention, stranger, input))).toMatchObject({
+    expect(await domainErrorOf(() => perform(resolveAttention, stranger, input))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
     })
   })
@@ -146,7 +146,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const context = { ...app.context(), mode: 'live' } as const
     for (const action of ['FAIL', 'COMPLETE'] as const) {
       const input = { payoutId, action, reason: 'please' }
-      expect(await refusalOf(() => perform(resolveAttention, context, input))).toMatchObject({
+      expect(await domainErrorOf(() => perform(resolveAttention, context, input))).toMatchObject({
         code: 'SANDBOX_ONLY',
         message: `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action === 'FAIL' ? 'fail' : 'complete'}.`,
       })
@@ -154,7 +154,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect((await listAttention(context, {})).items).toMatchObject([{ payoutId, actions: ['RETRY'] }])
     await perform(resolveAttention, context, { payoutId, action: 'RETRY', reason: 'please' })
     expect(await balance()).toBe(90_00000000n)
-    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
   })
 
   test('tells what the bank says while nobody has decided, once each time that it says another thing', async () => {
@@ -175,14 +175,14 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const cause = `${why}; the bank says COMPLETED; the bank says RETURNED: CLOSED`
     expect(nodes).toEqual([{ ...before[0], reference: 'BANK-7', cause }])
     expect(await balance()).toBe(90_00000000n)
-    expect((await transferOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
+    expect((await railOrderOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
       Array.from({ length: 3 }, () => 'ATTENTION'),
     )
     await report(context, payoutId, 'CANCELLED')
     await report(context, payoutId, 'CANCELLED')
     expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
     // What it contradicted is not told twice.
-    const other = await contradicted(context, 'REJECTED', 'COMPLETED')
+    const other = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
     await report(context, other, { state: 'COMPLETED' })
     expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
   })
@@ -193,11 +193,11 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     ['REJECTED', 'REJECTED', null],
   ] as const)('a bank that says CANCELLED of what it has %s leaves it %s', async (said, state, cause) => {
     const { app, balance } = await start(engine)
-    const { id } = await carriedPayout(app.context())
+    const { id } = await createRailPayout(app.context())
     await answer(app.context(), id, { state: said })
     const before = await balance()
     await report(app.context(), id, 'CANCELLED')
-    const transfer = await transferOf(app.context(), id)
+    const transfer = await railOrderOf(app.context(), id)
     expect(transfer).toMatchObject({ state, dueAt: null })
     expect(transfer.history.at(-1)).toMatchObject({ state, cause })
     expect(await balance()).toBe(before)
@@ -206,9 +206,9 @@ describe.each(everyEngine)('attention on %s', (engine) => {
 
   test('tells only why somebody must look now, and not what the payout went through before', async () => {
     const { app } = await start(engine)
-    const { id } = await carriedPayout(app.context())
+    const { id } = await createRailPayout(app.context())
     await answer(app.context(), id, { failure: 'it is down' })
-    await hastenQuestions(app.context(), { orderIds: [(await transferOf(app.context(), id)).orderId] })
+    await hastenQuestions(app.context(), { orderIds: [(await railOrderOf(app.context(), id)).orderId] })
     await answer(app.context(), id, 'NOT_FOUND', { idempotentForMs: 0 })
     const cause = 'the bank has no such order, and may not be asked again without a person'
     expect((await attention(app)).nodes).toMatchObject([{ cause }])
@@ -225,14 +225,14 @@ describe.each(everyEngine)('attention on %s', (engine) => {
       ['RETURNED', 'COMPLETED', 'REJECTED'],
       ['FAILED', 'REJECTED', 'COMPLETED'],
     ] as const) {
-      const payoutId = await contradicted(context, ...said)
+      const payoutId = await createContradictedPayout(context, ...said)
       // Whoever only asks again decides nothing.
       const { status: before } = await getPayout(context, { payoutId })
       await settlePayout(context, { payoutId, status: before as 'COMPLETED', cause: 'again' })
       expect((await attention(app)).nodes).toHaveLength(1)
       await settlePayout(context, { payoutId, status, cause: 'seen at the bank', override: true })
       expect((await attention(app)).nodes).toEqual([])
-      expect((await transferOf(context, payoutId)).history.at(-1)).toMatchObject({ cause: 'seen at the bank' })
+      expect((await railOrderOf(context, payoutId)).history.at(-1)).toMatchObject({ cause: 'seen at the bank' })
     }
     await app.expectBooksToBalance()
   })
@@ -260,10 +260,10 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const payoutId = await lost(app)
     await resolve(app, payoutId, 'RETRY')
     expect(await answer(context, payoutId, 'NOT_FOUND', { idempotentForMs: 0 })).toBe('find')
-    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'ATTENTION', attempts: 1 })
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'ATTENTION', attempts: 1 })
     await resolve(app, payoutId, 'RETRY')
     await answer(context, payoutId, 'NOT_FOUND')
-    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
     expect(await answer(context, payoutId, { state: 'COMPLETED' })).toBe('submit')
     expect((await getPayout(context, { payoutId })).status).toBe('COMPLETED')
   })
@@ -271,7 +271,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
   test('is read on from page to page, the oldest first, and by operators of all merchants', async () => {
     const { app } = await start(engine)
     const ids: string[] = []
-    for (let i = 0; i < 5; i++) ids.push(await contradicted(app.context(), 'REJECTED', 'COMPLETED'))
+    for (let i = 0; i < 5; i++) ids.push(await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED'))
     const found: string[] = []
     let after: string | null = null
     do {
@@ -288,7 +288,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const place = '2026-03-01T12:00:00.000Z 019b7679-7400-7000-8000-000000000000'
     expect((await listAttention(app.context(), { after: btoa(place) })).items).toHaveLength(5)
     for (const after of ['?', btoa(`x${place}`), btoa(`${place}x`), btoa(place.slice(1)), btoa(place.slice(0, -1))]) {
-      const { details } = await refusalOf(() => listAttention(app.context(), { after }))
+      const { details } = await domainErrorOf(() => listAttention(app.context(), { after }))
       expect(details.fields).toEqual([
         { field: 'after', code: 'INVALID_PARAMETER', message: 'must be one that this list gave' },
       ])
@@ -324,8 +324,8 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const context = app.context()
     const payouts: string[] = []
     const answers = fc.oneof(
-      fc.constantFrom<Answer>('NOT_FOUND', 'CANCELLED', 'TOO_LATE', { failure: 'it is down' }),
-      fc.constantFrom(...reportStates).map((state): Answer => ({ state })),
+      fc.constantFrom<RailCallResult>('NOT_FOUND', 'CANCELLED', 'TOO_LATE', { failure: 'it is down' }),
+      fc.constantFrom(...reportStates).map((state): RailCallResult => ({ state })),
     )
     const decisions = fc.constantFrom(...attentionActions).map((action) => (payoutId: string) => {
       return resolveAttentionByOperator(context, { payoutId, action, reason: 'so it is' })
@@ -352,14 +352,14 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 6, maxLength: 16, size: 'max' }), async (run) => {
-        const { id } = await carriedPayout(context, '0.01')
+        const { id } = await createRailPayout(context, '0.01')
         payouts.push(id)
         for (const step of run) {
           await step(id).catch((error: unknown) => {
-            if (!(error instanceof Refusal && error.code === 'PAYOUT_STATUS_CONFLICT')) throw error
+            if (!(error instanceof DomainError && error.code === 'PAYOUT_STATUS_CONFLICT')) throw error
           })
           const { status } = await getPayout(context, { payoutId: id })
-          const { state, dueAt } = await transferOf(context, id)
+          const { state, dueAt } = await railOrderOf(context, id)
           seen.add(`${state} ${status}`)
           // What is in the wallet again stays there, and nothing is asked of what only a person can decide.
           if (state === 'ATTENTION') expect(dueAt).toBe(null)

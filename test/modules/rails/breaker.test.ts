@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { createBreaker } from '../../../src/modules/rails/orders/circuit-breaker.ts'
+import { createCircuitBreaker } from '../../../src/modules/rails/orders/circuit-breaker.ts'
 
 const [second, minute] = [1_000, 60_000]
 
 function startBreaker() {
   let time = 1_000_000
-  const breaker = createBreaker(() => time)
+  const breaker = createCircuitBreaker(() => time)
   const fail = (times: number) => {
-    for (let each = 0; each < times; each++) breaker.fail()
+    for (let each = 0; each < times; each++) breaker.recordFailure()
   }
   /** Whether it lets one call through after so long, and no millisecond earlier. */
   const restsFor = (ms: number) => {
     time += ms - 1
-    const before = breaker.room(8, 0)
+    const before = breaker.allowedCalls(8, 0)
     time += 1
-    return [before, breaker.room(8, 0)].join()
+    return [before, breaker.allowedCalls(8, 0)].join()
   }
   return { breaker, fail, restsFor }
 }
@@ -22,19 +22,19 @@ function startBreaker() {
 test('a breaker leaves a rail all its calls until five have failed one after another', () => {
   const { breaker, fail } = startBreaker()
   fail(4)
-  expect([breaker.room(8, 0), breaker.room(8, 3), breaker.room(8, 9)]).toEqual([8, 5, -1])
-  expect(breaker.succeed()).toBe(false)
+  expect([breaker.allowedCalls(8, 0), breaker.allowedCalls(8, 3), breaker.allowedCalls(8, 9)]).toEqual([8, 5, -1])
+  expect(breaker.recordSuccess()).toBe(false)
   fail(4)
-  expect(breaker.room(8, 0)).toBe(8)
+  expect(breaker.allowedCalls(8, 0)).toBe(8)
   fail(1)
-  expect([breaker.room(8, 0), breaker.succeed(), breaker.room(8, 0)]).toEqual([0, true, 8])
+  expect([breaker.allowedCalls(8, 0), breaker.recordSuccess(), breaker.allowedCalls(8, 0)]).toEqual([0, true, 8])
 })
 
 test('an open breaker lets one call through when its rest is over, and none beside it', () => {
   const { breaker, fail, restsFor } = startBreaker()
   fail(5)
   expect(restsFor(5 * second)).toBe('0,1')
-  expect(breaker.room(8, 1)).toBe(0)
+  expect(breaker.allowedCalls(8, 1)).toBe(0)
 })
 
 test('a breaker rests twice as long after each failure, up to five minutes, and as short as first after a success', () => {
@@ -48,7 +48,7 @@ test('a breaker rests twice as long after each failure, up to five minutes, and 
     fail(1)
     expect(restsFor(5 * minute)).toBe('0,1')
   }
-  expect([breaker.succeed(), breaker.room(8, 0)]).toEqual([true, 8])
+  expect([breaker.recordSuccess(), breaker.allowedCalls(8, 0)]).toEqual([true, 8])
   fail(5)
   expect(restsFor(5 * second)).toBe('0,1')
 })

@@ -4,17 +4,17 @@ import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
 import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
 import { hastenQuestions } from '../../../src/modules/rails/orders/hasten-questions.ts'
-import { runOrder } from '../../../src/modules/rails/orders/process-order.ts'
+import { processOrder } from '../../../src/modules/rails/orders/process-order.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { cli } from '../../support/process.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 import { nigerian, nobody } from '../payouts/payout-places.ts'
-import { answer, carriedPayout, contradicted, report, transferOf } from './support/carried.ts'
+import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/carried.ts'
 
 async function start(setup: Setup) {
   const app = await startApp(setup)
@@ -42,7 +42,7 @@ function bankThat(answers: Partial<Pick<Rail, 'cancel' | 'find'>>): Rail {
   const accepted = async () => ({ state: 'ACCEPTED' as const })
   return {
     name: 'sandbox',
-    callsAtOnce: 1,
+    maxConcurrentCalls: 1,
     callMs: 1_000,
     idempotentForMs: 0,
     submit: accepted,
@@ -54,7 +54,7 @@ function bankThat(answers: Partial<Pick<Rail, 'cancel' | 'find'>>): Rail {
 describe.each(everyEngineAndWorkers)('cancelPayout on %s', (setup) => {
   test('gives the money back where the bank was never asked, and answers the same when asked again', async () => {
     const { app, balance } = await start(setup)
-    const { id: payoutId } = await carriedPayout(app.context())
+    const { id: payoutId } = await createRailPayout(app.context())
     expect(await balance()).toBe(90_00000000n)
     const input = { payoutId, idempotencyKey: 'once' }
     const first = await cancel(app, input)
@@ -82,7 +82,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   test('finds the payout by the key that it was made with', async () => {
     const { app } = await start(engine)
     const context = createContext(app.service, app.merchant.id, 'made with')
-    await carriedPayout(context)
+    await createRailPayout(context)
     expect((await cancel(app, { payoutIdempotencyKey: 'made with' })).payout.status).toBe('FAILED')
     expect(await cancel(app, {})).toMatchObject({ code: 'INVALID_INPUT', field: 'payoutId' })
   })
@@ -90,13 +90,13 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   test('asks the bank that has the payout, which takes it back', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
-    const { id: payoutId } = await carriedPayout(context)
+    const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { state: 'ACCEPTED' })
     for (let i = 0; i < 2; i++) expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
     expect(await balance()).toBe(90_00000000n)
-    const { orderId } = await transferOf(context, payoutId)
-    expect(await runOrder(context, bankThat({ cancel: async () => 'CANCELLED' }), orderId)).toBe('answered')
-    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', dueAt: null, cancelAskedAt: null })
+    const { orderId } = await railOrderOf(context, payoutId)
+    expect(await processOrder(context, bankThat({ cancel: async () => 'CANCELLED' }), orderId)).toBe('answered')
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', dueAt: null, cancelAskedAt: null })
     expect((await cancel(app, { payoutId })).payout.status).toBe('FAILED')
     expect(await balance()).toBe(100_00000000n)
     const events = 'query($id: ID!) { payout(id: $id) { events { status cause } } }'
@@ -113,11 +113,11 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   ] as const)('needs nobody to look where the bank %s', async (_, said, state) => {
     const { app, balance } = await start(engine)
     const context = app.context()
-    const { id: payoutId } = await carriedPayout(context)
+    const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
     for (const each of said) await report(context, payoutId, each)
-    expect(await transferOf(context, payoutId)).toMatchObject({ state, dueAt: null })
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state, dueAt: null })
     expect(await balance()).toBe(100_00000000n)
     await app.expectBooksToBalance()
   })
@@ -128,12 +128,12 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   ])('goes on where the bank %s', async (_, answers) => {
     const { app, balance } = await start(engine)
     const context = app.context()
-    const { id: payoutId } = await carriedPayout(context)
+    const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
-    const { orderId } = await transferOf(context, payoutId)
-    await runOrder(context, bankThat(answers), orderId)
-    const transfer = await transferOf(context, payoutId)
+    const { orderId } = await railOrderOf(context, payoutId)
+    await processOrder(context, bankThat(answers), orderId)
+    const transfer = await railOrderOf(context, payoutId)
     expect(transfer).toMatchObject({ state: 'ACCEPTED', cancelAskedAt: null, dueAt: expect.any(BigInt) })
     expect(transfer.history.at(-1)).toMatchObject({ state: 'ACCEPTED', cause: 'it is too late to cancel it' })
     expect(await balance()).toBe(90_00000000n)
@@ -144,7 +144,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const app = await startApp(engine, { clock: () => now })
     await app.wallet({ balance: '100' })
     const context = app.context()
-    const { id: payoutId } = await carriedPayout(context)
+    const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
     const asked: (string | null)[] = []
@@ -159,29 +159,29 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const { app } = await start(engine)
     const context = app.context()
     for (const before of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
-      const { id: payoutId } = await carriedPayout(context)
+      const { id: payoutId } = await createRailPayout(context)
       await answer(context, payoutId, before)
       await cancel(app, { payoutId })
       for (let i = 0; i < 3; i++) await report(context, payoutId, { state: 'ACCEPTED' })
       expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
-      expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED' })
+      expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED' })
     }
   })
 
   test('keeps what waits to be submitted again from being submitted, until the bank has spoken', async () => {
     const { app } = await start(engine)
     const context = app.context()
-    const { id: payoutId } = await carriedPayout(context)
+    const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { failure: 'no answer' })
-    const { orderId } = await transferOf(context, payoutId)
+    const { orderId } = await railOrderOf(context, payoutId)
     await hastenQuestions(context, { orderIds: [orderId] })
     await answer(context, payoutId, 'NOT_FOUND')
-    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
     expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
-    const asked = (await transferOf(context, payoutId)).history.at(-1)
+    const asked = (await railOrderOf(context, payoutId)).history.at(-1)
     expect(asked).toMatchObject({ state: 'UNKNOWN', cause: 'it is to be cancelled' })
     expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
-    expect(await transferOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', attempts: 1 })
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', attempts: 1 })
     await app.expectBooksToBalance()
   })
 
@@ -189,13 +189,13 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const { app } = await start(engine)
     const context = app.context()
     const { id: byHand } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
-    const { id: submitting } = await carriedPayout(context)
-    const { orderId } = await transferOf(context, submitting)
+    const { id: submitting } = await createRailPayout(context)
+    const { orderId } = await railOrderOf(context, submitting)
     await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs: 0 } })
-    const { id: completed } = await carriedPayout(context)
+    const { id: completed } = await createRailPayout(context)
     await answer(context, completed, { state: 'COMPLETED' })
-    const attention = await contradicted(context, 'REJECTED', 'COMPLETED')
-    const before = await whatIsStored(app)
+    const attention = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
+    const before = await readStoredRows(app)
     for (const [payoutId, message] of [
       [byHand, 'No rail carries the payout'],
       [submitting, 'is being submitted to the rail sandbox at this moment'],
@@ -210,17 +210,17 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     }
     expect(await cancel(app, { payoutId: nobody })).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
-    expect(await refusalOf(() => perform(cancelPayout, stranger, { payoutId: completed }))).toMatchObject({
+    expect(await domainErrorOf(() => perform(cancelPayout, stranger, { payoutId: completed }))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
     })
-    expect((await whatIsStored(app)).payout_transfers).toEqual(before.payout_transfers)
-    expect((await whatIsStored(app)).payout_events).toEqual(before.payout_events)
+    expect((await readStoredRows(app)).payout_transfers).toEqual(before.payout_transfers)
+    expect((await readStoredRows(app)).payout_events).toEqual(before.payout_events)
   })
 
   test('is there for operators, too', async () => {
     const { app } = await start(engine)
     const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    const { id } = await carriedPayout(app.context())
+    const { id } = await createRailPayout(app.context())
     const done = await cli(place, 'payout', 'cancel', id, '--json')
     expect(done).toMatchObject({ code: 0, stderr: '' })
     expect(done.json()).toMatchObject({ id, status: 'FAILED', rail: 'sandbox', state: 'CANCELLED' })
@@ -238,7 +238,7 @@ describe.each(everyEngine)('payout settle on %s', (engine) => {
     const { app } = await start(engine)
     const context = app.context()
     const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    const { id } = await carriedPayout(context)
+    const { id } = await createRailPayout(context)
     await answer(context, id, { state: 'ACCEPTED' })
     const refused = await cli(place, 'payout', 'settle', id, 'failed')
     expect(refused).toMatchObject({
@@ -259,10 +259,10 @@ describe.each(everyEngine)('payout settle on %s', (engine) => {
       '--json',
     )
     expect(done.json()).toMatchObject({ id, status: 'FAILED' })
-    expect(await transferOf(context, id)).toMatchObject({ state: 'REJECTED', dueAt: null })
+    expect(await railOrderOf(context, id)).toMatchObject({ state: 'REJECTED', dueAt: null })
     // What the bank says afterwards is for a person to look at, and moves nothing.
     await report(context, id, { state: 'COMPLETED', reference: 'BANK-1' })
-    expect(await transferOf(context, id)).toMatchObject({ state: 'ATTENTION' })
+    expect(await railOrderOf(context, id)).toMatchObject({ state: 'ATTENTION' })
     await app.expectBooksToBalance()
   })
 })

@@ -1,18 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { absentDatabase } from '../../../src/database/database.ts'
+import { unavailableDatabase } from '../../../src/database/database.ts'
 import { checkRail } from '../../../src/modules/rails/adapters/conformance-suite.ts'
-import { signerOf } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { signedHeaders, verifiedId } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import { parseSigner } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { createSignedHeaders, verifySignature } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { createService } from '../../../src/operations/context.ts'
-import { cli, demoPlace } from '../../support/process.ts'
+import { cli, createDemoInstallation } from '../../support/process.ts'
 import { wallTime } from '../../support/times.ts'
 import type { Received } from '../webhooks/transport/support/receiver.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 import type { exampleBanks } from './support/example-bank.ts'
 import { placeForBank } from './support/example-bank.ts'
 
-const service = createService({ db: absentDatabase(), mode: 'sandbox' })
+const service = createService({ db: unavailableDatabase(), mode: 'sandbox' })
 const account = {
   accountNumber: '0000014579',
   bankCode: '011',
@@ -25,11 +25,11 @@ const languages: readonly (keyof typeof exampleBanks)[] = ['TypeScript', 'Python
 test.each(languages)('the example in %s keeps every rule, as the command says', async (language) => {
   const bank = await placeForBank(language)
   await bank.start()
-  const { env } = await demoPlace()
+  const { env } = await createDemoInstallation()
   const configured = { ...env, RAILS: `bank:${bank.at.url}`, RAIL_SECRET_BANK: bank.secret }
   const options = ['--account', '0000014579', '--bank-code', '011', '--bank-name', 'First Bank', '--name', 'Ada Obi']
   const { code, json, stderr } = await cli(
-    { ...(await demoPlace()), env: configured },
+    { ...(await createDemoInstallation()), env: configured },
     'rail',
     'check',
     'bank',
@@ -51,7 +51,7 @@ test('a bank that is not there keeps none, and is no pass', async () => {
 })
 
 test('a bank that RAILS does not name, and what is no account, are refused', async () => {
-  const place = await demoPlace()
+  const place = await createDemoInstallation()
   const options = ['--account', '0000014579', '--bank-code', '011', '--bank-name', 'First Bank', '--name', 'Ada Obi']
   const { code, stderr } = await cli(place, 'rail', 'check', 'bank', ...options)
   expect([code, stderr]).toEqual([1, 'Rail not found.\n'])
@@ -80,7 +80,7 @@ type Question = 'submit' | 'find' | 'cancel'
 async function brokenBy(wrong: (before: Before) => Promise<Said>): Promise<string[]> {
   const bank = await placeForBank('TypeScript')
   await bank.start()
-  const signer = signerOf([bank.secret])
+  const signer = parseSigner([bank.secret])
   const { port } = await startReceiver(async (response: ServerResponse, received) => {
     const { status, body } = await wrong(beforeBank(received, { url: bank.at.url, signer }))
     response.writeHead(status).end(body)
@@ -89,7 +89,10 @@ async function brokenBy(wrong: (before: Before) => Promise<Said>): Promise<strin
   return checked.filter(({ result }) => result === 'FAIL').map(({ rule }) => rule)
 }
 
-function beforeBank(received: Received, { url, signer }: { url: string; signer: ReturnType<typeof signerOf> }): Before {
+function beforeBank(
+  received: Received,
+  { url, signer }: { url: string; signer: ReturnType<typeof parseSigner> },
+): Before {
   const { method = '', url: path = '', headers, body } = received
   const question: Question = method === 'GET' ? 'find' : path.endsWith('/cancel') ? 'cancel' : 'submit'
   const [ownId = ''] = question === 'submit' ? (/[\w-]{36}/.exec(body) ?? []) : (/[\w-]{36}/.exec(path) ?? [])
@@ -100,12 +103,12 @@ function beforeBank(received: Received, { url, signer }: { url: string; signer: 
     question,
     orderId: ownId,
     isSigned: (as = `${question}_${ownId}`, now: number = service.wallClock()) =>
-      verifiedId(headers, { body, signer, now: wallTime(now) }) === as,
+      verifySignature(headers, { body, signer, now: wallTime(now) }) === as,
     ask: async (change) => {
       const { orderId = ownId, as = question } = change ?? {}
       const sent = body.replaceAll(ownId || '-', orderId || '-')
       const signed = change
-        ? signedHeaders(`${as}_${orderId}`, { body: sent, signer, now: service.wallClock() })
+        ? createSignedHeaders(`${as}_${orderId}`, { body: sent, signer, now: service.wallClock() })
         : Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('webhook-')))
       const answer = await fetch(url + pathTo(as, orderId), {
         method: as === 'find' ? 'GET' : 'POST',

@@ -1,16 +1,16 @@
 // What is left of an hour by which a machine's clock was ahead for some seconds.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { timestamp } from '../../../src/core/ids.ts'
-import { contextByClock } from '../../../src/modules/merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
 import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
-import type { Transfer } from '../../../src/modules/rail-orders/rail-order.ts'
-import { httpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
+import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
+import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
-import { mayBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
+import { canBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
-import { startRails } from '../../../src/modules/rails/orders/worker.ts'
-import { signerOf } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { signedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import { startRailWorker } from '../../../src/modules/rails/orders/worker.ts'
+import { parseSigner } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { createSignedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import type { Mode } from '../../../src/operations/context.ts'
 import { createService } from '../../../src/operations/context.ts'
 import { createServer } from '../../../src/server/host.ts'
@@ -27,7 +27,7 @@ const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 async function startWithClocks(setup: Setup, mode: Mode) {
   const clocks = { wall: Date.parse('2026-03-01T12:00:00.000Z'), monotonic: 0 }
   const wallClock = () => wallTime(clocks.wall)
-  const posting = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
+  const posting = createHttpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
   const app = await startApp(setup, { mode, clock: () => clocks.wall, rails: [posting] })
   await setAddressKey(app)
   // A price that is in force for a clock that is set back as well.
@@ -49,13 +49,13 @@ async function startWithClocks(setup: Setup, mode: Mode) {
     /** A process that starts on the same database, with a clock that has never been ahead. */
     restarted: () => createService({ db: app.db, mode, secrets: app.service.secrets, clock: () => clocks.wall }),
     run: (rail: Rail, service = app.service) => {
-      const rails = startRails({
+      const rails = startRailWorker({
         service,
         rails: [rail],
         paused: [],
-        contextOf: (merchantId) => contextByClock(service, merchantId),
-        onUnknown: () => {},
-        onFault: (error) => {
+        contextOf: (merchantId) => createMerchantContext(service, merchantId),
+        onUnknownOrders: () => {},
+        onError: (error) => {
           throw error
         },
         clock: () => clocks.monotonic,
@@ -91,7 +91,11 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
       setClock(-by)
       const { id, orderId } = await pay(app)
       const payload = JSON.stringify({ id: orderId, state: 'COMPLETED', reference: 'B-1' })
-      const signed = signedHeaders('msg_1', { body: payload, signer: signerOf([secret]), now: wallTime(now()) })
+      const signed = createSignedHeaders('msg_1', {
+        body: payload,
+        signer: parseSigner([secret]),
+        now: wallTime(now()),
+      })
       const posted = await app.rest('POST', '/rails/bank/reports', { key: null, payload, headers: { ...signed } })
       expect([posted.status, await statusOf(app, id)]).toEqual([200, 'COMPLETED'])
       await app.expectBooksToBalance()
@@ -110,7 +114,7 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
       const after = await pay(app)
       const bank = createBank()
       const rails = run(bank.rail, who === 'the same process' ? app.service : restarted())
-      await rails.look()
+      await rails.poll()
       for (const { id } of [before, during, after]) await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
       await app.expectBooksToBalance()
     },
@@ -122,15 +126,15 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
       const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
       const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
       const rails = run(bank.rail)
-      await rails.look()
+      await rails.poll()
       setClock(hour)
       const { id } = await pay(app)
-      await rails.look()
+      await rails.poll()
       await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
       pass(3 * second)
       setClock(-hour)
       if (who !== 'the same process') await rails.stop()
-      await (who === 'the same process' ? rails : run(bank.rail, restarted())).look()
+      await (who === 'the same process' ? rails : run(bank.rail, restarted())).poll()
       await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
       await app.expectBooksToBalance()
     },
@@ -140,17 +144,17 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
     const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
     const right = run(bank.rail)
-    await right.look()
+    await right.poll()
     setClock(24 * hour)
     const ahead = run(bank.rail, restarted())
     const { id } = await pay(app)
-    await ahead.look()
+    await ahead.poll()
     await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
     await ahead.stop()
     setClock(-24 * hour)
-    await right.look()
+    await right.poll()
     pass(15 * minute)
-    await right.look()
+    await right.poll()
     await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
     await app.expectBooksToBalance()
   })
@@ -176,8 +180,8 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     const { app, setClock } = await startWithClocks(engine, mode)
     const { wallClock } = app.service
     const submittedAt = timestamp(wallClock() + hour)
-    const order = { attempts: 1, submittedAt, createdAt: submittedAt } as Transfer
-    const may = () => mayBeSubmitted({ wallClock, aheadMs: 0 }, order, { idempotentForMs: 2 * hour })
+    const order = { attempts: 1, submittedAt, createdAt: submittedAt } as RailOrder
+    const may = () => canBeSubmitted({ wallClock, aheadMs: 0 }, order, { idempotentForMs: 2 * hour })
     expect(may()).toBe(false)
     setClock(hour)
     expect(may()).toBe(true)

@@ -2,26 +2,33 @@ import { createHmac } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
-import { httpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
-import type { PostedReports } from '../../../src/modules/rails/adapters/rail.ts'
-import { newSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { DomainError } from '../../../src/core/errors.ts'
+import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
+import type { ReportRequest } from '../../../src/modules/rails/adapters/rail.ts'
+import { generateSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
 import { wallTime } from '../../support/times.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
-import { dullOrder } from './support/orders.ts'
+import { sampleOrder } from './support/orders.ts'
 
-const order = dullOrder()
-const secret = newSharedSecret()
+const order = sampleOrder()
+const secret = generateSharedSecret()
 const now = Date.parse('2026-11-23T10:00:00.000Z')
 const limits = { connectMs: 5_000, wholeMs: 30_000 }
 
 type Reply = (response: ServerResponse) => unknown
 
 /** A rail to a bank that answers so. */
-async function railTo(reply: Reply, change: Partial<Parameters<typeof httpRail>[0]> = {}) {
+async function railTo(reply: Reply, change: Partial<Parameters<typeof createHttpRail>[0]> = {}) {
   const bank = await startReceiver(reply)
   const url = `http://127.0.0.1:${bank.port}/v1`
-  const rail = httpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(now), limits, ...change })
+  const rail = createHttpRail({
+    name: 'bank',
+    url,
+    secrets: [secret],
+    wallClock: () => wallTime(now),
+    limits,
+    ...change,
+  })
   return { rail, bank, cancel: async () => rail.cancel?.(order) }
 }
 
@@ -89,7 +96,7 @@ describe('a bank is asked', () => {
   })
 
   test('with a signature by each secret of a rotation, the newest first', async () => {
-    const older = newSharedSecret()
+    const older = generateSharedSecret()
     const { rail, bank } = await railTo(says(404, ''), { secrets: [secret, older] })
     expect(await rail.find(order)).toBe('NOT_FOUND')
     const id = `find_${order.id}`
@@ -221,7 +228,7 @@ describe('nothing is known', () => {
       Buffer.from(`{"id":"${order.id}","state":"COMPLETED","code":"\xff"}`, 'latin1'),
       unclear,
     ],
-    ['the state of another order', 200, { id: dullOrder().transactionId, state: 'COMPLETED' }, unclear],
+    ['the state of another order', 200, { id: sampleOrder().transactionId, state: 'COMPLETED' }, unclear],
     ['a reference too long', 200, { id: order.id, state: 'COMPLETED', reference: 'x'.repeat(256) }, unclear],
     [
       'a reference with control characters',
@@ -316,12 +323,17 @@ test('whatever a bank answers is a state that it says, NOT_FOUND by its status, 
 })
 
 describe('reports', () => {
-  const rail = httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [secret], wallClock: () => wallTime(now) })
+  const rail = createHttpRail({
+    name: 'bank',
+    url: 'http://127.0.0.1:1',
+    secrets: [secret],
+    wallClock: () => wallTime(now),
+  })
   const one = { id: order.id, state: 'COMPLETED', reference: 'R1' }
   const body = JSON.stringify(one)
   const id = 'report_1'
 
-  function posted(headers: PostedReports['headers'] = {}, sent = body): PostedReports {
+  function posted(headers: ReportRequest['headers'] = {}, sent = body): ReportRequest {
     const signed = {
       'webhook-id': id,
       'webhook-timestamp': String(now / 1000),
@@ -333,7 +345,7 @@ describe('reports', () => {
     try {
       run()
     } catch (error) {
-      return error instanceof Refusal ? error.code : error
+      return error instanceof DomainError ? error.code : error
     }
     return null
   }
@@ -354,8 +366,8 @@ describe('reports', () => {
     'webhook-timestamp': String(time),
     'webhook-signature': signature(secret, id, body, time),
   })
-  test.each<[what: string, headers: PostedReports['headers']]>([
-    ['by another secret', { 'webhook-signature': signature(newSharedSecret(), id, body) }],
+  test.each<[what: string, headers: ReportRequest['headers']]>([
+    ['by another secret', { 'webhook-signature': signature(generateSharedSecret(), id, body) }],
     ['under another id', { 'webhook-id': 'report_2' }],
     ['without an id', { 'webhook-id': undefined }],
     ['without a time', { 'webhook-timestamp': undefined }],
@@ -417,7 +429,7 @@ describe('reports', () => {
       refusal = error
     }
     expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field }] } })
-    expect((refusal as Refusal).details.fields?.[0]?.message).toContain(message)
+    expect((refusal as DomainError).details.fields?.[0]?.message).toContain(message)
   })
 
   test('are never what we ourselves have sent, which the same secret has signed', async () => {
@@ -429,13 +441,13 @@ describe('reports', () => {
 
 test('a bank by HTTP is given eight orders at a time, half a minute for each, and again for thirty days', () => {
   const url = 'http://127.0.0.1:1'
-  expect(httpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(now) })).toMatchObject({
-    ...{ name: 'bank', callsAtOnce: 8, callMs: 30_000, idempotentForMs: 30 * 24 * 3_600_000 },
+  expect(createHttpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(now) })).toMatchObject({
+    ...{ name: 'bank', maxConcurrentCalls: 8, callMs: 30_000, idempotentForMs: 30 * 24 * 3_600_000 },
   })
 })
 
 test('a secret that is none makes no rail', () => {
   const make = (text: string) =>
-    httpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(now) })
+    createHttpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(now) })
   expect(() => make('whsec_c2VjcmV0')).toThrow(/^((?!c2VjcmV0).)*$/)
 })

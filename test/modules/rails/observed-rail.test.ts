@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import type { CallHeaders, Order, Rail } from '../../../src/modules/rails/adapters/rail.ts'
-import { observedRail, outcomeOfCall } from '../../../src/modules/rails/adapters/traced-rail.ts'
+import type { CallHeaders, PaymentInstruction, Rail } from '../../../src/modules/rails/adapters/rail.ts'
+import { observeRail, railCallOutcomeOf } from '../../../src/modules/rails/adapters/traced-rail.ts'
 import { createBank } from './support/bank.ts'
-import { dullOrder } from './support/orders.ts'
+import { sampleOrder } from './support/orders.ts'
 
 test('each call of an observed rail is seen, and made with the headers of who sees it or else of the caller', async () => {
-  const order = dullOrder()
+  const order = sampleOrder()
   const sent: unknown[] = []
   const answering =
     <Answer>(answer: Answer) =>
-    async (_: Order, headers?: CallHeaders) => {
+    async (_: PaymentInstruction, headers?: CallHeaders) => {
       sent.push(headers)
       return answer
     }
@@ -21,16 +21,16 @@ test('each call of an observed rail is seen, and made with the headers of who se
   }
   const seen: unknown[] = []
   for (const own of [undefined, { traceparent: 'own' }]) {
-    const observed = observedRail(rail, async (call, about, ask) => {
+    const observed = observeRail(rail, async (call, about, ask) => {
       const answer = await ask(own)
-      seen.push([call, about.id, outcomeOfCall(answer)])
+      seen.push([call, about.id, railCallOutcomeOf(answer)])
       return answer
     })
     const given = { traceparent: 'given' }
     await observed.submit(order, given)
     await observed.find(order, given)
     await observed.cancel?.(order, given)
-    expect(observed).toMatchObject({ name: 'bank', callsAtOnce: 4 })
+    expect(observed).toMatchObject({ name: 'bank', maxConcurrentCalls: 4 })
   }
   expect(sent).toEqual(['given', 'given', 'given', 'own', 'own', 'own'].map((traceparent) => ({ traceparent })))
   const calls = [
@@ -42,5 +42,5 @@ test('each call of an observed rail is seen, and made with the headers of who se
 })
 
 test('an observed rail takes nothing back where the rail takes nothing back', () => {
-  expect(observedRail(createBank().rail, (_, __, ask) => ask()).cancel).toBe(undefined)
+  expect(observeRail(createBank().rail, (_, __, ask) => ask()).cancel).toBe(undefined)
 })

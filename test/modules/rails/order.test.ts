@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
-import type { Transfer } from '../../../src/modules/rail-orders/rail-order.ts'
-import { orderOf } from '../../../src/modules/rails/orders/bank-order.ts'
+import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
+import { createPaymentInstruction } from '../../../src/modules/rails/orders/bank-order.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 
@@ -25,8 +25,8 @@ test.each([
     } as const
     const payout = await perform(createPayout, app.context(), input)
     expect(payout.transferType).toBe(transferType ?? 'ach')
-    const transfer = { orderId: payout.referenceId, submittedAt: null, attempts: 1 } as Transfer
-    expect(orderOf(payout, transfer, app.context()).transferType).toBe(rail)
+    const transfer = { orderId: payout.referenceId, submittedAt: null, attempts: 1 } as RailOrder
+    expect(createPaymentInstruction(payout, transfer, app.context()).transferType).toBe(rail)
   }
 })
 
@@ -51,7 +51,7 @@ test('an order asks for what its payout says, by the merchant’s time', async (
     now: Date.parse('2026-03-01T12:00:00.000Z'),
   }
   const orderAfter = (attempts: number, submittedAt: string | null) =>
-    orderOf(payout, { orderId: payout.referenceId, submittedAt, attempts } as Transfer, app.context())
+    createPaymentInstruction(payout, { orderId: payout.referenceId, submittedAt, attempts } as RailOrder, app.context())
   expect(orderAfter(1, null)).toEqual({ ...order, submittedAt: order.createdAt, attempts: 1 })
   const submittedAt = '2026-03-01T13:00:00.000Z'
   expect(orderAfter(2, submittedAt)).toEqual({ ...order, submittedAt, attempts: 2 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { TransferReport } from '../../../src/modules/rail-orders/rail-order.ts'
+import type { BankReport } from '../../../src/modules/rail-orders/rail-order.ts'
 import { readCamtStatement } from '../../../src/modules/rails/reconciliation/read-camt-statement.ts'
 import { readCsvStatement } from '../../../src/modules/rails/reconciliation/read-csv-statement.ts'
 import type { Finding } from '../../../src/modules/rails/reconciliation/reconcile.ts'
@@ -12,8 +12,8 @@ import type { StatementLine } from '../../../src/modules/rails/reconciliation/st
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { cli } from '../../support/process.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { answer, createRailPayout, railOrderOf, report } from './support/carried.ts'
 
 /** What a statement is read as, in parts of so many characters. */
 async function readIn(read: typeof readCsvStatement, text: string, size = 7) {
@@ -160,7 +160,7 @@ describe('a statement in CSV', () => {
     ['id,amount,currency\n\na,1,NGN\n"b,1,NGN\n\nc,1,NGN\n', 'must close every quote (line 4)'],
     [`id,amount,currency\n"${'x'.repeat(70_000)}`, 'must have shorter lines: a quote may be open (line 2)'],
   ])('that can not be read is refused: %#', async (text, message) => {
-    const { details } = await refusalOf(() => readIn(readCsvStatement, text, 1_000))
+    const { details } = await domainErrorOf(() => readIn(readCsvStatement, text, 1_000))
     expect(details.fields).toEqual([{ field: 'file', code: 'INVALID_FORMAT', message }])
   })
 
@@ -278,7 +278,7 @@ describe('a statement in camt.053', () => {
     [camt(entry('5,00', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt('<a>'.repeat(100)), /must not be nested deeper than 64 elements/],
   ])('that can not be read is refused: %#', async (text, message) => {
-    const { details } = await refusalOf(() => readIn(readCamtStatement, text, 1_000))
+    const { details } = await domainErrorOf(() => readIn(readCamtStatement, text, 1_000))
     expect(details.fields).toMatchObject([{ field: 'file', message: expect.stringMatching(message) }])
   })
 })
@@ -303,9 +303,9 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     let now = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => now })
     await app.wallet({ balance: '1000' })
-    const pay = async (...said: readonly TransferReport['state'][]) => {
-      const { id } = await carriedPayout(app.context())
-      const { orderId } = await transferOf(app.context(), id)
+    const pay = async (...said: readonly BankReport['state'][]) => {
+      const { id } = await createRailPayout(app.context())
+      const { orderId } = await railOrderOf(app.context(), id)
       for (const [place, state] of said.entries()) {
         const told = { state, reference: `BANK-${orderId.slice(-6)}` }
         if (place === 0) await answer(app.context(), id, told)
@@ -388,7 +388,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
 
   test('compares every payout, however many there are, and names a thousand of each kind', async () => {
     const { app, pay } = await start()
-    const { referenceId: queued } = await carriedPayout(app.context(), '0.01')
+    const { referenceId: queued } = await createRailPayout(app.context(), '0.01')
     const { orderId, id: payoutId, reference } = await pay('COMPLETED')
     const paid = { ...line, id: orderId, amount: '15000', currency: 'NGN' } as const
     const statement = async function* (lines: readonly object[]) {
@@ -445,7 +445,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
 
   test('of more payouts than are read at a time has each of them', async () => {
     const { app } = await start()
-    const payouts = await Promise.all(Array.from({ length: 101 }, () => carriedPayout(app.context(), '0.01')))
+    const payouts = await Promise.all(Array.from({ length: 101 }, () => createRailPayout(app.context(), '0.01')))
     const lines = async function* () {
       for (const { referenceId: id } of payouts)
         yield { ...line, place: id, id, amount: '15', currency: 'NGN', state: 'ACCEPTED' } as const

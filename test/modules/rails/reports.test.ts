@@ -2,23 +2,28 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Refusal } from '../../../src/core/errors.ts'
-import { wallClockOf } from '../../../src/core/ids.ts'
-import { httpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
+import { DomainError } from '../../../src/core/errors.ts'
+import { createWallClock } from '../../../src/core/ids.ts'
+import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
-import { readLeftReports, receiveReports } from '../../../src/modules/rails/orders/receive-reports.ts'
-import { insertReport } from '../../../src/modules/rails/repository.ts'
-import { signerOf } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { signedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import { processUnreadReports, receiveReports } from '../../../src/modules/rails/orders/receive-reports.ts'
+import { insertRailReport } from '../../../src/modules/rails/repository.ts'
+import { parseSigner } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { createSignedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import type { Mode } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
-import { demoPlace, startService } from '../../support/process.ts'
+import { createDemoInstallation, startService } from '../../support/process.ts'
 import { wallTime } from '../../support/times.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
-const bank = httpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock: wallClockOf() })
+const bank = createHttpRail({
+  name: 'bank',
+  url: 'http://127.0.0.1:9',
+  secrets: [secret],
+  wallClock: createWallClock(),
+})
 
 async function startWithPayout(setup: Setup, mode: Mode, clock = Date.now) {
   const app = await startApp(setup, { mode, clock, rails: [bank] })
@@ -33,7 +38,7 @@ type Posting = { readonly id?: string; readonly now?: number; readonly key?: str
 
 function post(app: App, body: object, { id = 'msg_1', now = Date.now(), key = secret, path = 'bank' }: Posting = {}) {
   const text = JSON.stringify(body)
-  const headers = { ...signedHeaders(id, { body: text, signer: signerOf([key]), now: wallTime(now) }) }
+  const headers = { ...createSignedHeaders(id, { body: text, signer: parseSigner([key]), now: wallTime(now) }) }
   return app.rest('POST', `/rails/${path}/reports`, { key: null, payload: text, headers })
 }
 
@@ -119,10 +124,10 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
-    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_left', body, receivedAt }))
-    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+    await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: 'msg_left', body, receivedAt }))
+    expect(await processUnreadReports(app.service, bank, rethrow)).toEqual([])
     expect(await status(app, id)).toBe('COMPLETED')
-    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+    expect(await processUnreadReports(app.service, bank, rethrow)).toEqual([])
   })
 
   test('is left to who took it for ten seconds, whichever clock was ahead', async () => {
@@ -131,10 +136,10 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     for (const ageMs of [10_000, 10_001, -10_000, -10_001]) {
       const receivedAt = new Date(now - ageMs).toISOString()
       const body = JSON.stringify({ id: String(ageMs), state: 'COMPLETED' })
-      await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: `msg ${ageMs}`, body, receivedAt }))
+      await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: `msg ${ageMs}`, body, receivedAt }))
     }
-    expect(await readLeftReports(app.service, bank, rethrow)).toEqual(['10001', '-10001'])
-    expect(await readLeftReports(app.service, bank, rethrow)).toEqual([])
+    expect(await processUnreadReports(app.service, bank, rethrow)).toEqual(['10001', '-10001'])
+    expect(await processUnreadReports(app.service, bank, rethrow)).toEqual([])
   })
 
   test('is tried again where it could not be followed, and keeps no other from it', async () => {
@@ -146,32 +151,32 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
       ['msg_2', ['no-uuid']],
     ] as const) {
       const body = JSON.stringify({ reports: ids.map((each) => ({ id: each, state: 'COMPLETED' })) })
-      await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId, body, receivedAt }))
+      await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId, body, receivedAt }))
     }
-    for (const fault of [new Error('the disk is full'), new Refusal('UNAVAILABLE', 'The writer is not there.')]) {
+    for (const fault of [new Error('the disk is full'), new DomainError('UNAVAILABLE', 'The writer is not there.')]) {
       const faults: Error[] = []
       const onFault = (error: unknown) => void faults.push(error as Error)
       const perform = () => Promise.reject(fault)
-      expect(await readLeftReports({ ...app.service, perform }, bank, onFault)).toEqual([])
+      expect(await processUnreadReports({ ...app.service, perform }, bank, onFault)).toEqual([])
       expect(faults.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
         ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, fault]),
       )
       expect(await status(app, id)).toBe('PROCESSING')
     }
-    expect((await readLeftReports(app.service, bank, rethrow)).toSorted()).toEqual([unknown, 'no-uuid'])
+    expect((await processUnreadReports(app.service, bank, rethrow)).toSorted()).toEqual([unknown, 'no-uuid'])
     expect(await status(app, id)).toBe('COMPLETED')
   })
 
   test('is over where it can not be read any more, and is nothing where the bank reports nothing by itself', async () => {
     const app = await startApp(setup, { mode })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
-    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_old', body: 'of old', receivedAt }))
+    await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: 'msg_old', body: 'of old', receivedAt }))
     const faults: unknown[] = []
     const onFault = (error: unknown) => void faults.push(error)
     const { reports: _, ...silent } = bank
-    expect(await readLeftReports(app.service, silent, onFault)).toEqual([])
+    expect(await processUnreadReports(app.service, silent, onFault)).toEqual([])
     expect(faults).toEqual([])
-    for (let time = 0; time < 2; time++) expect(await readLeftReports(app.service, bank, onFault)).toEqual([])
+    for (let time = 0; time < 2; time++) expect(await processUnreadReports(app.service, bank, onFault)).toEqual([])
     expect(faults).toHaveLength(1)
   })
 
@@ -189,7 +194,7 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
 })
 
 test('is signed by a shell as the docs say', async () => {
-  const { env, ...place } = await demoPlace({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
+  const { env, ...place } = await createDemoInstallation({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
   const { address } = await startService({ ...place, env })
   const docs = readFileSync(join(import.meta.dirname, '../../../docs/guides/rails.md'), 'utf8')
   const [, script = ''] = /```sh\n(body=[^`]*)```/.exec(docs) ?? []

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
-import { dropRoute, listRails, pause, resume, setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
+import {
+  deleteRoute,
+  listRails,
+  pauseSubmissions,
+  resumeSubmissions,
+  setRoute,
+} from '../../../src/modules/rails/orders/rail-routes.ts'
 import { startApp } from '../../support/app.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import { answer } from './support/carried.ts'
 
@@ -28,7 +34,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
       ...{ rail: 'bank', assetCode: '*', currency: '*', country: '*' },
     })
     await setRoute(app.service, { rail: 'bank', assetCode: 'USDC', currency: 'ZAR', country: 'South Africa' })
-    expect(await pause(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: true })
+    expect(await pauseSubmissions(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: true })
     expect(await listRails(app.service, ['bank'])).toEqual([
       ...own.map((rail) => ({ rail, ...idle })),
       { rail: 'bank', ...idle, routes: ['* * *', 'USDC ZAR South Africa'] },
@@ -36,26 +42,26 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
       { rail: 'old', ...idle, isConfigured: false, open: ['ACCEPTED 1', 'QUEUED 2'] },
     ])
 
-    expect(await dropRoute(app.service, {})).toMatchObject({ rail: 'bank', assetCode: '*' })
-    expect(await resume(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: false })
+    expect(await deleteRoute(app.service, {})).toMatchObject({ rail: 'bank', assetCode: '*' })
+    expect(await resumeSubmissions(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: false })
     const left = (await listRails(app.service, [])).filter(({ rail }) => rail !== 'sandbox')
     expect(left.map(({ rail, routes }) => [rail, routes])).toEqual([
       ['bank', ['USDC ZAR South Africa']],
       ['old', []],
     ])
-    expect(await refusalOf(() => dropRoute(app.service, {}))).toMatchObject({ message: 'Route not found.' })
-    expect(await refusalOf(() => resume(app.service, { rail: 'held' }))).toMatchObject({
+    expect(await domainErrorOf(() => deleteRoute(app.service, {}))).toMatchObject({ message: 'Route not found.' })
+    expect(await domainErrorOf(() => resumeSubmissions(app.service, { rail: 'held' }))).toMatchObject({
       message: 'Paused rail not found.',
     })
   })
 
   test('have names that stand in paths and variables, and routes that there are', async () => {
     const app = await startApp(engine, { mode })
-    const fieldsOf = async (operation: () => unknown) => (await refusalOf(operation)).details.fields
+    const fieldsOf = async (operation: () => unknown) => (await domainErrorOf(operation)).details.fields
     const message = 'must be 1 to 32 small letters, digits and hyphens, a letter first'
     for (const rail of ['', 'Bank', '1bank', '-bank', 'b'.repeat(33), 'bank!', 'a_b', ' bank', 'bank\n']) {
       const refused = [{ field: 'rail', code: 'INVALID_FORMAT', message }]
-      for (const operation of [setRoute, pause, resume]) {
+      for (const operation of [setRoute, pauseSubmissions, resumeSubmissions]) {
         expect(await fieldsOf(() => operation(app.service, { rail }))).toEqual(refused)
       }
     }
@@ -67,7 +73,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
       ['country', 'must be one of Nigeria, South Africa'],
     ].map(([field, message]) => ({ field, code: 'INVALID_PARAMETER', message }))
     expect(await fieldsOf(() => setRoute(app.service, { rail: 'bank', ...wrong }))).toEqual(refused)
-    expect(await fieldsOf(() => dropRoute(app.service, wrong))).toEqual(refused)
+    expect(await fieldsOf(() => deleteRoute(app.service, wrong))).toEqual(refused)
     const setSandbox = () => setRoute(app.service, { rail: 'sandbox' })
     if (mode === 'sandbox') expect(await setSandbox()).toMatchObject({ rail: 'sandbox' })
     else {

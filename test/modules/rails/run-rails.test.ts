@@ -1,17 +1,17 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { contextByClock } from '../../../src/modules/merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
-import { httpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
+import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
-import { readPosted } from '../../../src/modules/rails/adapters/wire-format.ts'
+import { parsePostedReports } from '../../../src/modules/rails/adapters/wire-format.ts'
 import { resolveAttentionByOperator } from '../../../src/modules/rails/attention/resolve-attention.ts'
 import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
-import { answerBegun, runOrder } from '../../../src/modules/rails/orders/process-order.ts'
-import { pause, resume, setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { executeCall, processOrder } from '../../../src/modules/rails/orders/process-order.ts'
+import { pauseSubmissions, resumeSubmissions, setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { followReport } from '../../../src/modules/rails/orders/receive-reports.ts'
-import { startRails } from '../../../src/modules/rails/orders/worker.ts'
-import { insertReport } from '../../../src/modules/rails/repository.ts'
-import { newSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { startRailWorker } from '../../../src/modules/rails/orders/worker.ts'
+import { insertRailReport } from '../../../src/modules/rails/repository.ts'
+import { generateSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
 import type { Mode } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
@@ -19,7 +19,7 @@ import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 import { createBank } from './support/bank.ts'
 import { answer } from './support/carried.ts'
-import { dullOrder } from './support/orders.ts'
+import { sampleOrder } from './support/orders.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
@@ -30,15 +30,18 @@ async function startRouted(setup: Setup, mode: Mode) {
   await setAddressKey(app)
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
-  const runners: { look: () => Promise<void> }[] = []
-  const run = (rail: Rail, { service = app.service, ...options }: Partial<Parameters<typeof startRails>[0]> = {}) => {
-    const rails = startRails({
+  const runners: { poll: () => Promise<void> }[] = []
+  const run = (
+    rail: Rail,
+    { service = app.service, ...options }: Partial<Parameters<typeof startRailWorker>[0]> = {},
+  ) => {
+    const rails = startRailWorker({
       service,
       rails: [rail],
       paused: [],
-      contextOf: (merchantId) => contextByClock(service, merchantId),
-      onUnknown: () => {},
-      onFault: rethrow,
+      contextOf: (merchantId) => createMerchantContext(service, merchantId),
+      onUnknownOrders: () => {},
+      onError: rethrow,
       clock: () => time,
       ...options,
     })
@@ -48,7 +51,7 @@ async function startRouted(setup: Setup, mode: Mode) {
   }
   const wait = (ms: number) => {
     time += ms
-    for (const { look } of runners) look()
+    for (const { poll } of runners) poll()
   }
   /** What is seen a while later. */
   const later = <Seen>(ms: number, look: () => Seen): Seen => {
@@ -106,7 +109,7 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
       response.writeHead(isRight || method === 'GET' ? 200 : 422).end(JSON.stringify(said))
     })
     const url = `http://127.0.0.1:${bank.port}`
-    run(httpRail({ name: 'bank', url, secrets: [newSharedSecret()], wallClock: app.service.wallClock }))
+    run(createHttpRail({ name: 'bank', url, secrets: [generateSharedSecret()], wallClock: app.service.wallClock }))
     const { id } = await pay(app)
 
     const causes = async () => (await timeline(app, id)).map(({ cause }: { cause: string | null }) => cause)
@@ -190,13 +193,13 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     const refused = new Set<string>()
     const bank = createBank({
       fate: (call, { id }) => (call === 'submit' && refused.has(id) ? 'lost' : 'answered'),
-      callsAtOnce: 2,
+      maxConcurrentCalls: 2,
       idempotentForMs: 30 * 24 * hour,
     })
-    await pause(app.service, { rail: 'bank' })
+    await pauseSubmissions(app.service, { rail: 'bank' })
     const faulty = await Promise.all(Array.from({ length: 8 }, () => pay(app)))
     for (const { orderId } of faulty) refused.add(orderId)
-    await resume(app.service, { rail: 'bank' })
+    await resumeSubmissions(app.service, { rail: 'bank' })
     run(bank.rail)
     for (const { orderId } of faulty)
       await expect.poll(() => later(second, () => bank.submitted(orderId))).toBeGreaterThan(0)
@@ -241,10 +244,10 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     const context = app.context()
     const begun = await beginCall(context, { orderId, rail: bank.rail })
     wait(hour)
-    expect(await runOrder(context, bank.rail, orderId)).toBe('answered')
+    expect(await processOrder(context, bank.rail, orderId)).toBe('answered')
     await resolveAttentionByOperator(context, { payoutId: id, action: 'FAIL', reason: 'the bank has no such order' })
 
-    expect(await answerBegun(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('nothing')
+    expect(await executeCall(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('nothing')
     expect(bank.taken.size).toBe(0)
     expect(await status(app, id)).toBe('FAILED')
   })
@@ -265,7 +268,7 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     let isDown = true
     const bank = createBank({
       fate: () => (isDown ? 'lost' : 'answered'),
-      callsAtOnce: 1,
+      maxConcurrentCalls: 1,
       idempotentForMs: 7 * 24 * hour,
     })
     run(bank.rail)
@@ -287,7 +290,7 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
   test('it is asked as much at once as it takes, and more when that is done', async () => {
     const { app, run } = await startRouted(engine, mode)
     const waiting: (() => void)[] = []
-    const bank = createBank({ callsAtOnce: 3 })
+    const bank = createBank({ maxConcurrentCalls: 3 })
     const rails = run({
       ...bank.rail,
       submit: async (order) => {
@@ -297,7 +300,7 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     })
     const paid = await Promise.all(Array.from({ length: 7 }, () => pay(app)))
     await expect.poll(() => waiting.length).toBe(3)
-    await rails.look()
+    await rails.poll()
     expect(waiting.length).toBe(3)
     waiting[0]?.()
     await expect.poll(() => waiting.length).toBe(4)
@@ -311,16 +314,16 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
   test('whose calls fail each for itself is never left alone, and any other is after five', async () => {
     for (const [rail, asked] of [
       [{}, 5],
-      [{ failsAlone: true }, 9],
+      [{ hasIndependentFailures: true }, 9],
     ] as const) {
       const { app, run } = await startRouted(engine, mode)
-      const bank = createBank({ fate: () => 'lost', callsAtOnce: 1 })
-      await pause(app.service, { rail: 'bank' })
+      const bank = createBank({ fate: () => 'lost', maxConcurrentCalls: 1 })
+      await pauseSubmissions(app.service, { rail: 'bank' })
       await Promise.all(Array.from({ length: 9 }, () => pay(app)))
-      await resume(app.service, { rail: 'bank' })
+      await resumeSubmissions(app.service, { rail: 'bank' })
       const rails = run({ ...bank.rail, ...rail })
       await expect.poll(() => bank.calls.length).toBe(asked)
-      for (let each = 0; each < 3; each++) await rails.look()
+      for (let each = 0; each < 3; each++) await rails.poll()
       expect(bank.calls.length).toBe(asked)
     }
   })
@@ -328,10 +331,10 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
   test('one that answers again is asked at once about all that it could not answer', async () => {
     const { app, run, wait } = await startRouted(engine, mode)
     let isDown = true
-    const bank = createBank({ fate: () => (isDown ? 'answer lost' : 'answered'), callsAtOnce: 1 })
-    await pause(app.service, { rail: 'bank' })
+    const bank = createBank({ fate: () => (isDown ? 'answer lost' : 'answered'), maxConcurrentCalls: 1 })
+    await pauseSubmissions(app.service, { rail: 'bank' })
     const paid = await Promise.all(Array.from({ length: 6 }, () => pay(app)))
-    await resume(app.service, { rail: 'bank' })
+    await resumeSubmissions(app.service, { rail: 'bank' })
     run(bank.rail)
     const states = () => Promise.all(paid.map(async ({ id }) => (await timeline(app, id)).at(-1).state))
     await expect.poll(async () => (await states()).filter((state) => state === 'UNKNOWN').length).toBe(5)
@@ -361,11 +364,11 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'
     const body = JSON.stringify({ id: 'whose', state: 'COMPLETED' })
-    await app.db.write((tx) => insertReport(tx, { rail: 'bank', messageId: 'msg_1', body, receivedAt }))
+    await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: 'msg_1', body, receivedAt }))
     const named: unknown[] = []
-    const reports = { verify: () => '', read: readPosted }
-    const rails = run({ ...bank.rail, reports }, { onUnknown: (...each) => void named.push(each) })
-    for (let each = 0; each < 3; each++) await rails.look()
+    const reports = { verify: () => '', read: parsePostedReports }
+    const rails = run({ ...bank.rail, reports }, { onUnknownOrders: (...each) => void named.push(each) })
+    for (let each = 0; each < 3; each++) await rails.poll()
     expect(named).toEqual([['bank', ['whose']]])
   })
 
@@ -387,19 +390,19 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     await stopped
     expect(await status(app, id)).toBe('COMPLETED')
     await pay(app)
-    await rails.look()
+    await rails.poll()
     expect(bank.calls.length).toBe(1)
   })
 
   test('paused, it gets nothing new; payouts are accepted and wait', async () => {
     const { app, run, wait, later } = await startRouted(engine, mode)
     const bank = createBank()
-    await pause(app.service, { rail: 'bank' })
+    await pauseSubmissions(app.service, { rail: 'bank' })
     run(bank.rail)
     const { id } = await pay(app)
     wait(hour)
     expect(bank.calls).toEqual([])
-    await resume(app.service, { rail: 'bank' })
+    await resumeSubmissions(app.service, { rail: 'bank' })
     await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
   })
 
@@ -411,7 +414,7 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
       ...bank.rail,
       find: async (order) => {
         // Nothing is submitted from here on, until the promise is over.
-        await pause(app.service, { rail: 'bank' })
+        await pauseSubmissions(app.service, { rail: 'bank' })
         return bank.rail.find(order)
       },
     })
@@ -421,7 +424,7 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     await expect.poll(() => later(10 * second, async () => (await steps()).at(-1).state)).toBe('QUEUED')
     wait(25 * hour)
     isLost = false
-    await resume(app.service, { rail: 'bank' })
+    await resumeSubmissions(app.service, { rail: 'bank' })
     await expect
       .poll(() => later(second, async () => (await steps()).at(-1)))
       .toEqual({
@@ -453,10 +456,10 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'
     const kept = { rail: 'bank', messageId: 'msg_old', body: 'in a form of long ago', receivedAt }
-    await app.db.write((tx) => insertReport(tx, kept))
+    await app.db.write((tx) => insertRailReport(tx, kept))
     const faults: unknown[] = []
-    const reports = { verify: () => '', read: readPosted }
-    run({ ...bank.rail, reports }, { onFault: (error) => void faults.push(error) })
+    const reports = { verify: () => '', read: parsePostedReports }
+    run({ ...bank.rail, reports }, { onError: (error) => void faults.push(error) })
 
     const { id } = await pay(app)
     await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
@@ -471,12 +474,12 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
       tried++
       throw new Error('the disk is full')
     }
-    const rails = run(createBank().rail, { service: { ...app.service, perform }, onFault: () => {} })
+    const rails = run(createBank().rail, { service: { ...app.service, perform }, onError: () => {} })
     await expect.poll(() => tried).toBeGreaterThan(0)
     const before = tried
     for (let read = 0; read < 100; read++) await status(app, id)
     expect(tried - before).toBeLessThan(10)
-    await rails.look()
+    await rails.poll()
     await expect.poll(() => tried).toBeGreaterThan(before)
   })
 
@@ -505,8 +508,8 @@ test('what may be with a bank is asked about first, then all else and what waits
   await answer(app.context(), unknown.id, { failure: 'it is down' })
   const queued = [await pay(app), await pay(app), await pay(app)]
   wait(10 * second)
-  const bank = createBank({ callsAtOnce: 8, decide: () => ({ state: 'ACCEPTED' }) })
-  for (const { orderId } of [...accepted, unknown]) bank.taken.set(orderId, dullOrder({ id: orderId }))
+  const bank = createBank({ maxConcurrentCalls: 8, decide: () => ({ state: 'ACCEPTED' }) })
+  for (const { orderId } of [...accepted, unknown]) bank.taken.set(orderId, sampleOrder({ id: orderId }))
   run(bank.rail)
   await expect.poll(() => bank.calls.length).toBe(6)
   const ids = [unknown, accepted[0], queued[0], accepted[1], queued[1], queued[2]].map((each) => each?.orderId)

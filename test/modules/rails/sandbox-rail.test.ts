@@ -1,17 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { contextByClock } from '../../../src/modules/merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
 import { sandboxRail } from '../../../src/modules/rails/adapters/sandbox-rail.ts'
 import { advanceClock } from '../../../src/modules/rails/orders/advance-clock.ts'
 import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
-import { answerBegun, limitsOf } from '../../../src/modules/rails/orders/process-order.ts'
-import { pause, resume } from '../../../src/modules/rails/orders/rail-routes.ts'
-import { startRails } from '../../../src/modules/rails/orders/worker.ts'
+import { callLimitsOf, executeCall } from '../../../src/modules/rails/orders/process-order.ts'
+import { pauseSubmissions, resumeSubmissions } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { startRailWorker } from '../../../src/modules/rails/orders/worker.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { dullOrder } from './support/orders.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { sampleOrder } from './support/orders.ts'
 
 /** The service with the bank of the sandbox at work, and a wallet with 1,000 USDC. */
 async function startBank(setup: Setup) {
@@ -22,13 +22,13 @@ async function startBank(setup: Setup) {
 }
 
 function startRunner(app: App, rail: Rail) {
-  const rails = startRails({
+  const rails = startRailWorker({
     service: app.service,
     rails: [rail],
     paused: [],
-    contextOf: (merchantId) => contextByClock(app.service, merchantId),
-    onUnknown: () => {},
-    onFault: (error) => {
+    contextOf: (merchantId) => createMerchantContext(app.service, merchantId),
+    onUnknownOrders: () => {},
+    onError: (error) => {
       throw error
     },
   })
@@ -109,7 +109,7 @@ test.each(everyEngine)(
     const rails = startRunner(app, { ...sandboxRail, submit })
 
     await expect.poll(() => asked.length).toBe(2)
-    await rails.look()
+    await rails.poll()
     expect((await payout(app, ids[6] as string)).status).toBe('PROCESSING')
     expect(asked).toHaveLength(2)
     open.resolve()
@@ -158,7 +158,7 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
   ['99', 1, 0, completed, null],
 ])('the sandbox’s bank has account %s, after %i submissions and %i ms, %j', async (...each) => {
   const [digits, attempts, ageMs, submitted, found] = each
-  const plain = dullOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
+  const plain = sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
   const order = {
     ...plain,
     recipient: { ...plain.recipient, accountNumber: `99999999${digits}` },
@@ -173,7 +173,12 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
 })
 
 test('the sandbox’s bank is asked by two calls at a time, and never left alone', () => {
-  expect(sandboxRail).toMatchObject({ callsAtOnce: 2, callMs: 10_000, failsAlone: true, idempotentForMs: 30 * day })
+  expect(sandboxRail).toMatchObject({
+    maxConcurrentCalls: 2,
+    callMs: 10_000,
+    hasIndependentFailures: true,
+    idempotentForMs: 30 * day,
+  })
 })
 
 describe('advanceClock', () => {
@@ -246,7 +251,7 @@ describe('advanceClock', () => {
   test('has each thing happen at its own time, whatever other rail is paused', async () => {
     const app = await startStill()
     await app.wallet({ network: 'erc20', balance: '1000' })
-    await pause(app.service, { rail: 'bank' })
+    await pauseSubmissions(app.service, { rail: 'bank' })
     const steps = async (digits: string) => {
       const id = await pay(app, digits)
       await advance(app, { by: 'P2D' })
@@ -265,7 +270,7 @@ describe('advanceClock', () => {
 
   test('is refused in live', async () => {
     const app = await startApp('sqlite', { mode: 'live' })
-    const refused = await refusalOf(() => advanceClock(app.context(), { by: 'PT1H' }))
+    const refused = await domainErrorOf(() => advanceClock(app.context(), { by: 'PT1H' }))
     expect(refused.code).toBe('SANDBOX_ONLY')
   })
 })
@@ -275,14 +280,14 @@ describe.each(everyEngine)('advanceClock, on %s', (engine) => {
     const { app } = await startBank(engine)
     const early = await pay(app, '01')
     await advance(app, { by: 'PT1S' })
-    await pause(app.service, { rail: 'sandbox' })
+    await pauseSubmissions(app.service, { rail: 'sandbox' })
     const waiting = await pay(app, '00')
     await advance(app, { by: 'PT2H' })
     expect([(await payout(app, early)).status, (await payout(app, waiting)).status]).toEqual([
       'COMPLETED',
       'PROCESSING',
     ])
-    await resume(app.service, { rail: 'sandbox' })
+    await resumeSubmissions(app.service, { rail: 'sandbox' })
     await advance(app, { by: 'PT0S' })
     expect((await payout(app, waiting)).status).toBe('COMPLETED')
   })
@@ -293,10 +298,10 @@ describe.each(everyEngine)('advanceClock, on %s', (engine) => {
     const id = await pay(app, '20')
     const { reference_id: orderId } = await payout(app, id)
     const context = app.context()
-    const begun = await beginCall(context, { orderId, rail: limitsOf(sandboxRail) })
+    const begun = await beginCall(context, { orderId, rail: callLimitsOf(sandboxRail) })
     const advancing = advance(app, { by: 'P1D' })
     await setTimeout(50)
-    await answerBegun(context, sandboxRail, begun as NonNullable<typeof begun>)
+    await executeCall(context, sandboxRail, begun as NonNullable<typeof begun>)
     await advancing
     expect((await payout(app, id)).status).toBe('RETURNED')
   })

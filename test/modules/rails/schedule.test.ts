@@ -1,15 +1,15 @@
 // When a bank is asked what became of an order. The sandbox may move its clock on, so the times are held to in live.
 import { describe, expect, test } from 'vitest'
-import { absentDatabase } from '../../../src/database/database.ts'
-import type { Transfer } from '../../../src/modules/rail-orders/rail-order.ts'
+import { unavailableDatabase } from '../../../src/database/database.ts'
+import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
-import { beginCall, mayBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
+import { beginCall, canBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
 import { hastenQuestions } from '../../../src/modules/rails/orders/hasten-questions.ts'
-import { maxWaits, nextQuestionAt } from '../../../src/modules/rails/orders/poll-schedule.ts'
-import { answerBegun, runOrder } from '../../../src/modules/rails/orders/process-order.ts'
+import { maxPollWaits, nextPollAt } from '../../../src/modules/rails/orders/poll-schedule.ts'
+import { executeCall, processOrder } from '../../../src/modules/rails/orders/process-order.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { followReport } from '../../../src/modules/rails/orders/receive-reports.ts'
-import type { Answer } from '../../../src/modules/rails/orders/record-answer.ts'
+import type { RailCallResult } from '../../../src/modules/rails/orders/record-answer.ts'
 import { recordAnswer } from '../../../src/modules/rails/orders/record-answer.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import type { Setup } from '../../support/app.ts'
@@ -18,7 +18,7 @@ import { setAddressKey } from '../../support/modes.ts'
 import { dueTime, wallTime } from '../../support/times.ts'
 import { nobody } from '../payouts/payout-places.ts'
 import { createBank } from './support/bank.ts'
-import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
+import { answer, createRailPayout, railOrderOf, report } from './support/carried.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 const delays = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour, 24 * hour]
@@ -31,16 +31,16 @@ async function startCarried(setup: Setup) {
   await app.wallet({ network: 'erc20', balance: '100' })
   await setRoute(app.service, { rail: 'bank' })
   const context = app.context()
-  const { id, referenceId: orderId } = await carriedPayout(context)
+  const { id, referenceId: orderId } = await createRailPayout(context)
   return {
     context,
     id,
     orderId,
-    answer: (said: Answer) => answer(context, id, said),
-    transfer: () => transferOf(context, id),
+    answer: (said: RailCallResult) => answer(context, id, said),
+    transfer: () => railOrderOf(context, id),
     /** In how many milliseconds the bank is asked next. */
     dueIn: async () => {
-      const { dueAt } = await transferOf(context, id)
+      const { dueAt } = await railOrderOf(context, id)
       return dueAt === null ? null : Number(dueAt) - now
     },
     wait: (ms: number) => {
@@ -50,7 +50,7 @@ async function startCarried(setup: Setup) {
 }
 
 describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
-  test.each<[what: string, first: Answer, later: Answer]>([
+  test.each<[what: string, first: RailCallResult, later: RailCallResult]>([
     ['does not answer', { failure: 'it is down' }, { failure: 'it is down' }],
     ['has accepted an order', { state: 'ACCEPTED' }, { state: 'ACCEPTED' }],
     ['has accepted an order and does not answer any more', { state: 'ACCEPTED' }, { failure: 'it is down' }],
@@ -177,11 +177,11 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     expect([begun?.call, await dueIn()]).toEqual(['submit', 31 * second])
     // Whoever stood still makes the call as long as its answer comes in time.
     wait(30 * second + 1)
-    expect(await answerBegun(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('nothing')
+    expect(await executeCall(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('nothing')
     expect(bank.calls).toEqual([])
     wait(-1)
-    expect(await answerBegun(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('answered')
-    expect(await runOrder(context, bank.rail, orderId)).toBe('nothing')
+    expect(await executeCall(context, bank.rail, begun as NonNullable<typeof begun>)).toBe('answered')
+    expect(await processOrder(context, bank.rail, orderId)).toBe('nothing')
   })
 
   test('asks about an order for which no answer was recorded, and does not submit it again', async () => {
@@ -224,7 +224,7 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
   ])('knows nothing of an order where the bank %s, and says why', async (_, submit, cause) => {
     const { context, orderId, transfer } = await startCarried(engine)
     const { rail } = createBank({ callMs: 5 })
-    expect(await runOrder(context, { ...rail, submit }, orderId)).toBe('unanswered')
+    expect(await processOrder(context, { ...rail, submit }, orderId)).toBe('unanswered')
     const { state, history } = await transfer()
     expect([state, history.at(-1)?.cause]).toEqual(['UNKNOWN', cause])
   })
@@ -244,7 +244,7 @@ describe.each(everyEngine)('the schedule of a rail in live on %s', (engine) => {
     expect(await recordAnswer(context, { orderId: nobody, dueAt: dueTime(0), answer: 'NOT_FOUND', ...rail })).toBe(null)
   })
 
-  test.each<[what: string, before: Answer, isToBeCancelled: boolean, cause: string]>([
+  test.each<[what: string, before: RailCallResult, isToBeCancelled: boolean, cause: string]>([
     ['has accepted', { state: 'ACCEPTED' }, false, 'the bank has no such order, of which it said ACCEPTED'],
     [
       'has paid',
@@ -288,23 +288,23 @@ test.each(everyEngine)(
     const app = await startApp(engine, { clock: () => now })
     await app.wallet({ balance: '100' })
     const context = createContext(app.service, app.merchant.id, null, hour)
-    const { id, createdAt } = await carriedPayout(context)
+    const { id, createdAt } = await createRailPayout(context)
     expect(createdAt).toBe('2026-03-01T13:00:00.000Z')
     await answer(context, id, { failure: 'it is down' })
-    await hastenQuestions(context, { orderIds: [(await transferOf(context, id)).orderId] })
+    await hastenQuestions(context, { orderIds: [(await railOrderOf(context, id)).orderId] })
     await answer(context, id, 'NOT_FOUND')
-    expect(await transferOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(now) })
+    expect(await railOrderOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(now) })
   },
 )
 
 test('the longest wait for an order follows from how often it was asked about', () => {
-  const { wallClock } = createService({ db: absentDatabase(), mode: 'live', clock: () => 0 })
+  const { wallClock } = createService({ db: unavailableDatabase(), mode: 'live', clock: () => 0 })
   for (let asked = 0; asked <= 10; asked++) {
-    const ranges = maxWaits.filter(({ minAsked, maxAsked }) => minAsked <= asked && asked <= maxAsked)
-    const delay = Number(nextQuestionAt({ wallClock }, Math.max(0, asked - 1)))
+    const ranges = maxPollWaits.filter(({ minAsked, maxAsked }) => minAsked <= asked && asked <= maxAsked)
+    const delay = Number(nextPollAt({ wallClock }, Math.max(0, asked - 1)))
     expect(ranges.map(({ delayMs }) => delayMs)).toEqual([delay])
   }
-  expect(maxWaits.at(-1)?.maxAsked).toBe(2_147_483_647)
+  expect(maxPollWaits.at(-1)?.maxAsked).toBe(2_147_483_647)
 })
 
 test.each([
@@ -323,6 +323,6 @@ test.each([
     { submittedAt: ago, createdAt: never },
     { submittedAt: null, createdAt: ago },
   ]) {
-    expect(mayBeSubmitted(context, { attempts, ...times } as Transfer, { idempotentForMs: hour })).toBe(may)
+    expect(canBeSubmitted(context, { attempts, ...times } as RailOrder, { idempotentForMs: hour })).toBe(may)
   }
 })

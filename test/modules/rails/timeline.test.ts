@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
-import { mostSteps } from '../../../src/modules/payouts/payout-timeline.ts'
+import { maxTimelineSteps } from '../../../src/modules/payouts/payout-timeline.ts'
 import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
-import { moveTransfer } from '../../../src/modules/rail-orders/transition-order.ts'
+import { transitionRailOrder } from '../../../src/modules/rail-orders/transition-order.ts'
 import { countingStatements } from '../../graphql/support/statements.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { nigerian } from '../payouts/payout-places.ts'
-import { answer, carriedPayout, report, transferOf } from './support/carried.ts'
+import { answer, createRailPayout, railOrderOf, report } from './support/carried.ts'
 
 describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
   test('is shown of every payout of a page, with its time and its cause', async () => {
@@ -19,8 +19,8 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
       now += 60_000
     }
     const { id: byHand } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
-    const { id: onRail } = await carriedPayout(context)
-    const { id: waiting } = await carriedPayout(context)
+    const { id: onRail } = await createRailPayout(context)
+    const { id: waiting } = await createRailPayout(context)
     later()
     await answer(context, onRail, { failure: 'it is down' })
     await perform(simulatePayout, context, { payoutId: byHand, status: 'COMPLETED' })
@@ -69,7 +69,7 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
   test('has the bank’s words beside what they are about: what came back was paid before for no such cause', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const { id } = await carriedPayout(app.context())
+    const { id } = await createRailPayout(app.context())
     await answer(app.context(), id, { state: 'RETURNED', code: 'CLOSED' })
     const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { events { status cause } } }', { id })
     expect(data.payout.events).toEqual([
@@ -81,7 +81,7 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
   test('is read by as many queries for many payouts as for one', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    for (let i = 0; i < 5; i++) await carriedPayout(app.context())
+    for (let i = 0; i < 5; i++) await createRailPayout(app.context())
     const { ask, countOf } = countingStatements(app)
     const read = (first: number) => () => ask(`{ payouts(first: ${first}) { nodes { rail timeline { state } } } }`)
     // The list, and the transfers, once for both fields.
@@ -91,12 +91,12 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
   test('shows the first and the latest of what goes to and fro for long', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const { id } = await carriedPayout(app.context())
+    const { id } = await createRailPayout(app.context())
     const states = ['SUBMITTING', 'UNKNOWN'] as const
     for (let i = 0; i < 30; i++) {
-      const transfer = await transferOf(app.context(), id)
+      const transfer = await railOrderOf(app.context(), id)
       const state = states[i % 2] as (typeof states)[number]
-      await app.db.write((tx) => moveTransfer(tx, app.context(), transfer, { state, cause: `step ${i}` }), {
+      await app.db.write((tx) => transitionRailOrder(tx, app.context(), transfer, { state, cause: `step ${i}` }), {
         merchantId: app.merchant.id,
       })
     }
@@ -106,6 +106,6 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
       cause: `step ${i}`,
     }))
     expect(data.payout.timeline).toEqual([{ state: 'QUEUED', cause: null }, ...shown])
-    expect(data.payout.timeline).toHaveLength(mostSteps)
+    expect(data.payout.timeline).toHaveLength(maxTimelineSteps)
   })
 })

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import type { Refusal } from '../../../src/core/errors.ts'
-import { inventedId } from '../../../src/database/stub-reader.ts'
-import { faultsOfDocument } from '../../../src/graphql/documents/validate-document.ts'
+import type { DomainError } from '../../../src/core/errors.ts'
+import { stubId } from '../../../src/database/stub-reader.ts'
+import { documentErrors } from '../../../src/graphql/documents/validate-document.ts'
 import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
 import { listDocuments } from '../../../src/modules/trusted-documents/list-documents.ts'
 import { removeDocument } from '../../../src/modules/trusted-documents/remove-document.ts'
-import { trustedCharacters } from '../../../src/modules/trusted-documents/trusted-document.ts'
+import { maxTrustedCharacters } from '../../../src/modules/trusted-documents/trusted-document.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
 const who = '{ merchant { name } }'
 const wallets = 'query Wallets { wallets { totalCount } }'
-const faultsIn = (text: string) => faultsOfDocument(sandboxSchema, text)
+const faultsIn = (text: string) => documentErrors(sandboxSchema, text)
 
 const add = (app: App, manifest: unknown) =>
   addDocuments(app.service, {
@@ -25,7 +25,7 @@ const ids = async (app: App) => (await listDocuments(app.service)).map(({ id }) 
 async function faultsOf(adding: Promise<unknown>): Promise<readonly string[]> {
   const refusal = await adding.then(
     () => null,
-    (error: Refusal) => error,
+    (error: DomainError) => error,
   )
   return refusal?.details.fields?.map(({ field, message }) => `${field} ${message}`) ?? [String(refusal?.code)]
 }
@@ -108,8 +108,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       'query ($n: Int!, $ids: [ID!]!) { nodes(ids: $ids) { id } customers(first: $n) { nodes { wallets(first: 100) { nodes { id currency } } } } }'
     expect(await add(app, { sized })).toEqual({ added: 1, known: 0 })
     const ask = async (n: number) =>
-      (await app.rest('POST', '/graphql', { body: { documentId: 'sized', variables: { n, ids: [inventedId(1)] } } }))
-        .body
+      (await app.rest('POST', '/graphql', { body: { documentId: 'sized', variables: { n, ids: [stubId(1)] } } })).body
     expect((await ask(1)).errors).toBeUndefined()
     expect((await ask(100)).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX')
   })
@@ -155,11 +154,11 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
   test('takes so much and no more', async () => {
     const app = await startApp(engine)
     const long = (id: number) => `query Q${id} { merchant { name } } #`.padEnd(10_000, 'x')
-    const most = trustedCharacters / 10_000
+    const most = maxTrustedCharacters / 10_000
     const manifest = Object.fromEntries(Array.from({ length: most }, (_, id) => [`id${id}`, long(id)]))
     expect(await add(app, manifest)).toEqual({ added: most, known: 0 })
     expect(await faultsOf(add(app, { more: who }))).toEqual([
-      `manifest has too much: all documents together may have ${trustedCharacters} characters, and would have ${trustedCharacters + who.length}`,
+      `manifest has too much: all documents together may have ${maxTrustedCharacters} characters, and would have ${maxTrustedCharacters + who.length}`,
     ])
     await removeDocument(app.service, { id: 'id0' })
     expect(await add(app, { more: who })).toEqual({ added: 1, known: 0 })

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
-import { followDocuments } from '../../../src/modules/trusted-documents/follow-documents.ts'
+import { watchTrustedDocuments } from '../../../src/modules/trusted-documents/follow-documents.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
@@ -21,26 +21,26 @@ function following(app: App, { isTelling }: { isTelling: boolean }) {
     await slow.wait()
     return rows
   }
-  const version = isTelling ? app.db.version : () => null
+  const version = isTelling ? app.db.tableVersion : () => null
   const service = { ...app.service, db: { ...app.db, execute, version } }
   const take = async (changed: readonly { id: string }[]) => void seen.ids.push(...changed.map(({ id }) => id))
-  const followed = followDocuments(service, { isWaitedFor: false, take })
-  onTestFinished(followed.end)
+  const followed = watchTrustedDocuments(service, { isWaitedFor: false, take })
+  onTestFinished(followed.stop)
   return { seen, slow, followed }
 }
 
-describe.each(everyEngine)('followDocuments on %s', (engine) => {
+describe.each(everyEngine)('watchTrustedDocuments on %s', (engine) => {
   test('looks once more for any number who miss a document, and finds what was added before they asked', async () => {
     const app = await startApp(engine)
     const { seen, slow, followed } = following(app, { isTelling: false })
-    await followed.begin()
+    await followed.start()
     expect(seen).toEqual({ looks: 1, ids: [] })
     const first = Promise.withResolvers<void>()
     slow.wait = () => first.promise
-    const missing = [followed.lookAgain()]
+    const missing = [followed.refreshAfterMiss()]
     await expect.poll(() => seen.looks).toBe(2)
     await trust(app, 'late')
-    for (let count = 0; count < 100; count++) missing.push(followed.lookAgain())
+    for (let count = 0; count < 100; count++) missing.push(followed.refreshAfterMiss())
     first.resolve()
     await Promise.all(missing)
     expect(seen.ids).toEqual(['late'])
@@ -49,17 +49,17 @@ describe.each(everyEngine)('followDocuments on %s', (engine) => {
   })
 })
 
-test('followDocuments on sqlite looks only where something has changed', async () => {
+test('watchTrustedDocuments on sqlite looks only where something has changed', async () => {
   const app = await startApp('sqlite')
   const { seen, followed } = following(app, { isTelling: true })
-  await followed.begin()
+  await followed.start()
   for (let count = 0; count < 100; count++)
-    expect([followed.keepUp(), followed.lookAgain()]).toEqual([undefined, undefined])
+    expect([followed.refreshIfChanged(), followed.refreshAfterMiss()]).toEqual([undefined, undefined])
   await app.customer()
-  expect(followed.keepUp()).toBeUndefined()
+  expect(followed.refreshIfChanged()).toBeUndefined()
   expect(seen.looks).toBe(1)
   await trust(app, 'a', 'b')
-  await followed.keepUp()
+  await followed.refreshIfChanged()
   expect(seen).toEqual({ looks: 2, ids: ['a', 'b'] })
-  expect(followed.keepUp()).toBeUndefined()
+  expect(followed.refreshIfChanged()).toBeUndefined()
 })

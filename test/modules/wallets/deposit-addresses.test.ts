@@ -9,7 +9,7 @@ import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, newDatabase, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { runSql, spoilPostgresDatabase } from '../../support/postgres-database.ts'
+import { corruptPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 import { junkRoot } from '../networks/junk-mnemonic.ts'
 
 const accountKey = (account: number) => junkRoot.derive(`m/44'/60'/${account}'`).publicExtendedKey
@@ -106,7 +106,7 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
 
   test('that a database from before gave to two merchants stay theirs, and are given to nobody else', async () => {
     const { url, remove } = await newDatabase(engine)
-    spoilPostgresDatabase(url)
+    corruptPostgresDatabase(url)
     onTestFinished(remove)
     const onFatal = () => {}
     const app = await startApp(engine, { place: { url, remove: async () => {} } })

@@ -12,9 +12,9 @@ import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { camtFaults } from '../../support/camt-schema.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
-import { dullReport, hashOf, nodeRail, refOf, report } from '../deposits/support/node.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
+import { hashOf, nodeRail, refOf, report, sampleReport } from '../deposits/support/node.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 
 const reason = 'a zero too many'
@@ -83,14 +83,14 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, ask))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(await balanceOf(app, walletId)).toBe(10_000_000_000n)
-    const before = await whatIsStored(app)
-    expect((await refusalOf(ask)).details.fields).toMatchObject([
+    const before = await readStoredRows(app)
+    expect((await domainErrorOf(ask)).details.fields).toMatchObject([
       { field: 'reference', message: expect.stringContaining('was not reversed yet') },
     ])
-    expect(await refusalOf(() => depositToWallet(app.context(), deposit))).toMatchObject({
+    expect(await domainErrorOf(() => depositToWallet(app.context(), deposit))).toMatchObject({
       code: 'DEPOSIT_REFERENCE_REUSED',
     })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     await app.expectBooksToBalance()
   })
 
@@ -99,13 +99,13 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     const walletId = await app.wallet()
     await depositToWallet(app.context(), { walletId, amount: '20', reference: 'bank 7' })
     const payout = await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '10', ...nigerian })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const ask = () => reverseDeposit(app.context(), { reference: 'bank 7', reason })
-    expect(await refusalOf(ask)).toMatchObject({
+    expect(await domainErrorOf(ask)).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       details: { available: 1_000_000_000n, required: 2_000_000_000n },
     })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     // Money that comes back may be taken back.
     await settlePayout(app.context(), { payoutId: payout.id, status: 'FAILED', override: true })
     await ask()
@@ -118,14 +118,14 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     const other = createContext(app.service, (await app.otherMerchant()).id)
     const walletId = await app.wallet({ balance: '5' })
     await depositToWallet(app.context(), { walletId, amount: '1', reference: 'bank 7' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const codes = [
-      await refusalOf(() => reverseDeposit(app.context(), { reference: 'bank 8', reason })),
-      await refusalOf(() => reverseDeposit(other, { reference: 'bank 7', reason })),
-      await refusalOf(() => reverseDeposit(app.context(), { reference: 'bank 7', reason: ' ' })),
+      await domainErrorOf(() => reverseDeposit(app.context(), { reference: 'bank 8', reason })),
+      await domainErrorOf(() => reverseDeposit(other, { reference: 'bank 7', reason })),
+      await domainErrorOf(() => reverseDeposit(app.context(), { reference: 'bank 7', reason: ' ' })),
     ].map(({ code }) => code)
     expect(codes).toEqual(['RESOURCE_NOT_FOUND', 'RESOURCE_NOT_FOUND', 'INVALID_INPUT'])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('makes room for other deposits of a wallet that was full', async () => {
@@ -134,7 +134,7 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     const largest = '9999999999.99999999'
     for (let i = 0; i < 9; i++) await depositToWallet(app.context(), { walletId, amount: largest, reference: `${i}` })
     const once = () => depositToWallet(app.context(), { walletId, amount: largest, reference: 'more' })
-    expect(await refusalOf(once)).toMatchObject({ code: 'BALANCE_LIMIT_EXCEEDED' })
+    expect(await domainErrorOf(once)).toMatchObject({ code: 'BALANCE_LIMIT_EXCEEDED' })
     await reverseDeposit(app.context(), { reference: '3', reason })
     await once()
     await app.expectBooksToBalance()
@@ -143,13 +143,13 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
   test('lets a deposit that its chain has let go of be dismissed', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'erc20' })
-    const sighting = dullReport(await refOf(app, walletId))
+    const sighting = sampleReport(await refOf(app, walletId))
     await report(app, { ...sighting, confirmations: 64 })
     await report(app, { ...sighting, state: 'REORGED' })
     const reference = `erc20:${hashOf('one')}:0`
     await reverseDeposit(app.context(), { reference, reason })
     const credit = () => resolveDeposit(app.service, { reference, action: 'credit', reason })
-    expect((await refusalOf(credit)).details.fields).toMatchObject([
+    expect((await domainErrorOf(credit)).details.fields).toMatchObject([
       { field: 'action', message: 'must be dismiss: the deposit was reversed' },
     ])
     await resolveDeposit(app.service, { reference, action: 'dismiss', reason })

@@ -6,8 +6,8 @@ import { simulateDeposit } from '../../../src/modules/wallets/simulate-deposit.t
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const nowhere = '019b7679-7400-7000-8000-000000000000'
 
@@ -35,11 +35,11 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     const walletId = await app.wallet()
     const input = { walletId, amount: '3', reference: ' invoice 1 ' }
     const first = await perform(simulateDeposit, app.context(), input)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     expect(first.reference).toBe('invoice 1')
     expect(await perform(simulateDeposit, app.context(), input)).toEqual(first)
     expect(await depositToWallet(app.context(), input)).toEqual(first)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('answers the same deposit to the same idempotency key, and refuses another one', async () => {
@@ -48,7 +48,7 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     const keyed = () => createContext(app.service, app.merchant.id, 'the key')
     const first = await perform(simulateDeposit, keyed(), { walletId, amount: '3' })
     await perform(simulateDeposit, app.context(), { walletId, amount: '4' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const same = { walletId: walletId.toUpperCase(), amount: '3.0', reference: null }
     const again = await app.service.perform(simulateDeposit, keyed(), same)
@@ -58,9 +58,9 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
       { walletId: otherId, amount: '3' },
       { walletId, amount: '3', reference: first.reference },
     ]) {
-      expect((await refusalOf(() => perform(simulateDeposit, keyed(), input))).code).toBe('IDEMPOTENCY_KEY_REUSED')
+      expect((await domainErrorOf(() => perform(simulateDeposit, keyed(), input))).code).toBe('IDEMPOTENCY_KEY_REUSED')
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     expect(await balanceOf(app, walletId)).toBe(7_00000000n)
     await app.expectBooksToBalance()
   })
@@ -98,13 +98,13 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     for (let i = 0; i < 8; i++) await perform(simulateDeposit, app.context(), { walletId, amount })
     const held = await balanceOf(app, walletId)
     expect(maxAmount - held).toBeLessThan(9_999_999_999_00000000n)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const context = { ...createContext(app.service, app.merchant.id, key), mode }
-    const refusal = await refusalOf(() => perform(simulateDeposit, context, { walletId, ...input }))
+    const refusal = await domainErrorOf(() => perform(simulateDeposit, context, { walletId, ...input }))
 
     expect(refusal.code).toBe(code)
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     await app.expectBooksToBalance()
   })
 
@@ -112,7 +112,7 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
-    expect((await refusalOf(() => perform(simulateDeposit, stranger, { walletId, amount: '1' }))).message).toBe(
+    expect((await domainErrorOf(() => perform(simulateDeposit, stranger, { walletId, amount: '1' }))).message).toBe(
       'Wallet not found.',
     )
   })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { setExtendedPublicKeys } from '../../../src/modules/merchants/set-extended-public-keys.ts'
-import { evmAddressFault } from '../../../src/modules/networks/evm.ts'
+import { evmAddressError } from '../../../src/modules/networks/evm.ts'
 import { sandboxExtendedPublicKeys } from '../../../src/modules/networks/sandbox-addresses.ts'
-import { solanaAddressFault } from '../../../src/modules/networks/solana.ts'
-import { tronAddressFault } from '../../../src/modules/networks/tron.ts'
+import { solanaAddressError } from '../../../src/modules/networks/solana.ts'
+import { tronAddressError } from '../../../src/modules/networks/tron.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { importSolanaAddresses } from '../../../src/modules/wallets/import-addresses.ts'
 import type { App } from '../../support/app.ts'
@@ -111,9 +111,9 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect(evm.slice(0, 2)).toEqual(sandboxAddresses)
     const tron = [await addressOn(app, 'trc20'), await addressOn(app, 'trc20')]
     const solana = [await addressOn(app, 'solana'), await addressOn(app, 'solana')]
-    for (const address of evm) expect(evmAddressFault(String(address))).toBeNull()
-    for (const address of tron) expect(tronAddressFault(String(address))).toBeNull()
-    for (const address of solana) expect(solanaAddressFault(String(address))).toBeNull()
+    for (const address of evm) expect(evmAddressError(String(address))).toBeNull()
+    for (const address of tron) expect(tronAddressError(String(address))).toBeNull()
+    for (const address of solana) expect(solanaAddressError(String(address))).toBeNull()
     expect(new Set([...evm, ...tron, ...solana]).size).toBe(7)
   })
 
@@ -143,7 +143,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     const { id: merchantId } = app.merchant
     await setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey: sandboxExtendedPublicKeys.tron })
     const first = await addressOn(app, 'erc20')
-    expect(evmAddressFault(String(first))).toBeNull()
+    expect(evmAddressError(String(first))).toBeNull()
     expect(sandboxAddresses).not.toContain(first)
     // The second test vector's master key of BIP-32.
     const evmExtendedPublicKey =

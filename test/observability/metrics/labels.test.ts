@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { absentDatabase } from '../../../src/database/database.ts'
+import { unavailableDatabase } from '../../../src/database/database.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { measureProcess } from '../../../src/observability/metrics/process-metrics.ts'
-import { expose } from '../../../src/observability/metrics/render.ts'
+import { renderMetrics } from '../../../src/observability/metrics/render.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
@@ -16,14 +16,14 @@ const ignored = () => {}
 
 /** What a process has measured, as it is scraped. */
 async function scrapeOf({ snapshot }: ReturnType<typeof measureProcess>): Promise<Scrape> {
-  const written = expose([await snapshot({ isWanted: true })], { answered: 1, silent: 0 })
+  const written = renderMetrics([await snapshot({ isWanted: true })], { answered: 1, silent: 0 })
   return readScrape((await written('openMetrics')).text)
 }
 
 test('a thousand merchants make not one series more than one', async () => {
   const measured = measureProcess({ version: '1' })
-  const app = await startApp('sqlite', { measuring: measured.measuring })
-  measured.measuring.lookInto({ service: app.service, rails: ['sandbox'], onFault: ignored })
+  const app = await startApp('sqlite', { measuring: measured.instrumentation })
+  measured.instrumentation.observeDatabase({ service: app.service, rails: ['sandbox'], onError: ignored })
 
   const use = async ({ id, apiKey }: { id: string; apiKey: string }) => {
     const context = createContext(app.service, id)
@@ -55,8 +55,8 @@ test('a thousand merchants make not one series more than one', async () => {
 test('a database that is away leaves its gauges out, is told of, and the rest is answered', async () => {
   const measured = measureProcess({ version: '1' })
   const faults: unknown[] = []
-  const service = createService({ db: absentDatabase(), mode: 'live' })
-  measured.measuring.lookInto({ service, rails: ['sandbox'], onFault: (error) => faults.push(error) })
+  const service = createService({ db: unavailableDatabase(), mode: 'live' })
+  measured.instrumentation.observeDatabase({ service, rails: ['sandbox'], onError: (error) => faults.push(error) })
 
   const scrape = await scrapeOf(measured)
   expect(scrape.names).toContain('payout_gateway_build_info')

@@ -4,14 +4,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { compileForPostgres } from '../../../src/database/postgres/compile-for-postgres.ts'
 import type { Query, Reader } from '../../../src/database/query.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlite.ts'
-import { unsealedSince } from '../../../src/modules/hash-chain/repository.ts'
-import { startSealing } from '../../../src/modules/hash-chain/sealer.ts'
+import { unsealedBacklog } from '../../../src/modules/hash-chain/repository.ts'
+import { startSealer } from '../../../src/modules/hash-chain/sealer.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
-import { measureStore } from '../../../src/observability/metrics/database-metrics.ts'
-import { processingOf, unknownAmong } from '../../../src/observability/metrics/repository.ts'
+import { measureDatabase } from '../../../src/observability/metrics/database-metrics.ts'
+import { processingPayouts, unknownOrderCount } from '../../../src/observability/metrics/repository.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { nigerian } from '../../modules/payouts/payout-places.ts'
@@ -33,11 +33,11 @@ describe.each(everyEngine)('what only the database knows, on %s', (engine) => {
     time += 60_000
     await pay(app.context())
     await pay(other)
-    expect((await measureStore(app.service, [])).processing).toEqual({ payouts: 3, oldestSeconds: 60 })
+    expect((await measureDatabase(app.service, [])).processing).toEqual({ payouts: 3, oldestSeconds: 60 })
 
     await settlePayout(app.context(), { payoutId: id, status: 'COMPLETED' })
     time += 5_000
-    const { processing, rateAges, unknown } = await measureStore(app.service, ['sandbox', 'none'])
+    const { processing, rateAges, unknown } = await measureDatabase(app.service, ['sandbox', 'none'])
     expect(processing).toEqual({ payouts: 2, oldestSeconds: 5 })
     expect(rateAges).toEqual(new Map(['USDC/NGN', 'USDC/ZAR', 'USDT/NGN', 'USDT/ZAR'].map((pair) => [pair, 65])))
     expect(unknown).toEqual(
@@ -53,7 +53,7 @@ describe.each(everyEngine)('what is not sealed, on %s', (engine) => {
   test('is counted of all merchants, with the age of the oldest', async () => {
     let time = Date.parse('2026-03-02T09:00:00Z')
     const app = await startApp(engine, { clock: () => time })
-    const unsealed = async () => (await measureStore(app.service, [])).unsealed
+    const unsealed = async () => (await measureDatabase(app.service, [])).unsealed
     expect(await unsealed()).toEqual({ events: 0, oldestSeconds: 0 })
     const other = createContext(app.service, (await app.otherMerchant()).id)
     await app.wallet()
@@ -61,9 +61,9 @@ describe.each(everyEngine)('what is not sealed, on %s', (engine) => {
     await perform(createWallet, other, { currency: 'USDC', description: 'Test', network: 'solana' })
     expect(await unsealed()).toEqual({ events: 2, oldestSeconds: 60 })
 
-    const sealing = startSealing({ service: app.service, onFault: (error) => expect.unreachable(String(error)) })
+    const sealing = startSealer({ service: app.service, onError: (error) => expect.unreachable(String(error)) })
     onTestFinished(sealing.stop)
-    await sealing.look()
+    await sealing.poll()
     expect(await unsealed()).toEqual({ events: 0, oldestSeconds: 0 })
     await app.wallet()
     time += 5_000
@@ -85,9 +85,9 @@ async function countingQueries(): Promise<Query[]> {
     asked.push(query)
     return []
   }
-  await processingOf({ execute }, { merchantIds: [''], limit: 1 })
-  await unknownAmong({ execute }, { rail: '', limit: 1 })
-  await unsealedSince({ execute }, { merchantIds: [''] })
+  await processingPayouts({ execute }, { merchantIds: [''], limit: 1 })
+  await unknownOrderCount({ execute }, { rail: '', limit: 1 })
+  await unsealedBacklog({ execute }, { merchantIds: [''] })
   return asked
 }
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
-import { chooseMeasuring, measuringForSupervisor } from '../../../src/app/metrics-server.ts'
-import { unmeasured } from '../../../src/observability/metrics/measure.ts'
+import { setUpMetrics, setUpWorkerMetrics } from '../../../src/app/metrics-server.ts'
+import { noInstrumentation } from '../../../src/observability/metrics/measure.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
@@ -13,7 +13,7 @@ function isClientLoaded(then = ''): boolean {
     import { createRequire } from 'node:module'
     for (const role of ['serve', 'workers/supervisor', 'workers/writer', 'workers/webhook-process']) await import(\`./src/app/\${role}.ts\`)
     const { readConfig } = await import('./src/app/config.ts')
-    const { chooseMeasuring } = await import('./src/app/metrics-server.ts')
+    const { setUpMetrics } = await import('./src/app/metrics-server.ts')
     ${then}
     const loaded = Object.keys(createRequire(process.cwd() + '/package.json').cache)
     console.log(loaded.some((path) => path.includes('/prom-client/')))`
@@ -23,13 +23,19 @@ function isClientLoaded(then = ''): boolean {
 
 test('without METRICS_PORT nothing is measured, nothing wrapped, and the client not loaded', async () => {
   const config = readConfig({})
-  expect((await chooseMeasuring(config)).measuring).toBe(unmeasured)
-  expect(await measuringForSupervisor(config)).toBe(unmeasured)
+  expect((await setUpMetrics(config)).measuring).toBe(noInstrumentation)
+  expect(await setUpWorkerMetrics(config)).toBe(noInstrumentation)
   const [anything] = [() => {}] as never[]
-  const { database, perform, answers, rail, onCommitted } = unmeasured
+  const {
+    wrapDatabase: database,
+    wrapPerform: perform,
+    wrapAccessLog: answers,
+    wrapRail: rail,
+    onCommitted,
+  } = noInstrumentation
   expect([database, perform, answers, rail].filter((wrap) => wrap(anything as never) !== anything)).toEqual([])
   expect(onCommitted).toBeUndefined()
 
-  expect(isClientLoaded('await chooseMeasuring(readConfig({}))')).toBe(false)
-  expect(isClientLoaded("await chooseMeasuring(readConfig({ METRICS_PORT: '9464' }))")).toBe(true)
+  expect(isClientLoaded('await setUpMetrics(readConfig({}))')).toBe(false)
+  expect(isClientLoaded("await setUpMetrics(readConfig({ METRICS_PORT: '9464' }))")).toBe(true)
 })

@@ -68,7 +68,7 @@ test('spans that no collector takes wait up to a limit, and end with the process
   onTestFinished(() => void vi.unstubAllEnvs())
   const { tracer, end } = createTracer({
     ...{ version: '1', role: 'service', sampler: 'parentbased_always_on', ratio: 1, timeoutMs: 200 },
-    onFault: (error) => faults.push(error),
+    onError: (error) => faults.push(error),
   })
   for (let count = 0; count < 10_000; count++) tracer.startSpan(`span ${count}`).end()
   await end()

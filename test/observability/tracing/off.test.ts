@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
-import { withTracing } from '../../../src/app/start-tracing.ts'
-import { unmeasured } from '../../../src/observability/metrics/measure.ts'
+import { instrumentTracing } from '../../../src/app/start-tracing.ts'
+import { noInstrumentation } from '../../../src/observability/metrics/measure.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 
@@ -19,9 +19,9 @@ function loaded(environment: Record<string, string>): string[] {
     } })
     for (const role of ['serve', 'workers/supervisor', 'workers/writer', 'workers/webhook-process']) await import(\`./src/app/\${role}.ts\`)
     const { readConfig } = await import('./src/app/config.ts')
-    const { withTracing } = await import('./src/app/start-tracing.ts')
-    const { unmeasured } = await import('./src/observability/metrics/measure.ts')
-    await withTracing(unmeasured, { config: readConfig() }, 'service')
+    const { instrumentTracing } = await import('./src/app/start-tracing.ts')
+    const { noInstrumentation } = await import('./src/observability/metrics/measure.ts')
+    await instrumentTracing(noInstrumentation, { config: readConfig() }, 'service')
     console.log(JSON.stringify([...found]))`
   const args = ['--input-type=module', '--eval', script]
   const env = { PATH: process.env.PATH, ...environment }
@@ -31,10 +31,10 @@ function loaded(environment: Record<string, string>): string[] {
 test('without a collector nothing is traced, nothing wrapped, and nothing of OpenTelemetry loaded', async () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
   const started = { config: readConfig({ OTEL_TRACES_SAMPLER: 'always_on' }) } as never
-  expect(await withTracing(unmeasured, started, 'service')).toBe(unmeasured)
-  expect(unmeasured.requests).toBeUndefined()
+  expect(await instrumentTracing(noInstrumentation, started, 'service')).toBe(noInstrumentation)
+  expect(noInstrumentation.requestSpans).toBeUndefined()
   const [anything] = [() => {}] as never[]
-  expect(unmeasured.sender(anything as never)).toBe(anything)
+  expect(noInstrumentation.wrapSender(anything as never)).toBe(anything)
 
   expect(loaded({})).toEqual([])
   expect(loaded({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toEqual([])

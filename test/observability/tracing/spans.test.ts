@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
 import { startReceiver } from '../../modules/webhooks/transport/support/receiver.ts'
 import type { Engine } from '../../support/app.ts'
 import { payoutBody } from '../../support/app.ts'
@@ -32,7 +32,7 @@ async function startWhole(engine: Engine, workers: string) {
   const environment = {
     WORKERS: workers,
     RAILS: `bank:http://127.0.0.1:${bank.port}`,
-    RAIL_SECRET_BANK: newSharedSecret(),
+    RAIL_SECRET_BANK: generateSharedSecret(),
     ...(engine === 'postgres' && { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') }),
   }
   const service = await startTraced(engine, environment, async (place) => {

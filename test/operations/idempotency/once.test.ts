@@ -1,20 +1,27 @@
 import { describe, expect, test } from 'vitest'
-import { Conflict } from '../../../src/database/database.ts'
+import { ConflictError } from '../../../src/database/database.ts'
 import type { Tx } from '../../../src/database/query.ts'
-import { newRow } from '../../../src/lists/sequence.ts'
+import { newRowFields } from '../../../src/lists/sequence.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
 import { customers } from '../../../src/modules/customers/list.ts'
 import { payouts } from '../../../src/modules/payouts/list.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { insertKey, keyByName } from '../../../src/operations/idempotency/repository.ts'
-import type { Memory } from '../../../src/operations/idempotency/run-once.ts'
-import { fingerprintOf, once } from '../../../src/operations/idempotency/run-once.ts'
+import { findKey, insertKey } from '../../../src/operations/idempotency/repository.ts'
+import type { IdempotencyStore } from '../../../src/operations/idempotency/run-once.ts'
+import { fingerprintOf, runOnce } from '../../../src/operations/idempotency/run-once.ts'
 import { statusOfCreation } from '../../rest/endpoints.ts'
-import { bankMethodBody, dullCustomer, everyEngine, payoutBody, startApp, walletMethodBody } from '../../support/app.ts'
+import {
+  bankMethodBody,
+  everyEngine,
+  payoutBody,
+  sampleCustomer,
+  startApp,
+  walletMethodBody,
+} from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const walletBody = { currency: 'USDC', description: 'Main', network: 'erc20' }
 
@@ -42,13 +49,13 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     await app.wallet({ balance: '100' })
 
     const first = await app.rest('POST', path, { body, headers })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     const second = await app.rest('POST', path, { body, headers })
 
     expect([first.status, second.status]).toEqual(Array(2).fill(statusOfCreation(path)))
     expect(second.text).toBe(first.text)
     expect([first.headers['idempotent-replayed'], second.headers['idempotent-replayed']]).toEqual([undefined, 'true'])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     expect(before[table]?.at(-1)).toContain(first.body.data.id)
     await app.expectBooksToBalance()
   })
@@ -69,27 +76,27 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const asked: string[] = []
     const request = { name: 'one' }
     const kept = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
-    const memory: Memory<{ is: string }> = {
-      recall: async (tx, key) => {
+    const memory: IdempotencyStore<{ is: string }> = {
+      find: async (tx, key) => {
         const [earlier] = await Promise.all([
           isDone ? kept : null,
-          keyByName(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' }),
+          findKey(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' }),
           customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id }),
         ])
         asked.push('recalled')
         return earlier
       },
-      keep: async () => void asked.push('kept'),
+      save: async () => void asked.push('kept'),
     }
     const operation = async (tx: Tx) => {
       await customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id })
       asked.push('read')
-      const { sequence } = await newRow(tx, context, 'customers')
+      const { sequence } = await newRowFields(tx, context, 'customers')
       asked.push(`written ${sequence}`)
       return { is: 'made' }
     }
 
-    const done = await once(context, memory, request, operation)
+    const done = await runOnce(context, memory, request, operation)
     expect(done).toEqual(
       isDone ? { result: { is: 'kept' }, isReplayed: true } : { result: { is: 'made' }, isReplayed: false },
     )
@@ -101,20 +108,20 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id, 'the key')
     const request = { name: 'one' }
-    const memory: Memory<{ is: string }> = {
-      recall: async (tx, key) => {
-        await keyByName(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' })
+    const memory: IdempotencyStore<{ is: string }> = {
+      find: async (tx, key) => {
+        await findKey(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' })
         return isDone ? { fingerprint: fingerprintOf(request), result: { is: 'kept' } } : null
       },
-      keep: async () => {},
+      save: async () => {},
     }
     const written = { ...keyRow(app.merchant.id), operation: 'written by the operation' }
-    const { isReplayed } = await once(context, memory, request, async (tx) => {
+    const { isReplayed } = await runOnce(context, memory, request, async (tx) => {
       await insertKey(tx, written)
       return { is: 'made' }
     })
     expect(isReplayed).toBe(isDone)
-    expect((await whatIsStored(app)).idempotency_keys ?? []).toHaveLength(isDone ? 0 : 1)
+    expect((await readStoredRows(app)).idempotency_keys ?? []).toHaveLength(isDone ? 0 : 1)
   })
 
   test('is not kept by an operation that fails, whose error counts only where nothing was done before', async () => {
@@ -123,8 +130,8 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const request = { name: 'one' }
     const done = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
     const kept: string[] = []
-    const ask = (recall: Memory<{ is: string }>['recall']) =>
-      once(context, { recall, keep: () => kept.push('kept') }, request, async () => {
+    const ask = (recall: IdempotencyStore<{ is: string }>['find']) =>
+      runOnce(context, { find: recall, save: () => kept.push('kept') }, request, async () => {
         throw new Error('it fails')
       })
 
@@ -134,7 +141,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       expect(await ask(recall)).toEqual({ result: done.result, isReplayed: true })
     const other = { ...done, fingerprint: 'of another' }
     for (const recall of [() => other, async () => other])
-      expect(await refusalOf(() => ask(recall))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+      expect(await domainErrorOf(() => ask(recall))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
     expect(kept).toEqual([])
   })
 
@@ -142,19 +149,19 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine)
     for (const key of ['the key', null]) {
       const asked: string[] = []
-      const memory: Memory<object> = {
-        hold: () => asked.push('held'),
-        recall: () => {
+      const memory: IdempotencyStore<object> = {
+        lock: () => asked.push('held'),
+        find: () => {
           asked.push('recalled')
           return null
         },
-        keep: () => asked.push('kept'),
+        save: () => asked.push('kept'),
       }
       const run = async () => {
         asked.push('run')
         return {}
       }
-      expect(await once(createContext(app.service, app.merchant.id, key), memory, {}, run)).toEqual({
+      expect(await runOnce(createContext(app.service, app.merchant.id, key), memory, {}, run)).toEqual({
         result: {},
         isReplayed: false,
       })
@@ -164,11 +171,11 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
 
   test.each(['in turn', 'beside each other'])('shares commits with others of its merchant, %s', async (way) => {
     const app = await startApp(engine)
-    const memory = { recall: () => null, keep: () => {}, ...(way !== 'in turn' && { hold: () => {} }) }
+    const memory = { find: () => null, save: () => {}, ...(way !== 'in turn' && { lock: () => {} }) }
     const before = app.db.statistics()
     const keys = Array.from({ length: 20 }, (_, place) => (place % 2 ? `key ${place}` : null))
     await Promise.all(
-      keys.map((key) => once(createContext(app.service, app.merchant.id, key), memory, {}, async () => ({}))),
+      keys.map((key) => runOnce(createContext(app.service, app.merchant.id, key), memory, {}, async () => ({}))),
     )
     const { writes, commits } = app.db.statistics()
     expect(writes - before.writes).toBe(20)
@@ -178,14 +185,14 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
   test('that another request keeps at the same time undoes what was made, and PostgreSQL tries again', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z') })
     let attempts = 0
-    const asked = once(createContext(app.service, app.merchant.id, 'the key'), 'test', {}, async (tx) => {
+    const asked = runOnce(createContext(app.service, app.merchant.id, 'the key'), 'test', {}, async (tx) => {
       attempts++
       if (attempts === 1) await insertKey(tx, keyRow(app.merchant.id))
       return { attempts }
     })
     if (engine === 'sqlite') {
-      await expect(asked).rejects.toThrow(new Conflict('another request kept the same idempotency key'))
-      expect((await whatIsStored(app)).idempotency_keys ?? []).toEqual([])
+      await expect(asked).rejects.toThrow(new ConflictError('another request kept the same idempotency key'))
+      expect((await readStoredRows(app)).idempotency_keys ?? []).toEqual([])
     } else expect(await asked).toEqual({ result: { attempts: 2 }, isReplayed: false })
   })
 
@@ -193,7 +200,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await app.rest('POST', path, { body, headers })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     const refused = await app.rest('POST', path, { body: { ...body, ...other }, headers })
 
@@ -202,13 +209,13 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       { code: 'IDEMPOTENCY_KEY_REUSED', message: 'This idempotency key was used before with another request.' },
     ])
     expect(refused.headers['idempotent-replayed']).toBeUndefined()
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test.each(creations)('makes a row each without it at $path', async ({ path, table, body }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const count = async () => (await whatIsStored(app))[table]?.length ?? 0
+    const count = async () => (await readStoredRows(app))[table]?.length ?? 0
     const before = await count()
     await app.rest('POST', path, { body })
     await app.rest('POST', path, { body })
@@ -246,7 +253,11 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     for (const { path, body } of creations.slice(1)) {
       answers.push(await app.rest('POST', path, { body, headers, key: other.apiKey }))
     }
-    const customer = await perform(createCustomer, createContext(app.service, app.merchant.id, 'the key'), dullCustomer)
+    const customer = await perform(
+      createCustomer,
+      createContext(app.service, app.merchant.id, 'the key'),
+      sampleCustomer,
+    )
 
     expect(answers.map(({ status }) => status)).toEqual([200, ...Array(6).fill(201)])
     expect(answers.map((answer) => answer.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
@@ -288,9 +299,13 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
   test('is judged after the input and before everything else', async () => {
     const app = await startApp(engine)
     const context = () => createContext(app.service, app.merchant.id, 'the key')
-    await perform(createCustomer, context(), dullCustomer)
-    const invalid = await refusalOf(async () => perform(createCustomer, context(), { ...dullCustomer, email: 'none' }))
-    const reused = await refusalOf(async () => perform(createCustomer, context(), { ...dullCustomer, city: 'Abuja' }))
+    await perform(createCustomer, context(), sampleCustomer)
+    const invalid = await domainErrorOf(async () =>
+      perform(createCustomer, context(), { ...sampleCustomer, email: 'none' }),
+    )
+    const reused = await domainErrorOf(async () =>
+      perform(createCustomer, context(), { ...sampleCustomer, city: 'Abuja' }),
+    )
     expect([invalid.code, reused.code]).toEqual(['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'])
   })
 
@@ -319,7 +334,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const [payout, wallet] = await postAll()
     expect(payout?.text).toBe(first[0]?.text)
     expect(wallet?.headers['idempotent-replayed']).toBeUndefined()
-    expect((await whatIsStored(app)).payouts).toHaveLength(1)
+    expect((await readStoredRows(app)).payouts).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
@@ -365,7 +380,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine, { clock: () => now })
     const post = (key: string) =>
       app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody, headers: { 'idempotency-key': key } })
-    const kept = async () => (await whatIsStored(app)).idempotency_keys?.map((row) => JSON.parse(row).key).sort()
+    const kept = async () => (await readStoredRows(app)).idempotency_keys?.map((row) => JSON.parse(row).key).sort()
     for (let i = 0; i < 12; i++) await post(`old ${i}`)
     now += day
     await post('young')

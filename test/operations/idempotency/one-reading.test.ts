@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readIdempotencyKey } from '../../../src/core/input.ts'
+import { parseIdempotencyKey } from '../../../src/core/input.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../../support/app.ts'
 
@@ -45,7 +45,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (eng
         async (text) => {
           const [atRest, atGraphql] = [await makers.rest(app, text), await makers.graphql(app, text)]
           expect(atGraphql).toBe(atRest)
-          expect(atRest === null).toBe(readIdempotencyKey('key', text).key === null)
+          expect(atRest === null).toBe(parseIdempotencyKey('key', text).key === null)
         },
       ),
       { numRuns: 40 },
@@ -66,7 +66,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (eng
 })
 
 test('is what is left without spaces and one pair of quotes, and is not empty', () => {
-  const keyOf = (text: string) => readIdempotencyKey('key', text).key
+  const keyOf = (text: string) => parseIdempotencyKey('key', text).key
   expect(['abc', '"abc"', ' abc ', '" abc "'].map(keyOf)).toEqual(['abc', 'abc', 'abc', 'abc'])
   // As they were read before: a key that is stored must not come to mean another.
   expect(['"abc', 'abc"', 'a"b', '"a"b"', '""a""', '"a\\"b"'].map(keyOf)).toEqual([

@@ -4,12 +4,12 @@ import { updateCustomer } from '../../../src/modules/customers/update-customer.t
 import { createBankPayoutMethod } from '../../../src/modules/payout-methods/create-payout-method.ts'
 import { deletePayoutMethod } from '../../../src/modules/payout-methods/delete-payout-method.ts'
 import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/update-bank-payout-method.ts'
-import type { Context, Done, Operation } from '../../../src/operations/context.ts'
+import type { Context, IdempotentResult, Operation } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
-import { refusalOf } from '../../support/refusal-of.ts'
-import { whatIsStored } from '../../support/stored.ts'
+import { domainErrorOf } from '../../support/refusal-of.ts'
+import { readStoredRows } from '../../support/stored.ts'
 
 const bank = {
   type: 'BANK' as const,
@@ -35,7 +35,7 @@ const keyed = (app: App): Context => ({ ...app.context(), idempotencyKey: 'the k
 /** Each operation with an input, the same in another spelling, and others that differ from it in as little as can be. */
 const updates: readonly {
   name: string
-  run: Operation<never, Done<object>>
+  run: Operation<never, IdempotentResult<object>>
   input: (things: Things) => object
   same: (things: Things) => object
   others: (things: Things) => readonly object[]
@@ -90,24 +90,24 @@ describe.each(everyEngine)('an idempotency key of an update on %s', (engine) => 
   test.each(updates)('makes $name answer the same again, and do nothing', async ({ run, input, same }) => {
     const { app, things } = await startWithThings(engine)
     const { result } = await run(keyed(app), input(things) as never)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     for (const again of [input, same]) {
       expect(await run(keyed(app), again(things) as never)).toEqual({ result, isReplayed: true })
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test.each(updates)('is refused by $name with any other input', async ({ run, input, others }) => {
     const { app, things } = await startWithThings(engine)
     await run(keyed(app), input(things) as never)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
     for (const other of others(things)) {
-      const { code } = await refusalOf(() => run(keyed(app), other as never))
+      const { code } = await domainErrorOf(() => run(keyed(app), other as never))
       expect([other, code]).toEqual([other, 'IDEMPOTENCY_KEY_REUSED'])
     }
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test.each(updates)('is each operation’s own: $name', async ({ name, run, input }) => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import type { Change } from '../changed-source.ts'
 import { changeSource } from '../changed-source.ts'
 import { newPostgresDatabase } from '../postgres-database.ts'
@@ -42,7 +42,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const { fewestStates, watchBooks } = await import('../books-load.ts')
   const { everyKind } = await import('../../modules/ledger/model-run.ts')
   const random = randomFrom(seed)
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const urls = {
     SQLite: async (name: string) => `sqlite:${join(folder, name)}`,
     PostgreSQL: (name: string) => newPostgresDatabase(postgres, name),

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { fill } from '../../../src/demo/load/seed.ts'
+import { seedLoadData } from '../../../src/demo/load/seed.ts'
 import { allMerchants } from '../../../src/modules/merchants/repository.ts'
-import { spoilings } from '../../modules/hash-chain/support/spoilings.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { tamperings } from '../../modules/hash-chain/support/spoilings.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import type { Watched } from '../history-load.ts'
 import { watchHistory } from '../history-load.ts'
 import { newPostgresDatabase } from '../postgres-database.ts'
@@ -37,7 +37,7 @@ type Place = {
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const random = randomFrom(seed)
   // Copies are made of what is at rest, which `careless` leaves as it is.
-  const server = await startPostgresServer(careless.filter((setting) => setting !== 'autovacuum=off'))
+  const server = await startPostgresServer(nonDurableSettings.filter((setting) => setting !== 'autovacuum=off'))
   try {
     const places: Place[] = [
       { engine: 'sqlite', url: `sqlite:${join(folder, 'history.sqlite')}`, services: 1, workers: 2 },
@@ -57,7 +57,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
       const spoilt = await spoilEach({ url, engine: place.engine, payouts: count, isControl })
       faults.push(...spoilt.faults.map((fault) => `${place.engine}: ${fault}`))
       figures.push(
-        `${spoilt.found} of ${spoilings.length} changes found among ${count.toLocaleString('en')} payouts, in ${spoilt.seconds.toFixed(1)} s at most`,
+        `${spoilt.found} of ${tamperings.length} changes found among ${count.toLocaleString('en')} payouts, in ${spoilt.seconds.toFixed(1)} s at most`,
       )
     }
     const told = faults.slice(0, 3).map((fault) => `; ${fault}`)
@@ -88,7 +88,7 @@ async function spoilEach({
   await make(url)
   const place = await withService(url, async (service) => {
     const sizes = { merchants: 1, customers: 50, methods: 50, wallets: 20, payouts, seed: 7 }
-    await fill(service, sizes)
+    await seedLoadData(service, sizes)
     const [merchant] = await allMerchants(service.db, {})
     return prepare(service, { merchantId: merchant?.id as string, engine })
   })
@@ -97,7 +97,7 @@ async function spoilEach({
   if (!unspoilt.balanced || unspoilt.chain.unsealed > 0) faults.push('what nobody has changed differs')
   if (await isContradictory(url)) faults.push('the books of what nobody has changed do not balance')
   let [found, seconds] = [0, unspoilt.seconds]
-  for (const [number, { name, statements, found: expected }] of spoilings.entries()) {
+  for (const [number, { name, statements, found: expected }] of tamperings.entries()) {
     const copy = await copyOf(url, `spoilt_${number}`)
     await spoil(copy, statements(place))
     const audited = isControl ? null : await auditedChain(copy)

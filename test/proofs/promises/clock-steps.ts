@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import type { Change } from '../changed-source.ts'
 import { changeSource } from '../changed-source.ts'
 import type { Watched, Watching } from '../clock-watch.ts'
@@ -32,7 +32,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const { watchSteps } = await import('../clock-watch.ts')
   const { findFaketime, startFaked, startInjected } = await import('../stepping-clocks.ts')
   const library = findFaketime()
-  const postgres = isControl ? null : await startPostgresServer(careless)
+  const postgres = isControl ? null : await startPostgresServer(nonDurableSettings)
 
   const file = async (name: string) => `sqlite:${join(folder, name)}`
   const clocks: Record<string, Pick<Watching, 'newUrl' | 'start'>> = {

@@ -3,19 +3,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseAmount } from '../../../src/core/money/amount.ts'
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { audit } from '../../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { findPendingDeposits } from '../../../src/modules/deposits/find-pending-deposits.ts'
-import { attentionOfAllDeposits } from '../../../src/modules/deposits/repository.ts'
+import { depositsInAttention } from '../../../src/modules/deposits/repository.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
 import type { Network } from '../../../src/modules/networks/network.ts'
-import { confirmationsNeeded } from '../../../src/modules/networks/network.ts'
+import { requiredConfirmations } from '../../../src/modules/networks/network.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { walletById } from '../../../src/modules/wallets/repository.ts'
-import { signerOf } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { signedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import { parseSigner } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { createSignedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import { perform } from '../../support/perform.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import { wallTime } from '../../support/times.ts'
 import type { Address, ChainNode, Sighting } from '../chain.ts'
@@ -58,7 +58,7 @@ const toldApart: Change = {
 type Way = { readonly name: string; readonly url: string; readonly workers: number }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const ways: Way[] = [
     { name: 'SQLite', url: `sqlite:${join(folder, 'one.sqlite')}`, workers: 1 },
     { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, workers: 2 },
@@ -92,7 +92,7 @@ async function watchOver(way: Way, { count, random, isControl }: Watching): Prom
   let server = await start()
   const addresses = await listAddresses(server)
   const chains = networks.map((network) => {
-    const place = { network, needed: confirmationsNeeded(network) }
+    const place = { network, needed: requiredConfirmations(network) }
     return startChain({ ...place, addresses: addresses.filter((address) => address.network === network) }, random)
   })
   const nodes = [startNode(chains, random), startNode(chains, random)]
@@ -170,11 +170,11 @@ function openWallets(url: string): Promise<Owned[]> {
   })
 }
 
-const signer = signerOf([secret])
+const signer = parseSigner([secret])
 let requests = 0
 
 function headersOver(content: string) {
-  return signedHeaders(`msg_${requests++}`, { body: content, signer, now: wallTime(Date.now()) })
+  return createSignedHeaders(`msg_${requests++}`, { body: content, signer, now: wallTime(Date.now()) })
 }
 
 async function listAddresses({ port }: Server): Promise<Address[]> {
@@ -184,7 +184,7 @@ async function listAddresses({ port }: Server): Promise<Address[]> {
   agent.destroy()
   if (answer.status !== 200) throw new Error(`the list of addresses was answered ${answer.status}: ${answer.text}`)
   const { data } = JSON.parse(answer.text) as { data: { addresses: Address[] } }
-  return data.addresses.map((address) => ({ ...address, needed: confirmationsNeeded(address.network as Network) }))
+  return data.addresses.map((address) => ({ ...address, needed: requiredConfirmations(address.network as Network) }))
 }
 
 type Telling = { readonly node: ChainNode; readonly rail: string; readonly random: () => number }
@@ -247,7 +247,7 @@ function judge(url: string, { wallets, nodes }: Judging) {
   return opened(url, async (db) => {
     const final = new Map(nodes.flatMap((node) => [...node.final]))
     const attention = new Map(
-      (await attentionOfAllDeposits(db, { limit: 1_000_000 })).map((each) => [each.reference, each]),
+      (await depositsInAttention(db, { limit: 1_000_000 })).map((each) => [each.reference, each]),
     )
     const faults: string[] = []
     for (const { merchantId, walletId, ref } of wallets) {
@@ -263,7 +263,7 @@ function judge(url: string, { wallets, nodes }: Judging) {
     const unseen = lost.filter((name) => !attention.has(name))
     if (unseen.length > 0) faults.push(`${unseen.length} that were credited are gone, and nobody is told`)
     if ([...attention.keys()].some((name) => !final.has(name))) faults.push('one needs a person, and was not credited')
-    const { balanced } = await audit(createService({ db, mode: 'sandbox' }))
+    const { balanced } = await auditBooks(createService({ db, mode: 'sandbox' }))
     if (!balanced) faults.push('the books do not balance')
     const figure = `${final.size} transfers credited, ${new Set(lost).size} of them gone later, ${attention.size} in attention`
     return { faults, figure, credited: final.size }

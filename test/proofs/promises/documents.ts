@@ -5,7 +5,7 @@ import { getNullableType, isLeafType } from 'graphql'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 import { startOptions } from '../../support/start-options.ts'
 import { connections, send } from '../clients.ts'
-import { heldBy } from '../held.ts'
+import { measureHeld } from '../held.ts'
 import { memoryOf } from '../process-memory.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
@@ -31,8 +31,8 @@ const mostGrowth = 100
 
 const keepsPlans = {
   file: 'src/graphql/plan/plans.ts',
-  from: 'const membersKept = 60_000',
-  to: 'const membersKept = Number.POSITIVE_INFINITY',
+  from: 'const defaultMaxMembers = 60_000',
+  to: 'const defaultMaxMembers = Number.POSITIVE_INFINITY',
 }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
@@ -63,7 +63,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     await Promise.all(Array.from({ length: 16 }, () => client(until)))
     await wait(500)
     const processMegabytes = memoryOf(server.child.pid ?? 0)
-    return { processMegabytes, heapMegabytes: (await heldBy(server, probe)).heapBytes / 2 ** 20 }
+    return { processMegabytes, heapMegabytes: (await measureHeld(server, probe)).heapBytes / 2 ** 20 }
   }
   const half = await sendUntil(count / 2)
   const end = await sendUntil(count)

@@ -7,7 +7,7 @@ import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import { perform } from '../../support/perform.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import type { Change } from '../changed-source.ts'
 import type { Answer, Request } from '../clients.ts'
 import { connections, payoutBody, send } from '../clients.ts'
@@ -57,7 +57,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const outcomes = [await watch(sqlite, { kills: kills[length], seed })]
 
   // Only services die here.
-  const server = await startPostgresServer(careless)
+  const server = await startPostgresServer(nonDurableSettings)
   try {
     const url = await newPostgresDatabase(server, 'events')
     const apiKey = await fillDatabase(url)

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { fill } from '../../../src/demo/load/seed.ts'
+import { seedLoadData } from '../../../src/demo/load/seed.ts'
 import { payouts } from '../../../src/modules/payouts/list.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import type { Change } from '../changed-source.ts'
-import { addedUp, comparedByPython, leftBehind, runExport } from '../exported.ts'
+import { comparedByPython, leftoverFiles, runExport, sumExport } from '../exported.ts'
 import { payFor } from '../payout-load.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { fillDatabase, startMain } from '../server.ts'
@@ -59,12 +59,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const walMb = statSync(`${file('payouts.sqlite')}-wal`).size / 1024 / 1024
   await server.kill('SIGTERM')
 
-  const told = await addedUp(file('all.ndjson'))
+  const told = await sumExport(file('all.ndjson'))
   const read = await comparedByPython(file('all.csv'), file('all.ndjson'))
   faults.push(...told.faults, ...read.faults)
   if (large > small * mostGrowth)
     faults.push(`ten times as much takes ${large.toFixed(0)} MB and not ${small.toFixed(0)}`)
-  if (lost.code === 0 || leftBehind(file('lost.csv')).length > 0) faults.push('an export that loses a line is written')
+  if (lost.code === 0 || leftoverFiles(file('lost.csv')).length > 0)
+    faults.push('an export that loses a line is written')
   if (paid === 0) faults.push('nothing was paid meanwhile')
   const figure =
     `${told.lines.toLocaleString('en')} payouts at a peak of ${large.toFixed(0)} MB, a tenth at ${small.toFixed(0)}; ` +
@@ -83,7 +84,7 @@ async function fillWith(url: string, count: number, seed: number): Promise<strin
   })
   const service = createService({ db, mode: 'sandbox' })
   const sizes = { merchants: 1, customers: 10, methods: 20, wallets: 10, payouts: count, seed }
-  const [merchant] = await fill(service, sizes)
+  const [merchant] = await seedLoadData(service, sizes)
   const context = createContext(service, merchant?.id ?? '')
   const { items } = await payouts.page(context, { page: (count * 9) / 10, limit: 1 })
   await db.close()

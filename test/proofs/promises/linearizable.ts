@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseAmount } from '../../../src/core/money/amount.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'
 import { faultOfHistory } from '../linearizability.ts'
@@ -45,8 +45,8 @@ const readsOn: readonly Change[] = [
   },
   {
     file: 'src/app/serve.ts',
-    from: 'lineToWriter(writerPath, started.db.refresh)',
-    to: 'lineToWriter(writerPath, () => {})',
+    from: 'connectToWriter(writerPath, started.db.refresh)',
+    to: 'connectToWriter(writerPath, () => {})',
   },
 ]
 
@@ -54,7 +54,7 @@ type Seen = { unknown: number; refused: number; readonly faults: string[]; reado
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const random = randomFrom(seed)
-  const postgres = isControl ? null : await startPostgresServer(careless)
+  const postgres = isControl ? null : await startPostgresServer(nonDurableSettings)
   const seen: Seen = { unknown: 0, refused: 0, faults: [], disorders: [] }
   const count = isControl ? 1 : histories[length]
   try {

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
-import { beginningOf } from '../beginning-of.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
+import { readBeginning } from '../beginning-of.ts'
 import { changeSource } from '../changed-source.ts'
 import type { DemoService } from '../demo-service.ts'
 import type { GraphqlInput, Things } from '../graphql-inputs.ts'
@@ -60,7 +60,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const tally: Tally = { answers: new Map(), broken: { failure: 0, nameless: 0 }, smallest: null }
   // A few suffice to break what has no protection.
   const trial = { count: inputs[length] / (isControl ? 40 : 4), seed: seed | 0, isControl, tally }
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const urls = [`sqlite:${join(folder, 'payouts.sqlite')}`, postgres.url('postgres')]
   const demos = await Promise.all(urls.map((url) => startDemo(url)))
   try {
@@ -226,7 +226,7 @@ async function send({ server, apiKey }: DemoService, url: string, sent: Sent): P
     ...(sent.body !== undefined && { payload: sent.body }),
   })
   const { statusCode } = answered
-  const body = await beginningOf(answered.stream())
+  const body = await readBeginning(answered.stream())
   // An export is a file of another kind, which nothing refuses.
   if (statusCode === 200 && /csv|ndjson|xml/.test(String(answered.headers['content-type']))) {
     return { status: statusCode, body: null }

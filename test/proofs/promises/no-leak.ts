@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Request, Target } from '../clients.ts'
 import { connections, payoutBody, send } from '../clients.ts'
-import type { Held } from '../heap-probe.ts'
-import { heldBy } from '../held.ts'
+import type { HeldResources } from '../heap-probe.ts'
+import { measureHeld } from '../held.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 import { makeDatabase, startProgram } from '../server.ts'
@@ -62,7 +62,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   for (let i = 0; i < size.looks; i++) {
     // What nobody lets go of shows sooner.
     if (i > 0) await load.goOn(Math.min(size.loadMs / (size.looks - 1), isControl ? 1_500 : Number.POSITIVE_INFINITY))
-    looks.push({ ...(await heldBy(server, probe)), requests: load.answered() })
+    looks.push({ ...(await measureHeld(server, probe)), requests: load.answered() })
     logBytes = Math.max(logBytes, statSync(`${path}-wal`).size)
   }
   await server.kill('SIGTERM')
@@ -81,7 +81,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   return { isHeld: isFlat && failed.length === 0, figure }
 }
 
-type Look = Held & { readonly requests: number }
+type Look = HeldResources & { readonly requests: number }
 
 /** Bytes that each request adds, as the line through all looks has it. */
 function slopeOf(looks: readonly Look[]): number {

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import type { Answer, Target } from '../clients.ts'
 import { connections, send } from '../clients.ts'
-import type { Door } from '../keyed-payout.ts'
-import { doors, keyedPayout, paidId } from '../keyed-payout.ts'
+import type { KeyedApi } from '../keyed-payout.ts'
+import { keyedApis, keyedPayout, paidId } from '../keyed-payout.ts'
 import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 import { makeDatabase, startMain } from '../server.ts'
@@ -26,7 +26,7 @@ export const proof: Proof = {
 
 /** What was answered: by key and door, the different answers; and how many of each key were not marked as replayed. */
 type Log = {
-  readonly answers: Map<string, Record<Door, Set<string>>>
+  readonly answers: Map<string, Record<KeyedApi, Set<string>>>
   readonly firsts: Map<string, number>
   readonly faults: string[]
   answered: number
@@ -47,7 +47,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const agent = connections(1)
     // Everyone walks through the keys in the same order, so that each is asked for by many at once, to the end.
     for (let at = 0; at < keyCount; at++) {
-      const door = doors[Math.floor(random() * doors.length)] as Door
+      const door = keyedApis[Math.floor(random() * keyedApis.length)] as KeyedApi
       await askUntilAnswered(where, agent, { key: `key ${at}`, door, log, changesKey: isControl })
     }
     agent.destroy()
@@ -75,7 +75,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 async function askUntilAnswered(
   where: () => Promise<Target>,
   agent: Agent,
-  { key, door, log, changesKey }: { key: string; door: Door; log: Log; changesKey: boolean },
+  { key, door, log, changesKey }: { key: string; door: KeyedApi; log: Log; changesKey: boolean },
 ): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const target = await where()
@@ -87,7 +87,7 @@ async function askUntilAnswered(
   }
 }
 
-function keep(log: Log, key: string, door: Door, { status, headers, text }: Answer): void {
+function keep(log: Log, key: string, door: KeyedApi, { status, headers, text }: Answer): void {
   const { answers, firsts, faults } = log
   log.answered++
   if (status !== 200) faults.push(`${key} at ${door} was answered with ${status}: ${text}`)

@@ -21,14 +21,14 @@ type Size = {
   readonly floodMs: number
   readonly measureMs: number
   readonly connections: number
-  readonly queueLimit: number
+  readonly maxQueuedWrites: number
 }
 
 /** Ten times as many connections as may wait; where there is little time, both are a tenth of what they are. */
 const sizes: Record<Length, Size> = {
-  ci: { floodMs: 2_000, measureMs: 500, connections: 2_000, queueLimit: 200 },
-  quick: { floodMs: 2_000, measureMs: 500, connections: 2_000, queueLimit: 200 },
-  long: { floodMs: 60_000, measureMs: 5_000, connections: 15_000, queueLimit: 1_500 },
+  ci: { floodMs: 2_000, measureMs: 500, connections: 2_000, maxQueuedWrites: 200 },
+  quick: { floodMs: 2_000, measureMs: 500, connections: 2_000, maxQueuedWrites: 200 },
+  long: { floodMs: 60_000, measureMs: 5_000, connections: 15_000, maxQueuedWrites: 1_500 },
 }
 
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
@@ -36,8 +36,8 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
   const queue: Change = {
     file: 'src/database/deadline.ts',
-    from: 'export const queueLimit = 10_000',
-    to: `export const queueLimit = ${isControl ? 'Infinity' : size.queueLimit}`,
+    from: 'export const maxQueuedWrites = 10_000',
+    to: `export const maxQueuedWrites = ${isControl ? 'Infinity' : size.queueLimit}`,
   }
   const unlimited = await startMain({ url, changes: [queue] })
   const payouts = await overload(unlimited, { ...size, request: payoutRequest(apiKey), capacity: null })

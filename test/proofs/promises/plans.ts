@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import type { Change } from '../changed-source.ts'
 import { changeSource } from '../changed-source.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
@@ -31,7 +31,7 @@ const removed: Readonly<Record<string, Change>> = {
 
 async function run({ seed, length, folder, isControl }: Run): Promise<Outcome> {
   if (isControl) changeSource(Object.values(removed))
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const urls = [`sqlite:${join(folder, 'payouts.sqlite')}`, postgres.url('postgres')]
   try {
     const worlds = await Promise.all(urls.map(openWorld))
@@ -52,7 +52,7 @@ async function run({ seed, length, folder, isControl }: Run): Promise<Outcome> {
 }
 
 async function compare({ ways, known }: World, seed: number, count: number): Promise<Outcome> {
-  const { anyDocuments } = await import('../../graphql/support/any-document.ts')
+  const { randomDocuments: anyDocuments } = await import('../../graphql/support/any-document.ts')
   const { compareWays } = await import('../../graphql/support/two-ways.ts')
   const seen = await compareWays(ways, anyDocuments(randomFrom(seed), known), count)
   const withoutErrors = seen.count - seen.withErrors
@@ -66,7 +66,7 @@ async function compare({ ways, known }: World, seed: number, count: number): Pro
 
 /** Whether anything that was taken away stays unseen, by the documents that ask for it and for nothing else of that. */
 async function showRemoved({ ways, known }: World, seed: number): Promise<Outcome> {
-  const { anyDocuments } = await import('../../graphql/support/any-document.ts')
+  const { randomDocuments: anyDocuments } = await import('../../graphql/support/any-document.ts')
   const { compareWays } = await import('../../graphql/support/two-ways.ts')
   const fields = Object.keys(removed)
   const counts: number[] = []
@@ -81,7 +81,7 @@ async function showRemoved({ ways, known }: World, seed: number): Promise<Outcom
   return { isHeld: counts.includes(0), figure }
 }
 
-type Document = import('../../graphql/support/two-ways.ts').Document
+type Document = import('../../graphql/support/two-ways.ts').RequestDocument
 type World = Awaited<ReturnType<typeof openWorld>>
 
 /** A database with some of everything, and both ways of asking for it. */
@@ -89,8 +89,8 @@ async function openWorld(url: string) {
   const { openDatabase } = await import('../../../src/database/open-database.ts')
   const { createService } = await import('../../../src/operations/context.ts')
   const { setRate } = await import('../../../src/modules/pricing/rates/set-rate.ts')
-  const { whatIsKnown } = await import('../../graphql/support/any-document.ts')
-  const { fillRichly } = await import('../../graphql/support/rich-world.ts')
+  const { collectKnownValues: whatIsKnown } = await import('../../graphql/support/any-document.ts')
+  const { seedRichData: fillRichly } = await import('../../graphql/support/rich-world.ts')
   const { bothWays } = await import('../../graphql/support/two-ways.ts')
   const onFatal = (error: unknown) => {
     throw error

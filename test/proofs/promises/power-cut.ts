@@ -32,8 +32,8 @@ const file = 'src/database/sqlite/sqlite-connection.ts'
 const syncsSeldom: readonly Change[] = [
   {
     file,
-    from: "useWriteAheadLog(raw)\n    raw.pragma('synchronous = FULL')",
-    to: "useWriteAheadLog(raw)\n    raw.pragma('synchronous = NORMAL')",
+    from: "enableWal(raw)\n    raw.pragma('synchronous = FULL')",
+    to: "enableWal(raw)\n    raw.pragma('synchronous = NORMAL')",
   },
   { file, from: '!== 2)', to: '!== 1)' },
 ]

@@ -24,9 +24,9 @@ export const proof: Proof = {
 
 const answersEarly: Change = {
   file: 'src/database/sqlite/sqlite-writer.ts',
-  from: '    if (!group.isOver) commitGroup(group)\n  }',
+  from: '    if (!group.isOver) commitBatch(group)\n  }',
   to: `    for (const { outcome, resolve } of group.members) if (outcome && 'result' in outcome) resolve(outcome.result)
-    setTimeout(commitGroup, 50, group)
+    setTimeout(commitBatch, 50, group)
   }`,
 }
 

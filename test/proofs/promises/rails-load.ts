@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../src/database/database.ts'
 import { openDatabase } from '../../../src/database/open-database.ts'
 import { sandboxRailName } from '../../../src/modules/rail-orders/sandbox-accounts.ts'
-import { dueQuestions, dueSubmissions, openTransferCounts } from '../../../src/modules/rails/repository.ts'
+import { duePolls, dueSubmissions, openRailOrderCounts } from '../../../src/modules/rails/repository.ts'
 import { median } from '../../bench/statistics.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import { processorTimeOf } from '../../support/processor-time.ts'
 import { dueTime } from '../../support/times.ts'
@@ -42,15 +42,15 @@ export const proof: Proof = {
 
 const unlimited: Change = {
   file: 'src/modules/rails/adapters/sandbox-rail.ts',
-  from: 'callsAtOnce: 2',
-  to: 'callsAtOnce: 10_000',
+  from: 'maxConcurrentCalls: 2',
+  to: 'maxConcurrentCalls: 10_000',
 }
 
 /** A way to run the service. */
 type Way = { readonly name: string; readonly url: string; readonly workers: number }
 
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const ways: Way[] = [
     { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, workers: 1 },
     { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, workers: 2 },
@@ -119,7 +119,7 @@ async function loadOnce({ child, port }: Server, { apiKey, accountNumber, forMs,
   const before = cpuMs()
   const accepted = await payFor({ port, apiKey }, { clients, forMs, accountNumber })
   const endedAt = performance.now()
-  const left = (await openTransferCounts(db, {})).reduce((sum, { rowCount }) => sum + Number(rowCount), 0)
+  const left = (await openRailOrderCounts(db, {})).reduce((sum, { rowCount }) => sum + Number(rowCount), 0)
   // Nothing of this round is at work in the next.
   while (await isAnyOpen(db)) await delay(20)
   return { accepted, left, drainMs: performance.now() - endedAt, cpuMs: cpuMs() - before }
@@ -127,7 +127,7 @@ async function loadOnce({ child, port }: Server, { apiKey, accountNumber, forMs,
 
 async function isAnyOpen(db: Database): Promise<boolean> {
   const any = { rail: sandboxRailName, now: dueTime(Number.MAX_SAFE_INTEGER), limit: 1 }
-  return [...(await dueSubmissions(db, any)), ...(await dueQuestions(db, any))].length > 0
+  return [...(await dueSubmissions(db, any)), ...(await duePolls(db, any))].length > 0
 }
 
 function judge(seen: Record<Kind, readonly Round[]>, forMs: number): Outcome {

@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '../../../src/database/open-database.ts'
-import { audit } from '../../../src/modules/audit/audit.ts'
+import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { createService } from '../../../src/operations/context.ts'
 import { freePort } from '../../support/free-port.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import { decisionOf, readBooks } from '../bank-books.ts'
 import type { Change } from '../changed-source.ts'
@@ -52,16 +52,16 @@ const faster: readonly Change[] = [
   { file: 'src/modules/rails/orders/worker.ts', from: 'const lookEveryMs = 1_000', to: 'const lookEveryMs = 20' },
   {
     file: 'src/modules/rails/orders/receive-reports.ts',
-    from: 'const leftAfterMs = 10_000',
-    to: 'const leftAfterMs = 200',
+    from: 'const unreadAfterMs = 10_000',
+    to: 'const unreadAfterMs = 200',
   },
 ]
 
 const unknownIsFailed: readonly Change[] = [
   {
     file: 'src/modules/rails/orders/record-answer.ts',
-    from: "  if (transfer.state !== 'SUBMITTING') return changeTransfer(tx, transfer, again)\n",
-    to: "  if (transfer.state !== 'SUBMITTING') return changeTransfer(tx, transfer, again)\n  if (failure) return applyReport(tx, context, { transfer, report: { state: 'REJECTED' }, isAnswer: true })\n",
+    from: "  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)\n",
+    to: "  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)\n  if (failure) return applyReport(tx, context, { transfer, report: { state: 'REJECTED' }, isAnswer: true })\n",
   },
 ]
 
@@ -71,7 +71,7 @@ const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 type Way = { readonly name: string; readonly url: string; readonly groups: number; readonly workers: number }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const ways: Way[] = [
     { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, groups: 1, workers: 1 },
     { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, groups: 1, workers: 2 },
@@ -272,7 +272,7 @@ async function judge({ url, decided, file, kills }: Judged): Promise<Outcome> {
     const isPaidThere = ordered.has(orderId) && decisionOf(orderId) !== 'REJECTED'
     return (status === 'FAILED' && isPaidThere) || (status !== 'FAILED' && status !== 'PROCESSING' && !isPaidThere)
   }).length
-  const { balanced } = await withDatabase(url, (service) => audit(service))
+  const { balanced } = await withDatabase(url, (service) => auditBooks(service))
   const figure =
     `${decided.length} payouts, ${kills} kills, ${books.length} orders there, ${twice} twice, ${invented} of nobody, ` +
     `${differing} differing, ${stuck} stuck${balanced ? '' : ', the books do not balance'}`

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from '../../../src/database/database.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import type { CanaryRequest } from '../canaries.ts'
 import { changeSource } from '../changed-source.ts'
 import type { DemoService } from '../demo-service.ts'
@@ -37,7 +37,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   } else {
     const all = Array.from({ length: repeats[length] }, () => [null, ...failures]).flat()
     await watchService(sqlite, { ...watching, failures: all })
-    const postgres = await startPostgresServer(careless)
+    const postgres = await startPostgresServer(nonDurableSettings)
     // The doors can't tell the engines apart, so of its failures one suffices where there is little time.
     await watchService(postgres.url('postgres'), { ...watching, failures: length === 'long' ? all : all.slice(0, 2) })
     await postgres.remove()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Event } from '../../../src/modules/outbox/event.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import type { AdverseReceivers, Kind } from '../adverse-receivers.ts'
 import type { AdverseWorld, Endpoint, Merchant } from '../adverse-world.ts'
 import type { Change } from '../changed-source.ts'
@@ -47,19 +47,19 @@ export const proof: Proof = {
 const anyPlace: readonly Change[] = [
   {
     file: 'src/modules/webhooks/dispatcher/fair-scheduler.ts',
-    from: 'const [mostAtOnce, mostToDoubtful] = [64, 32]',
-    to: 'const [mostAtOnce, mostToDoubtful] = [64, 64]',
+    from: 'const [maxInFlight, maxUnhealthyInFlight] = [64, 32]',
+    to: 'const [maxInFlight, maxUnhealthyInFlight] = [64, 64]',
   },
   {
     file: 'src/modules/webhooks/dispatcher/fair-scheduler.ts',
-    from: 'const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 4]',
-    to: 'const [mostOfMerchant, mostToDoubtfulOfMerchant] = [8, 8]',
+    from: 'const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]',
+    to: 'const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 8]',
   },
 ]
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   changeSource(isControl ? anyPlace : [])
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const outcomes: Outcome[] = []
   try {
     const urls = [`sqlite:${join(folder, 'payouts.sqlite')}`, await newPostgresDatabase(postgres, 'webhooks')]

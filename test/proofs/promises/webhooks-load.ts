@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesUnder, processorTimeOf } from '../../support/processor-time.ts'
 import type { Change } from '../changed-source.ts'
 import { unthrottled } from '../changes.ts'
@@ -54,7 +54,7 @@ type Way = { readonly name: string; readonly url: string; readonly groups: numbe
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const changes = [looksOften, ...(isControl ? [unthrottled] : [])]
   const asked = { events: isControl ? eventsOfControl : eventsOf[length], rounds: rounds[length], changes }
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const ways: Way[] = [
     { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, groups: 1, workers: 1 },
     { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, groups: 1, workers: 2 },

@@ -7,9 +7,9 @@ import type { Event } from '../../../src/modules/outbox/event.ts'
 import { eventId } from '../../../src/modules/outbox/event.ts'
 import { eventsAfter } from '../../../src/modules/outbox/repository.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
-import { dullCustomer } from '../../support/bodies.ts'
+import { sampleCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
-import { careless, startPostgresServer } from '../../support/postgres-server.ts'
+import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
 import { processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'
 import { unthrottled } from '../changes.ts'
@@ -68,7 +68,7 @@ type Way = { readonly name: string; readonly url: string; readonly groups: numbe
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const random = randomFrom(seed)
-  const postgres = await startPostgresServer(careless)
+  const postgres = await startPostgresServer(nonDurableSettings)
   const ways: Way[] = [
     { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, groups: 1, workers: 1 },
     { name: 'WORKERS=2', url: `sqlite:${join(folder, 'two.sqlite')}`, groups: 1, workers: 2 },
@@ -149,7 +149,7 @@ async function makeCustomers(url: string, apiKey: string) {
   const { merchantId } = await authenticate(service, apiKey)
   const context = createContext(service, merchantId)
   const ids: string[] = []
-  for (let made = 0; made < objects; made++) ids.push((await perform(createCustomer, context, dullCustomer)).id)
+  for (let made = 0; made < objects; made++) ids.push((await perform(createCustomer, context, sampleCustomer)).id)
   await db.close()
   return { merchantId, ids }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { answerLimitMs } from '../../../src/database/deadline.ts'
+import { writeTimeoutMs } from '../../../src/database/deadline.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 import type { Change } from '../changed-source.ts'
 import type { Answer, PayoutLog, Request } from '../clients.ts'
@@ -18,7 +18,7 @@ const rounds = { ci: 8, quick: 12, long: 212 }
 const stopEvery = 20
 
 /** Beyond its limit a request is granted what a busy machine may need to answer it. */
-const silenceMs = answerLimitMs + 5_000
+const silenceMs = writeTimeoutMs + 5_000
 
 export const proof: Proof = {
   promise:

@@ -1,6 +1,6 @@
 import { checkAba } from './aba.ts'
 import { checkBic } from './bic.ts'
-import type { Check } from './check.ts'
+import type { IdentifierCheck } from './check.ts'
 import { checkIban } from './iban.ts'
 import { checkNuban } from './nuban.ts'
 import { checkSortCode } from './sort-code.ts'
@@ -21,7 +21,7 @@ export type BankDetails = {
  *
  * The account number is checked for NGN only: no other currency of the contract has check digits that one rule covers.
  */
-export function checkBankDetails(details: BankDetails): Check[] {
+export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
   const { currency, sortCode, swiftCode, routingNumber, iban } = details
   const checks = [
     currency === 'NGN' ? checkNuban(details) : null,

@@ -1,7 +1,7 @@
-import { describedValues } from '../../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 
 /** What can be checked about an identifier without asking anybody (ruling 23). */
-export const checkCodes = describedValues({
+export const checkCodes = defineEnum({
   NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
   IBAN: 'The country, structure and check digits of an IBAN.',
   BIC: 'The form and country of a SWIFT code.',
@@ -15,7 +15,7 @@ export const checkCodes = describedValues({
 /** One of `checkCodes`. */
 export type CheckCode = (typeof checkCodes)[number]
 
-export const checkOutcomes = describedValues({
+export const checkOutcomes = defineEnum({
   PASSED: 'Nothing is wrong with the identifier in itself.',
   FAILED: 'The identifier is probably mistyped. It is accepted nevertheless.',
 })
@@ -26,16 +26,29 @@ export const checkOutcomes = describedValues({
  * `field` is its camelCase name, such as `accountNumber`. `message` is made of fixed sentences, never of the identifier,
  * because findings reach logs and account numbers must not.
  */
-export type Check = { field: string; code: CheckCode; outcome: (typeof checkOutcomes)[number]; message: string }
+export type IdentifierCheck = {
+  field: string
+  code: CheckCode
+  outcome: (typeof checkOutcomes)[number]
+  message: string
+}
 
 /** The finding about `field`: failed with the sentence that says why, or passed where `fault` is null. */
-export function finding({ field, code, fault }: { field: string; code: CheckCode; fault: string | null }): Check {
+export function toIdentifierCheck({
+  field,
+  code,
+  fault,
+}: {
+  field: string
+  code: CheckCode
+  fault: string | null
+}): IdentifierCheck {
   if (fault !== null) return { field, code, outcome: 'FAILED', message: fault }
-  return { field, code, outcome: 'PASSED', message: passed[code] }
+  return { field, code, outcome: 'PASSED', message: passedMessages[code] }
 }
 
 /** Says what was verified and no more: none of these checks knows whether the account exists. */
-const passed: Record<CheckCode, string> = {
+const passedMessages: Record<CheckCode, string> = {
   NUBAN: 'The check digit of the account number fits the bank code.',
   IBAN: 'The country, structure and check digits of the IBAN are right.',
   BIC: 'The form and country of the BIC are right.',

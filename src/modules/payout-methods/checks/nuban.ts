@@ -1,4 +1,4 @@
-import { type Check, finding } from './check.ts'
+import { type IdentifierCheck, toIdentifierCheck } from './check.ts'
 import { weightedSum } from './weighted-sum.ts'
 
 /**
@@ -7,15 +7,21 @@ import { weightedSum } from './weighted-sum.ts'
  *
  * @returns null where no check is possible, because the bank code is not one that the CBN assigned
  */
-export function checkNuban({ accountNumber, bankCode }: { accountNumber: string; bankCode: string }): Check | null {
+export function checkNuban({
+  accountNumber,
+  bankCode,
+}: {
+  accountNumber: string
+  bankCode: string
+}): IdentifierCheck | null {
   const institution = institutionCode(bankCode)
   const isWellFormed = /^\d{10}$/.test(accountNumber)
   if (isWellFormed && institution === null) return null
 
   const fault = isWellFormed
-    ? checkDigitFault(`${institution}${accountNumber}`)
+    ? checkDigitError(`${institution}${accountNumber}`)
     : 'A Nigerian account number (NUBAN) has ten digits.'
-  return finding({ field: 'accountNumber', code: 'NUBAN', fault })
+  return toIdentifierCheck({ field: 'accountNumber', code: 'NUBAN', fault })
 }
 
 /**
@@ -32,7 +38,7 @@ function institutionCode(bankCode: string): string | null {
   return null
 }
 
-function checkDigitFault(digits: string): string | null {
+function checkDigitError(digits: string): string | null {
   const sum = weightedSum(digits.slice(0, -1), [3, 7, 3]) + Number(digits.slice(-1))
   return sum % 10 === 0
     ? null

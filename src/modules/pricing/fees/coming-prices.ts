@@ -9,15 +9,15 @@ import { fees } from './fees.ts'
  * A line for each rate and fee that is set for later and not cancelled: a clock that was ahead may have left one that nobody
  * remembers. Two looks along an index for each pair of assets.
  */
-export async function comingPrices({ db, wallClock }: Service): Promise<string[]> {
+export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())
   const assets = await assetCodesWithNetworks(db)
   const codesOf = (type: 'STABLECOIN' | 'FIAT') =>
     assets.filter(({ assetType }) => assetType === type).map(({ code }) => code)
   const pairs = codesOf('STABLECOIN').flatMap((from) => codesOf('FIAT').map((to) => [from, to] as const))
   const lines = pairs.map(async ([from, to]) => {
-    const comingRates = await rates.coming(db, { fromCode: from, toCode: to, at })
-    const comingFees = await fees.coming(db, { assetCode: from, recipientCurrency: to, at })
+    const comingRates = await rates.upcoming(db, { fromCode: from, toCode: to, at })
+    const comingFees = await fees.upcoming(db, { assetCode: from, recipientCurrency: to, at })
     return [
       ...comingRates.map(({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`),
       ...comingFees.map(

@@ -1,12 +1,12 @@
-import { datedPrices } from '../effective-dated.ts'
-import { allFees, feesFrom, setFeeCancelled } from './repository.ts'
+import { effectiveDatedPrices } from '../effective-dated.ts'
+import { allFees, feesEffectiveFrom, setFeeCancelled } from './repository.ts'
 
 /** What is done with fees as with rates. */
-export const fees = datedPrices({
+export const fees = effectiveDatedPrices({
   name: 'fees',
   noun: 'Fee',
   pair: ['assetCode', 'recipientCurrency'],
-  rowsFrom: feesFrom,
+  rowsFrom: feesEffectiveFrom,
   allRows: allFees,
   setCancelled: setFeeCancelled,
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../../core/errors.ts'
-import { oneOf, optional, parse, refuse, text } from '../../../core/input.ts'
+import type { FieldError } from '../../../core/errors.ts'
+import { oneOf, optional, parseInput, rejectField, text } from '../../../core/input.ts'
 import { parseAmount } from '../../../core/money/amount.ts'
 import { parsePercent } from '../../../core/money/pricing.ts'
 import type { Service } from '../../../operations/context.ts'
@@ -18,7 +18,7 @@ export const SetFeeInput = z.object({
     .default('0')
     .transform(
       (value, context) =>
-        parseAmount(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a decimal of at most eight places'),
+        parseAmount(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a decimal of at most eight places'),
     ),
   percent: z
     .string()
@@ -26,7 +26,7 @@ export const SetFeeInput = z.object({
     .transform(
       (value, context) =>
         parsePercent(value) ??
-        refuse(context, 'INVALID_FORMAT', 'must be a decimal from 0 to 100 of at most nine places'),
+        rejectField(context, 'INVALID_FORMAT', 'must be a decimal from 0 to 100 of at most nine places'),
     ),
   deductedFrom: optional(oneOf(feeSources)),
   effectiveAt: optional(z.iso.datetime()),
@@ -45,13 +45,13 @@ export async function setFee(
   input: z.input<typeof SetFeeInput>,
 ): Promise<Fee & { readonly later: readonly Fee[] }> {
   return service.db.write(async (tx) => {
-    const faults = fees.pairFaults(await assetCodesWithNetworks(tx), input)
+    const faults = fees.pairErrors(await assetCodesWithNetworks(tx), input)
     const {
       effectiveAt: asked,
       deductedFrom: source,
       ...fee
-    } = parse(SetFeeInput, input, [...faults, ...silenceFault(input)])
-    const { place, later } = await fees.placeOf(tx, service, { ...fee, asked })
+    } = parseInput(SetFeeInput, input, [...faults, ...missingPriceErrors(input)])
+    const { place, later } = await fees.nextRevision(tx, service, { ...fee, asked })
     const before = await feeInForce(tx, { ...fee, at: place.effectiveAt })
     const row = { ...fee, deductedFrom: source ?? before?.deductedFrom ?? 'BALANCE', ...place }
     await insertFee(tx, row)
@@ -60,7 +60,7 @@ export async function setFee(
 }
 
 /** That payouts cost nothing must be said: silence is a forgotten flag. */
-function silenceFault({ flat, percent }: z.input<typeof SetFeeInput>): FieldFault[] {
+function missingPriceErrors({ flat, percent }: z.input<typeof SetFeeInput>): FieldError[] {
   if (flat !== undefined || percent !== undefined) return []
   const message = 'is required where no percent is given; 0 means that payouts cost nothing'
   return [{ field: 'flat', code: 'MISSING_REQUIRED_FIELD', message }]

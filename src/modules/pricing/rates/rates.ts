@@ -1,12 +1,12 @@
-import { datedPrices } from '../effective-dated.ts'
-import { allRates, ratesFrom, setRateCancelled } from './repository.ts'
+import { effectiveDatedPrices } from '../effective-dated.ts'
+import { allRates, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
 
 /** What is done with rates as with fees. */
-export const rates = datedPrices({
+export const rates = effectiveDatedPrices({
   name: 'rates',
   noun: 'Rate',
   pair: ['fromCode', 'toCode'],
-  rowsFrom: ratesFrom,
+  rowsFrom: ratesEffectiveFrom,
   allRows: allRates,
   setCancelled: setRateCancelled,
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalidInput } from '../../../core/errors.ts'
-import { optional, parse, refuse, text } from '../../../core/input.ts'
-import { differenceInPercent, parseRate } from '../../../core/money/pricing.ts'
+import { optional, parseInput, rejectField, text } from '../../../core/input.ts'
+import { parseRate, percentChange } from '../../../core/money/pricing.ts'
 import type { Service } from '../../../operations/context.ts'
 import { assetCodesWithNetworks } from '../../asset-codes/list-asset-codes.ts'
 import type { Rate } from './rate.ts'
@@ -9,7 +9,7 @@ import { rates } from './rates.ts'
 import { insertRate, rateInForce } from './repository.ts'
 
 /** A rate that differs by more from the one that it takes over from is taken for a slip of the finger. */
-const largestDifference = 20
+const maxDifferencePercent = 20
 
 export const SetRateInput = z.object({
   fromCode: text(),
@@ -18,7 +18,7 @@ export const SetRateInput = z.object({
     .string()
     .transform(
       (value, context) =>
-        parseRate(value) ?? refuse(context, 'INVALID_FORMAT', 'must be a positive decimal of at most nine places'),
+        parseRate(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a positive decimal of at most nine places'),
     ),
   effectiveAt: optional(z.iso.datetime()),
   isForced: z.boolean().default(false),
@@ -37,10 +37,11 @@ export async function setRate(
   input: z.input<typeof SetRateInput>,
 ): Promise<Rate & { readonly later: readonly Rate[] }> {
   return service.db.write(async (tx) => {
-    const faults = rates.pairFaults(await assetCodesWithNetworks(tx), input)
-    const { isForced, effectiveAt: asked, ...pairAndRate } = parse(SetRateInput, input, faults)
-    const { place, later } = await rates.placeOf(tx, service, { ...pairAndRate, asked })
-    if (!isForced) refuseSlip(pairAndRate.rate, await rateInForce(tx, { ...pairAndRate, at: place.effectiveAt }))
+    const faults = rates.pairErrors(await assetCodesWithNetworks(tx), input)
+    const { isForced, effectiveAt: asked, ...pairAndRate } = parseInput(SetRateInput, input, faults)
+    const { place, later } = await rates.nextRevision(tx, service, { ...pairAndRate, asked })
+    if (!isForced)
+      rejectLargeDifference(pairAndRate.rate, await rateInForce(tx, { ...pairAndRate, at: place.effectiveAt }))
     const row = { ...pairAndRate, ...place }
     await insertRate(tx, row)
     return { ...row, later }
@@ -48,10 +49,10 @@ export async function setRate(
 }
 
 /** Only operators set rates, and only by the command that has this flag. */
-function refuseSlip(rate: string, before: Rate | null): void {
+function rejectLargeDifference(rate: string, before: Rate | null): void {
   if (before === null) return
-  const { percent, isOver } = differenceInPercent(before.rate, rate, largestDifference)
+  const { percent, isOver } = percentChange(before.rate, rate, maxDifferencePercent)
   if (!isOver) return
-  const message = `of ${rate} differs by ${percent} % from ${before.rate}, which is in force until then: more than ${largestDifference} % needs --force`
+  const message = `of ${rate} differs by ${percent} % from ${before.rate}, which is in force until then: more than ${maxDifferencePercent} % needs --force`
   throw invalidInput([{ field: 'rate', code: 'INVALID_PARAMETER', message }])
 }

@@ -1,44 +1,44 @@
-import type { ReportState, TransferReport } from '../../rail-orders/rail-order.ts'
-import type { Exchanged } from '../../webhooks/transport/http-exchange.ts'
-import { namesOrder, readCancelling, readReport } from './wire-format.ts'
+import type { BankReport, ReportState } from '../../rail-orders/rail-order.ts'
+import type { HttpResult } from '../../webhooks/transport/http-exchange.ts'
+import { hasOrderId, parseBankReport, parseCancellation } from './wire-format.ts'
 
 /** What a bank has said of an order, as far as it can be understood. */
-export type Seen = {
+export type BankResponse = {
   /** `null` where it did not answer. */
   readonly status: number | null
   readonly failure: string | null
   /** The state of the order, whatever the status. */
-  readonly report: TransferReport | null
+  readonly report: BankReport | null
   readonly cancelling: 'CANCELLED' | 'TOO_LATE' | null
   /** Whether it has the id of the order. */
   readonly isNamed: boolean
 }
 
-const nothing = { status: null, failure: null, report: null, cancelling: null, isNamed: false }
+const emptyResponse = { status: null, failure: null, report: null, cancelling: null, isNamed: false }
 
 // What states are answered with (RFC 9110): 200 and 201, 422 a rejection, 409 that it is too late.
-const [done, created, conflict, unprocessable] = [200, 201, 409, 422] as const
+const [ok, created, conflict, unprocessable] = [200, 201, 409, 422] as const
 
 /** What a bank's answer says of an order. */
-export function sayingOf(orderId: string, exchanged: Exchanged): Seen {
-  if ('kind' in exchanged) return { ...nothing, failure: exchanged.message }
+export function parseBankResponse(orderId: string, exchanged: HttpResult): BankResponse {
+  if ('kind' in exchanged) return { ...emptyResponse, failure: exchanged.message }
   const { status, isWhole, beginning } = exchanged
-  if (!isWhole) return { ...nothing, status, failure: 'more than 64 KiB' }
-  const answer = readCancelling(orderId, beginning)
-  const isOfStatus = answer !== null && status === { CANCELLED: done, TOO_LATE: conflict }[answer]
-  const report = readReport(orderId, beginning)
-  const isNamed = namesOrder(orderId, beginning)
+  if (!isWhole) return { ...emptyResponse, status, failure: 'more than 64 KiB' }
+  const answer = parseCancellation(orderId, beginning)
+  const isOfStatus = answer !== null && status === { CANCELLED: ok, TOO_LATE: conflict }[answer]
+  const report = parseBankReport(orderId, beginning)
+  const isNamed = hasOrderId(orderId, beginning)
   return { status, failure: null, report, cancelling: isOfStatus ? answer : null, isNamed }
 }
 
 /** Whether an answer is the state of an order, and its status says so too. */
-export function isState({ status, report }: Seen): boolean {
+export function hasValidState({ status, report }: BankResponse): boolean {
   if (report === null) return false
-  return status === done || status === created || (status === unprocessable && report.state === 'REJECTED')
+  return status === ok || status === created || (status === unprocessable && report.state === 'REJECTED')
 }
 
 /** What may become of each state. */
-const next: Readonly<Record<ReportState, readonly ReportState[]>> = {
+const possibleNextStates: Readonly<Record<ReportState, readonly ReportState[]>> = {
   ACCEPTED: ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'],
   COMPLETED: ['COMPLETED', 'RETURNED'],
   REJECTED: ['REJECTED'],
@@ -46,17 +46,18 @@ const next: Readonly<Record<ReportState, readonly ReportState[]>> = {
 }
 
 /** Whether two answers can be of one order, the first before the second: its state goes on, and its reference stays. */
-export function continues(before: Seen | undefined, now: Seen): boolean {
-  if (!before?.report || !now.report || !isState(before) || !isState(now)) return false
+export function isConsistentWith(before: BankResponse | undefined, now: BankResponse): boolean {
+  if (!before?.report || !now.report || !hasValidState(before) || !hasValidState(now)) return false
   const { reference } = before.report
   return (
-    next[before.report.state].includes(now.report.state) && (reference === null || reference === now.report.reference)
+    possibleNextStates[before.report.state].includes(now.report.state) &&
+    (reference === null || reference === now.report.reference)
   )
 }
 
 /** What was seen, in a few words. */
-export function told({ status, failure, report, cancelling, isNamed }: Seen): string {
-  const isAnswer = status === done || status === created || report !== null
+export function summarizeResponse({ status, failure, report, cancelling, isNamed }: BankResponse): string {
+  const isAnswer = status === ok || status === created || report !== null
   const unnamed = isAnswer && !isNamed && failure === null ? 'without the id of the order' : null
   const said = [report?.state, report?.reference, report?.code, cancelling, failure, unnamed].filter(
     (each) => each != null,

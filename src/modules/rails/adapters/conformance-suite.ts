@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { timestamp } from '../../../core/ids.ts'
-import { identifier, oneOf, optional, parse, positiveAmount, text } from '../../../core/input.ts'
+import { identifier, oneOf, optional, parseInput, positiveAmount, text } from '../../../core/input.ts'
 import { formatAmount } from '../../../core/money/amount.ts'
 import type { Service } from '../../../operations/context.ts'
-import { corridorTo, localRailTo, recipientCurrencies } from '../../payouts/payout.ts'
-import { newSharedSecret, signerOf } from '../../webhooks/transport/signing-secrets.ts'
-import type { Seen } from './bank-response.ts'
-import { continues, isState, sayingOf, told } from './bank-response.ts'
-import type { BankCall } from './http-client.ts'
-import { bankAt, messageId } from './http-client.ts'
-import type { HttpRailAt } from './http-rail.ts'
+import { corridorTo, localTransferTypeFor, recipientCurrencies } from '../../payouts/payout.ts'
+import { generateSharedSecret, parseSigner } from '../../webhooks/transport/signing-secrets.ts'
+import type { BankResponse } from './bank-response.ts'
+import { hasValidState, isConsistentWith, parseBankResponse, summarizeResponse } from './bank-response.ts'
+import type { BankRequest } from './http-client.ts'
+import { createBankClient, messageId } from './http-client.ts'
+import type { HttpRailConfig } from './http-rail.ts'
 import { bankLimits } from './http-rail.ts'
-import type { Order } from './rail.ts'
-import { orderBody } from './wire-format.ts'
+import type { PaymentInstruction } from './rail.ts'
+import { encodePaymentInstruction } from './wire-format.ts'
 
 export const CheckRailInput = z.object({
   accountNumber: identifier(),
@@ -22,19 +22,22 @@ export const CheckRailInput = z.object({
   amount: optional(positiveAmount()),
   currency: optional(oneOf(recipientCurrencies)),
 })
-type Account = z.output<typeof CheckRailInput>
+type TestAccount = z.output<typeof CheckRailInput>
 
 /** What became of one rule. */
-export type Checked = { readonly rule: string; readonly result: 'pass' | 'FAIL'; readonly seen: string }
+export type RuleResult = { readonly rule: string; readonly result: 'pass' | 'FAIL'; readonly seen: string }
 
 /** A rule in words, and whether a bank keeps it, by what was seen. */
-type Rule = readonly [rule: string, look: (bank: CheckedBank) => Promise<readonly [isKept: boolean, seen: string]>]
+type ConformanceRule = readonly [
+  rule: string,
+  look: (bank: BankUnderTest) => Promise<readonly [isKept: boolean, seen: string]>,
+]
 
 /** Requests that are made at once of one order. */
-const atOnce = 8
+const concurrentSubmissions = 8
 
 /** Older than a bank may take. */
-const tooOldMs = 600_000
+const expiredAgeMs = 600_000
 
 /**
  * Tries at a bank every rule that it must keep (docs/guides/rails.md), with a few orders to an account of whoever asks.
@@ -45,14 +48,14 @@ const tooOldMs = 600_000
  */
 export async function checkRail(
   service: Service,
-  at: HttpRailAt,
+  at: HttpRailConfig,
   input: z.input<typeof CheckRailInput>,
-): Promise<readonly Checked[]> {
-  const bank = checkedBank(service, at, parse(CheckRailInput, input))
-  const checked: Checked[] = []
+): Promise<readonly RuleResult[]> {
+  const bank = createBankUnderTest(service, at, parseInput(CheckRailInput, input))
+  const checked: RuleResult[] = []
   try {
     // One after the other: what a rule sees is of the orders of those before.
-    for (const [rule, look] of rules) {
+    for (const [rule, look] of conformanceRules) {
       const [isKept, seen] = await look(bank)
       checked.push({ rule, result: isKept ? 'pass' : 'FAIL', seen })
     }
@@ -62,34 +65,37 @@ export async function checkRail(
   return checked
 }
 
-type CheckedBank = ReturnType<typeof checkedBank>
+type BankUnderTest = ReturnType<typeof createBankUnderTest>
 
 /** A bank with the orders that are tried. */
-function checkedBank(service: Service, { url, secrets }: HttpRailAt, account: Account) {
-  const signer = signerOf(secrets)
-  const { call, close } = bankAt({ url, signer, wallClock: service.wallClock, limits: bankLimits })
-  const newOrder = () => orderTo(service, account)
-  const ask = async (order: Order, change: Omit<BankCall, 'orderId'>): Promise<Seen> => {
-    const body = change.question === 'submit' ? { body: orderBody(order) } : {}
-    return sayingOf(order.id, await call({ orderId: order.id, ...body, ...change }))
+function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig, account: TestAccount) {
+  const signer = parseSigner(secrets)
+  const { call, close } = createBankClient({ url, signer, wallClock: service.wallClock, limits: bankLimits })
+  const createInstruction = () => createTestInstruction(service, account)
+  const ask = async (order: PaymentInstruction, change: Omit<BankRequest, 'orderId'>): Promise<BankResponse> => {
+    const body = change.type === 'submit' ? { body: encodePaymentInstruction(order) } : {}
+    return parseBankResponse(order.id, await call({ orderId: order.id, ...body, ...change }))
   }
   return {
-    first: newOrder(),
-    second: newOrder(),
-    cancelled: newOrder(),
-    forged: newOrder(),
-    never: newOrder(),
+    first: createInstruction(),
+    second: createInstruction(),
+    cancelled: createInstruction(),
+    forged: createInstruction(),
+    never: createInstruction(),
     /** What was said first of each order that was taken. */
-    sayings: new Map<Order, Seen>(),
-    submit: (order: Order) => ask(order, { question: 'submit' }),
-    find: (order: Order) => ask(order, { question: 'find' }),
-    cancel: (order: Order) => ask(order, { question: 'cancel' }),
+    sayings: new Map<PaymentInstruction, BankResponse>(),
+    submit: (order: PaymentInstruction) => ask(order, { type: 'submit' }),
+    find: (order: PaymentInstruction) => ask(order, { type: 'find' }),
+    cancel: (order: PaymentInstruction) => ask(order, { type: 'cancel' }),
     ask,
     close,
   }
 }
 
-function orderTo(service: Service, { amount, currency: asked, ...recipient }: Account): Order {
+function createTestInstruction(
+  service: Service,
+  { amount, currency: asked, ...recipient }: TestAccount,
+): PaymentInstruction {
   const id = service.newId()
   const { recipientName: name, accountNumber, bankName, bankCode } = recipient
   const now = service.now()
@@ -100,7 +106,7 @@ function orderTo(service: Service, { amount, currency: asked, ...recipient }: Ac
     amount: amount === null ? '1.00000000' : formatAmount(amount),
     currency,
     country: corridorTo(currency)?.recipientCountry ?? '',
-    transferType: localRailTo(currency),
+    transferType: localTransferTypeFor(currency),
     recipient: { name, accountNumber, bankName, bankCode },
     purpose: 'GIFTS',
     narration: 'rail check',
@@ -111,40 +117,40 @@ function orderTo(service: Service, { amount, currency: asked, ...recipient }: Ac
   }
 }
 
-const rules: readonly Rule[] = [
+const conformanceRules: readonly ConformanceRule[] = [
   [
     'an order is answered with a state',
     async ({ first, submit, sayings }) => {
       const seen = await submit(first)
       sayings.set(first, seen)
-      return [isState(seen), told(seen)]
+      return [hasValidState(seen), summarizeResponse(seen)]
     },
   ],
   [
     'the same order again is the same order, and not another',
     async ({ first, submit, sayings }) => {
       const seen = await submit(first)
-      return [continues(sayings.get(first), seen), told(seen)]
+      return [isConsistentWith(sayings.get(first), seen), summarizeResponse(seen)]
     },
   ],
   [
     'its id with another amount is refused, or answered with what became of the first',
     async ({ first, submit, sayings }) => {
       const seen = await submit({ ...first, amount: `1${first.amount}` })
-      return [isRefused(seen) || continues(sayings.get(first), seen), told(seen)]
+      return [isRejected(seen) || isConsistentWith(sayings.get(first), seen), summarizeResponse(seen)]
     },
   ],
   [
-    `one order submitted ${atOnce} times at once is one order`,
+    `one order submitted ${concurrentSubmissions} times at once is one order`,
     async ({ second, submit, find, sayings }) => {
-      const seen = await Promise.all(Array.from({ length: atOnce }, () => submit(second)))
+      const seen = await Promise.all(Array.from({ length: concurrentSubmissions }, () => submit(second)))
       const latest = await find(second)
-      const states = seen.filter(isState)
+      const states = seen.filter(hasValidState)
       sayings.set(second, latest)
       // Whoever comes meanwhile may be told to come again.
       return [
-        states.length > 0 && states.every((each) => continues(each, latest)),
-        [...new Set(seen.map(told)), told(latest)].join('; '),
+        states.length > 0 && states.every((each) => isConsistentWith(each, latest)),
+        [...new Set(seen.map(summarizeResponse)), summarizeResponse(latest)].join('; '),
       ]
     },
   ],
@@ -152,14 +158,17 @@ const rules: readonly Rule[] = [
     'an order is found',
     async ({ first, find, sayings }) => {
       const seen = await find(first)
-      return [continues(sayings.get(first), seen), told(seen)]
+      return [isConsistentWith(sayings.get(first), seen), summarizeResponse(seen)]
     },
   ],
   [
     'each answer has the id of its order',
     async ({ first, submit, find }) => {
       const seen = [await submit(first), await find(first)]
-      return [seen.every(({ isNamed, status }) => isNamed || status === notThere), seen.map(told).join('; ')]
+      return [
+        seen.every(({ isNamed, status }) => isNamed || status === notFound),
+        seen.map(summarizeResponse).join('; '),
+      ]
     },
   ],
   [
@@ -167,44 +176,47 @@ const rules: readonly Rule[] = [
     async ({ first, second, find }) => {
       const [one, other] = [await find(first), await find(second)]
       const areOwn = one.report?.reference == null || one.report.reference !== other.report?.reference
-      return [isState(one) && isState(other) && areOwn, `${told(one)}; ${told(other)}`]
+      return [
+        hasValidState(one) && hasValidState(other) && areOwn,
+        `${summarizeResponse(one)}; ${summarizeResponse(other)}`,
+      ]
     },
   ],
   [
     'an id that was never submitted is not found: 404',
     async ({ never, find }) => {
       const seen = await find(never)
-      return [seen.status === notThere, told(seen)]
+      return [seen.status === notFound, summarizeResponse(seen)]
     },
   ],
   [
     'what is no order is refused',
     async ({ never, ask }) => {
-      const seen = await ask(never, { question: 'submit', body: '{"id":' })
-      return [isRefused(seen), told(seen)]
+      const seen = await ask(never, { type: 'submit', body: '{"id":' })
+      return [isRejected(seen), summarizeResponse(seen)]
     },
   ],
   ...(['submit', 'find', 'cancel'] as const).map(
-    (question): Rule => [
+    (question): ConformanceRule => [
       `${question}: what is not signed, or wrongly, long ago or for something else is refused: 401`,
       async ({ forged, first, never, ask }) => {
         // What is looked for is there: else 404 would look like a refusal.
         const order = { submit: forged, find: first, cancel: first }[question]
         const seen = await Promise.all([
-          ask(order, { question, headers: unsigned }),
-          ask(order, { question, signedBy: signerOf([newSharedSecret()]) }),
-          ask(order, { question, ageMs: tooOldMs }),
-          ask(order, { question, ageMs: -tooOldMs }),
+          ask(order, { type: question, headers: removeSignature }),
+          ask(order, { type: question, signedBy: parseSigner([generateSharedSecret()]) }),
+          ask(order, { type: question, ageMs: expiredAgeMs }),
+          ask(order, { type: question, ageMs: -expiredAgeMs }),
           ask(order, {
-            question,
+            type: question,
             signedAs: messageId(({ submit: 'find', find: 'cancel', cancel: 'find' } as const)[question], order.id),
           }),
-          ask(order, { question, signedAs: messageId(question, never.id) }),
+          ask(order, { type: question, signedAs: messageId(question, never.id) }),
         ])
         const ways = ['not signed', 'wrongly', 'long ago', 'to come', 'for something else', 'for another order']
         return [
           seen.every(({ status }) => status === unauthorized),
-          seen.map((each, place) => `${ways[place]}: ${told(each)}`).join('; '),
+          seen.map((each, place) => `${ways[place]}: ${summarizeResponse(each)}`).join('; '),
         ]
       },
     ],
@@ -213,7 +225,7 @@ const rules: readonly Rule[] = [
     'an order whose signature is refused is not taken',
     async ({ forged, find }) => {
       const seen = await find(forged)
-      return [seen.status === notThere, told(seen)]
+      return [seen.status === notFound, summarizeResponse(seen)]
     },
   ],
   [
@@ -223,15 +235,15 @@ const rules: readonly Rule[] = [
         const other = `v1,${Buffer.alloc(32).toString('base64')}`
         return { ...signed, 'webhook-signature': `${other} ${signed['webhook-signature']}` }
       }
-      const seen = await ask(first, { question: 'find', headers })
-      return [isState(seen), told(seen)]
+      const seen = await ask(first, { type: 'find', headers })
+      return [hasValidState(seen), summarizeResponse(seen)]
     },
   ],
   [
     'an id that was never submitted can not be cancelled: 404',
     async ({ never, cancel }) => {
       const seen = await cancel(never)
-      return [seen.status === notThere, told(seen)]
+      return [seen.status === notFound, summarizeResponse(seen)]
     },
   ],
   [
@@ -242,10 +254,12 @@ const rules: readonly Rule[] = [
       const [found, again] = [await find(cancelled), await submit(cancelled)]
       sayings.set(cancelled, found)
       const isOver = [found, again].every(({ report }) => report?.state === 'REJECTED')
-      const isAsItWas = continues(taken, found) && continues(found, again)
+      const isAsItWas = isConsistentWith(taken, found) && isConsistentWith(found, again)
       return [
-        isState(taken) && answer.cancelling !== null && { CANCELLED: isOver, TOO_LATE: isAsItWas }[answer.cancelling],
-        [taken, answer, found, again].map(told).join('; '),
+        hasValidState(taken) &&
+          answer.cancelling !== null &&
+          { CANCELLED: isOver, TOO_LATE: isAsItWas }[answer.cancelling],
+        [taken, answer, found, again].map(summarizeResponse).join('; '),
       ]
     },
   ],
@@ -253,20 +267,29 @@ const rules: readonly Rule[] = [
     'no order that was taken is lost, or goes back',
     async ({ sayings, find }) => {
       const seen = await Promise.all([...sayings].map(async ([order, before]) => ({ before, now: await find(order) })))
-      return [seen.every(({ before, now }) => continues(before, now)), seen.map(({ now }) => told(now)).join('; ')]
+      return [
+        seen.every(({ before, now }) => isConsistentWith(before, now)),
+        seen.map(({ now }) => summarizeResponse(now)).join('; '),
+      ]
     },
   ],
 ]
 
 // What a bank answers with (RFC 9110).
-const [badRequest, unauthorized, notThere, tooMany, ours] = [400, 401, 404, 429, 500] as const
+const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
 /** Whether a request is refused for good, and nothing is said of an order. */
-function isRefused(seen: Seen): boolean {
+function isRejected(seen: BankResponse): boolean {
   const { status } = seen
-  return status !== null && status >= badRequest && status < ours && status !== tooMany && !isState(seen)
+  return (
+    status !== null &&
+    status >= badRequest &&
+    status < internalServerError &&
+    status !== tooManyRequests &&
+    !hasValidState(seen)
+  )
 }
 
-function unsigned(signed: Readonly<Record<string, string>>): Record<string, string> {
+function removeSignature(signed: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(signed).filter(([name]) => !name.startsWith('webhook-')))
 }

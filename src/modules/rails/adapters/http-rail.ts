@@ -1,20 +1,20 @@
-import { Refusal } from '../../../core/errors.ts'
+import { DomainError } from '../../../core/errors.ts'
 import type { WallClock } from '../../../core/ids.ts'
-import type { Exchanged, Limits } from '../../webhooks/transport/http-exchange.ts'
-import { signerOf } from '../../webhooks/transport/signing-secrets.ts'
-import { verifiedId } from '../../webhooks/transport/standard-webhooks.ts'
-import type { Question } from './http-client.ts'
-import { bankAt } from './http-client.ts'
-import type { CallHeaders, Order, Rail } from './rail.ts'
-import { orderBody, readCancelling, readPosted, readReport } from './wire-format.ts'
+import type { HttpResult, HttpTimeouts } from '../../webhooks/transport/http-exchange.ts'
+import { parseSigner } from '../../webhooks/transport/signing-secrets.ts'
+import { verifySignature } from '../../webhooks/transport/standard-webhooks.ts'
+import type { BankRequestType } from './http-client.ts'
+import { createBankClient } from './http-client.ts'
+import type { CallHeaders, PaymentInstruction, Rail } from './rail.ts'
+import { encodePaymentInstruction, parseBankReport, parseCancellation, parsePostedReports } from './wire-format.ts'
 
 const day = 24 * 3_600_000
 
 /** How long a bank may take. */
-export const bankLimits: Limits = { connectMs: 5_000, wholeMs: 30_000 }
+export const bankLimits: HttpTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
 
 /** A rail as the configuration has it. */
-export type HttpRailAt = {
+export type HttpRailConfig = {
   readonly name: string
   /** Where its paths begin, without a slash at the end. */
   readonly url: string
@@ -22,10 +22,10 @@ export type HttpRailAt = {
   readonly secrets: readonly string[]
 }
 
-type Options = HttpRailAt & {
+type HttpRailOptions = HttpRailConfig & {
   /** The machine's clock, whatever a merchant's says: it is what signatures are held to. */
   readonly wallClock: WallClock
-  readonly limits?: Limits
+  readonly limits?: HttpTimeouts
 }
 
 /**
@@ -36,67 +36,69 @@ type Options = HttpRailAt & {
  *
  * @throws where a secret is none
  */
-export function httpRail({ name, url, secrets, wallClock, limits = bankLimits }: Options): Rail {
-  const signer = signerOf(secrets)
-  const { call } = bankAt({ url, signer, wallClock, limits })
-  const ask = async (question: Question, order: Order, more: CallHeaders = {}) => {
-    const body = question === 'submit' ? orderBody(order) : ''
-    return answerOf(await call({ question, orderId: order.id, body, headers: (own) => ({ ...more, ...own }) }))
+export function createHttpRail({ name, url, secrets, wallClock, limits = bankLimits }: HttpRailOptions): Rail {
+  const signer = parseSigner(secrets)
+  const { call } = createBankClient({ url, signer, wallClock, limits })
+  const request = async (question: BankRequestType, order: PaymentInstruction, more: CallHeaders = {}) => {
+    const body = question === 'submit' ? encodePaymentInstruction(order) : ''
+    return requireWholeResponse(
+      await call({ type: question, orderId: order.id, body, headers: (own) => ({ ...more, ...own }) }),
+    )
   }
   return {
     name,
-    callsAtOnce: 8,
+    maxConcurrentCalls: 8,
     callMs: limits.wholeMs,
     idempotentForMs: 30 * day,
     submit: async (order, headers) => {
-      const { status, body } = await ask('submit', order, headers)
-      const report = readReport(order.id, body)
-      if (report && (isTaken(status) || (status === unprocessable && report.state === 'REJECTED'))) return report
-      throw notUnderstood(status)
+      const { status, body } = await request('submit', order, headers)
+      const report = parseBankReport(order.id, body)
+      if (report && (isSuccess(status) || (status === unprocessable && report.state === 'REJECTED'))) return report
+      throw unexpectedResponse(status)
     },
     find: async (order, headers) => {
-      const { status, body } = await ask('find', order, headers)
-      if (status === notThere) return 'NOT_FOUND'
-      const report = readReport(order.id, body)
-      if (report && isTaken(status)) return report
-      throw notUnderstood(status)
+      const { status, body } = await request('find', order, headers)
+      if (status === notFound) return 'NOT_FOUND'
+      const report = parseBankReport(order.id, body)
+      if (report && isSuccess(status)) return report
+      throw unexpectedResponse(status)
     },
     cancel: async (order, headers) => {
-      const { status, body } = await ask('cancel', order, headers)
-      const answer = readCancelling(order.id, body)
-      if (answer && status === { CANCELLED: done, TOO_LATE: conflict }[answer]) return answer
-      throw notUnderstood(status)
+      const { status, body } = await request('cancel', order, headers)
+      const answer = parseCancellation(order.id, body)
+      if (answer && status === { CANCELLED: ok, TOO_LATE: conflict }[answer]) return answer
+      throw unexpectedResponse(status)
     },
     reports: {
       verify: ({ headers, body, now }) => {
-        const id = verifiedId(headers, { body, signer, now })
+        const id = verifySignature(headers, { body, signer, now })
         if (id !== null) return id
-        throw new Refusal(
+        throw new DomainError(
           'INVALID_TOKEN',
           "The signature is not by the rail's secret, or not of the last five minutes.",
         )
       },
-      read: readPosted,
+      read: parsePostedReports,
     },
   }
 }
 
 // What a bank answers with (RFC 9110).
-const [done, created, notThere, conflict, unprocessable] = [200, 201, 404, 409, 422] as const
+const [ok, created, notFound, conflict, unprocessable] = [200, 201, 404, 409, 422] as const
 
-function isTaken(status: number): boolean {
-  return status === done || status === created
+function isSuccess(status: number): boolean {
+  return status === ok || status === created
 }
 
 /** @throws where there is no whole answer */
-function answerOf(exchanged: Exchanged): { status: number; body: Buffer } {
+function requireWholeResponse(exchanged: HttpResult): { status: number; body: Buffer } {
   if ('kind' in exchanged) throw new Error(`the bank did not answer: ${exchanged.message}`)
   const { status, isWhole, beginning } = exchanged
   if (isWhole) return { status, body: beginning }
   throw new Error(`the bank answered with ${status} and more than 64 KiB`)
 }
 
-function notUnderstood(status: number): Error {
-  const isStated = isTaken(status) || status === unprocessable || status === conflict
+function unexpectedResponse(status: number): Error {
+  const isStated = isSuccess(status) || status === unprocessable || status === conflict
   return new Error(`the bank answered with ${status}${isStated ? ' and no state with the id of this order' : ''}`)
 }

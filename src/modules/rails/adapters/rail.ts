@@ -1,8 +1,8 @@
 import type { WallTime } from '../../../core/ids.ts'
-import type { TransferReport } from '../../rail-orders/rail-order.ts'
+import type { BankReport } from '../../rail-orders/rail-order.ts'
 
 /** A payment to make: what a bank is asked for. `id` is the payout's reference, and the same however often it is asked. */
-export type Order = {
+export type PaymentInstruction = {
   /** A UUID: the payout's `reference_id`. */
   readonly id: string
   /** The short reference that the recipient may see. */
@@ -40,19 +40,19 @@ export type CallHeaders = Readonly<Record<string, string>>
 export type Rail = {
   readonly name: string
   /** Calls under way at once, of one process. */
-  readonly callsAtOnce: number
+  readonly maxConcurrentCalls: number
   /** The longest that a call takes, in milliseconds. */
   readonly callMs: number
   /** Whether a call that fails says nothing of the next: such a rail is never left alone. */
-  readonly failsAlone?: true
+  readonly hasIndependentFailures?: true
   /** For how long after it was first submitted an order may be submitted again under the same id without being paid twice. */
   readonly idempotentForMs: number
   /** Has the order paid, once however often it is submitted. */
-  readonly submit: (order: Order, headers?: CallHeaders) => Promise<TransferReport>
+  readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
   /** What has become of it; `NOT_FOUND` where the bank is sure that it has no such order. */
-  readonly find: (order: Order, headers?: CallHeaders) => Promise<TransferReport | 'NOT_FOUND'>
+  readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
   /** Takes the order back, where the bank still can. */
-  readonly cancel?: (order: Order, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
+  readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
   /** How the bank reports by itself, where it does. */
   readonly reports?: {
     /**
@@ -61,14 +61,14 @@ export type Rail = {
      * @returns the id that the bank gave it, the same if it is posted again
      * @throws Refusal INVALID_TOKEN
      */
-    readonly verify: (posted: PostedReports) => string
+    readonly verify: (posted: ReportRequest) => string
     /** @throws Refusal INVALID_INPUT that says what can not be read */
-    readonly read: (body: string) => readonly ReportOfOrder[]
+    readonly read: (body: string) => readonly IdentifiedBankReport[]
   }
 }
 
 /** What was posted: its headers in lower case, and its body byte by byte. */
-export type PostedReports = {
+export type ReportRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
   /** When it came, in milliseconds since 1970. */
@@ -76,4 +76,4 @@ export type PostedReports = {
 }
 
 /** A report that says which order it is about. */
-export type ReportOfOrder = TransferReport & { readonly id: string }
+export type IdentifiedBankReport = BankReport & { readonly id: string }

@@ -1,71 +1,71 @@
-import type { TransferReport } from '../../rail-orders/rail-order.ts'
+import type { BankReport } from '../../rail-orders/rail-order.ts'
 import type { SandboxAccount } from '../../rail-orders/sandbox-accounts.ts'
-import { sandboxAccount, sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
-import type { Order, Rail } from './rail.ts'
+import { parseSandboxAccount, sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
+import type { PaymentInstruction, Rail } from './rail.ts'
 
 const [second, hour] = [1_000, 3_600_000]
 const day = 24 * hour
 
-type Answer = TransferReport | 'NOT_FOUND'
+type SandboxFindResult = BankReport | 'NOT_FOUND'
 
 /** Thrown for a call of which nothing is known. */
-const noAnswer = () => new Error('the bank did not answer')
+const noAnswerError = () => new Error('the bank did not answer')
 
 /** What the bank says when it is asked to pay, and when it is asked what became of it, so long after it was first asked. */
-type Behaviour = {
-  readonly submit: (order: Order, ageMs: number) => TransferReport
-  readonly find: (order: Order, ageMs: number) => Answer
+type SandboxBehaviour = {
+  readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
+  readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult
 }
 
-const rejects = (code: string): Behaviour => always({ state: 'REJECTED', code })
+const rejectWith = (code: string): SandboxBehaviour => alwaysReport({ state: 'REJECTED', code })
 
-function always(report: TransferReport): Behaviour {
+function alwaysReport(report: BankReport): SandboxBehaviour {
   return { submit: () => report, find: () => report }
 }
 
 /** Reports that come one after another; each is told by its time. */
-function inOrder(
-  first: TransferReport,
-  ...later: readonly (readonly [afterMs: number, report: TransferReport])[]
-): Behaviour {
-  const told = (ageMs: number): TransferReport => {
+function reportSequence(
+  first: BankReport,
+  ...later: readonly (readonly [afterMs: number, report: BankReport])[]
+): SandboxBehaviour {
+  const reportAt = (ageMs: number): BankReport => {
     const reports = [[0, first] as const, ...later]
     const place = reports.findLastIndex(([afterMs]) => ageMs >= afterMs)
     const next = reports[place + 1]
     const report = reports[place]?.[1] ?? first
     return next ? { ...report, nextAfterMs: next[0] - ageMs } : report
   }
-  return { submit: (_, ageMs) => told(ageMs), find: (_, ageMs) => told(ageMs) }
+  return { submit: (_, ageMs) => reportAt(ageMs), find: (_, ageMs) => reportAt(ageMs) }
 }
 
-const accepted = { state: 'ACCEPTED' } as const
-const completed = { state: 'COMPLETED' } as const
-const returned = { state: 'RETURNED', code: 'ACCOUNT_CLOSED' } as const
+const acceptedReport = { state: 'ACCEPTED' } as const
+const completedReport = { state: 'COMPLETED' } as const
+const returnedReport = { state: 'RETURNED', code: 'ACCOUNT_CLOSED' } as const
 
-const behaviours: Readonly<Record<SandboxAccount, Behaviour>> = {
-  '00': always(completed),
-  '01': inOrder(accepted, [hour, completed]),
-  '10': rejects('NO_SUCH_ACCOUNT'),
-  '11': rejects('ACCOUNT_INACTIVE'),
-  '12': rejects('NAME_DIFFERS'),
-  '13': rejects('LIMIT_EXCEEDED'),
-  '20': inOrder(completed, [day, returned]),
-  '30': { submit: unanswered, find: () => completed },
+const behaviours: Readonly<Record<SandboxAccount, SandboxBehaviour>> = {
+  '00': alwaysReport(completedReport),
+  '01': reportSequence(acceptedReport, [hour, completedReport]),
+  '10': rejectWith('NO_SUCH_ACCOUNT'),
+  '11': rejectWith('ACCOUNT_INACTIVE'),
+  '12': rejectWith('NAME_DIFFERS'),
+  '13': rejectWith('LIMIT_EXCEEDED'),
+  '20': reportSequence(completedReport, [day, returnedReport]),
+  '30': { submit: throwNoAnswer, find: () => completedReport },
   '31': {
-    submit: ({ attempts }) => (attempts === 1 ? unanswered() : completed),
-    find: ({ attempts }) => (attempts === 1 ? 'NOT_FOUND' : completed),
+    submit: ({ attempts }) => (attempts === 1 ? throwNoAnswer() : completedReport),
+    find: ({ attempts }) => (attempts === 1 ? 'NOT_FOUND' : completedReport),
   },
-  '32': inOrder(accepted, [second, completed], [2 * second, completed]),
-  '33': inOrder(accepted, [second, returned], [2 * second, completed]),
-  '34': inOrder({ state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }, [second, completed]),
+  '32': reportSequence(acceptedReport, [second, completedReport], [2 * second, completedReport]),
+  '33': reportSequence(acceptedReport, [second, returnedReport], [2 * second, completedReport]),
+  '34': reportSequence({ state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }, [second, completedReport]),
   '40': {
-    submit: (_, ageMs) => (ageMs < hour ? unanswered() : completed),
-    find: ({ attempts }, ageMs) => (ageMs < hour ? unanswered() : attempts === 1 ? 'NOT_FOUND' : completed),
+    submit: (_, ageMs) => (ageMs < hour ? throwNoAnswer() : completedReport),
+    find: ({ attempts }, ageMs) => (ageMs < hour ? throwNoAnswer() : attempts === 1 ? 'NOT_FOUND' : completedReport),
   },
 }
 
-function unanswered(): never {
-  throw noAnswer()
+function throwNoAnswer(): never {
+  throw noAnswerError()
 }
 
 /**
@@ -76,26 +76,26 @@ export const sandboxRail: Rail = {
   name: sandboxRailName,
   // It answers at once, so each is an operation beside the payouts that are accepted, in every commit: with eight there were a
   // quarter fewer of these, with four a sixth.
-  callsAtOnce: 2,
+  maxConcurrentCalls: 2,
   callMs: 10_000,
-  failsAlone: true,
+  hasIndependentFailures: true,
   idempotentForMs: 30 * day,
-  submit: async (order) => named(order, behaviourOf(order).submit(order, ageOf(order))),
+  submit: async (order) => withReference(order, behaviourOf(order).submit(order, ageOf(order))),
   find: async (order) => {
     const answer = behaviourOf(order).find(order, ageOf(order))
-    return answer === 'NOT_FOUND' ? answer : named(order, answer)
+    return answer === 'NOT_FOUND' ? answer : withReference(order, answer)
   },
 }
 
 /** Whoever is sent here by a route and not by an account is paid at once. */
-function behaviourOf({ recipient }: Order): Behaviour {
-  return behaviours[sandboxAccount(recipient.accountNumber) ?? '00']
+function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
+  return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }
 
-function ageOf({ now, submittedAt }: Order): number {
+function ageOf({ now, submittedAt }: PaymentInstruction): number {
   return Math.max(0, now - Date.parse(submittedAt))
 }
 
-function named({ id }: Order, report: TransferReport): TransferReport {
+function withReference({ id }: PaymentInstruction, report: BankReport): BankReport {
   return { ...report, reference: `SANDBOX-${id.slice(-12).toUpperCase()}` }
 }

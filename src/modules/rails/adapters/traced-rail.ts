@@ -1,19 +1,19 @@
-import type { Order, Rail } from './rail.ts'
+import type { PaymentInstruction, Rail } from './rail.ts'
 
 /** What is asked of a bank about an order. */
 export type RailCallName = 'submit' | 'find' | 'cancel'
 
-type Headers = Readonly<Record<string, string>>
+type TraceHeaders = Readonly<Record<string, string>>
 
 /** Sees a call, which `ask` makes: with `headers`, or without with those that whoever calls gave. */
-export type SeeCall = <Answer>(
+export type RailCallObserver = <Answer>(
   call: RailCallName,
-  order: Order,
-  ask: (headers?: Headers) => Promise<Answer>,
+  order: PaymentInstruction,
+  ask: (headers?: TraceHeaders) => Promise<Answer>,
 ) => Promise<Answer>
 
 /** The same rail, each of whose calls is seen. */
-export function observedRail(rail: Rail, see: SeeCall): Rail {
+export function observeRail(rail: Rail, see: RailCallObserver): Rail {
   const { cancel } = rail
   return {
     ...rail,
@@ -26,6 +26,6 @@ export function observedRail(rail: Rail, see: SeeCall): Rail {
 }
 
 /** What a bank said, in a word: a state, or what became of a cancellation. */
-export function outcomeOfCall(answer: unknown): string {
+export function railCallOutcomeOf(answer: unknown): string {
   return typeof answer === 'string' ? answer : (answer as { readonly state: string }).state
 }

@@ -1,34 +1,34 @@
 import { z } from 'zod'
 import { invalidInput } from '../../../core/errors.ts'
 import { parseUuid } from '../../../core/ids.ts'
-import { asciiWord, instant, optional, optionalText, parse } from '../../../core/input.ts'
-import { readJson } from '../../../core/net/json-text.ts'
-import type { TransferReport } from '../../rail-orders/rail-order.ts'
+import { asciiWord, instant, optional, optionalText, parseInput } from '../../../core/input.ts'
+import { parseJsonText } from '../../../core/net/json-text.ts'
+import type { BankReport } from '../../rail-orders/rail-order.ts'
 import { reportStates } from '../../rail-orders/rail-order.ts'
-import type { Order, ReportOfOrder } from './rail.ts'
+import type { IdentifiedBankReport, PaymentInstruction } from './rail.ts'
 
 /** Reports in what a bank posts at once. */
-const mostReports = 100
+const maxReports = 100
 
-const Said = z.object({
+const ReportBody = z.object({
   state: z.enum(reportStates),
   reference: optionalText(),
   code: optionalText(),
   at: optional(instant()),
 })
 
-const Answered = Said.extend({ id: z.string().optional() })
-const Cancelling = z.object({ state: z.enum(['CANCELLED', 'TOO_LATE']), id: z.string().optional() })
+const ResponseBody = ReportBody.extend({ id: z.string().optional() })
+const CancellationBody = z.object({ state: z.enum(['CANCELLED', 'TOO_LATE']), id: z.string().optional() })
 
-const Named = z.object({ id: z.string() })
+const IdentifiedBody = z.object({ id: z.string() })
 
-const Posted = Said.extend({ id: asciiWord(64) })
-const PostedMany = z.object({
-  reports: z.array(Posted).min(1).max(mostReports),
+const PostedReportBody = ReportBody.extend({ id: asciiWord(64) })
+const PostedReportsBody = z.object({
+  reports: z.array(PostedReportBody).min(1).max(maxReports),
 })
 
 /** An order as a bank gets it; the same bytes however often it is submitted. */
-export function orderBody(order: Order): string {
+export function encodePaymentInstruction(order: PaymentInstruction): string {
   const { recipient } = order
   return JSON.stringify({
     id: order.id,
@@ -53,7 +53,7 @@ export function orderBody(order: Order): string {
  * Which answers move money, and so must name their order: on a connection that is kept an answer may be another order's, of a
  * request that was given up or of a server that slips by one, and nothing else in it tells.
  */
-const movesMoney: Readonly<Record<z.output<typeof Answered | typeof Cancelling>['state'], boolean>> = {
+const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof CancellationBody>['state'], boolean>> = {
   ACCEPTED: false,
   COMPLETED: true,
   REJECTED: true,
@@ -63,26 +63,29 @@ const movesMoney: Readonly<Record<z.output<typeof Answered | typeof Cancelling>[
 }
 
 /** What a bank's answer says of an order; `null` where it says nothing that can be understood, or may be about another. */
-export function readReport(orderId: string, body: Buffer): TransferReport | null {
-  const { success, data } = Answered.safeParse(readObject(body))
-  if (!success || !isAbout(orderId, data)) return null
+export function parseBankReport(orderId: string, body: Buffer): BankReport | null {
+  const { success, data } = ResponseBody.safeParse(parseJsonObject(body))
+  if (!success || !isAboutOrder(orderId, data)) return null
   const { id: _, ...report } = data
   return report
 }
 
 /** What a bank's answer says of taking an order back; `null` as above. */
-export function readCancelling(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
-  const { success, data } = Cancelling.safeParse(readObject(body))
-  return success && isAbout(orderId, data) ? data.state : null
+export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
+  const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
+  return success && isAboutOrder(orderId, data) ? data.state : null
 }
 
 /** Whether an answer has the id of an order, whatever else it says. */
-export function namesOrder(orderId: string, body: Buffer): boolean {
-  const { success, data } = Named.safeParse(readObject(body))
+export function hasOrderId(orderId: string, body: Buffer): boolean {
+  const { success, data } = IdentifiedBody.safeParse(parseJsonObject(body))
   return success && parseUuid(data.id) === orderId
 }
 
-function isAbout(orderId: string, { state, id }: z.output<typeof Answered | typeof Cancelling>): boolean {
+function isAboutOrder(
+  orderId: string,
+  { state, id }: z.output<typeof ResponseBody | typeof CancellationBody>,
+): boolean {
   return id === undefined ? !movesMoney[state] : parseUuid(id) === orderId
 }
 
@@ -91,19 +94,19 @@ function isAbout(orderId: string, { state, id }: z.output<typeof Answered | type
  *
  * @throws Refusal INVALID_INPUT, where one of them can't be read none is taken
  */
-export function readPosted(body: string): readonly ReportOfOrder[] {
-  const posted = readObject(Buffer.from(body))
+export function parsePostedReports(body: string): readonly IdentifiedBankReport[] {
+  const posted = parseJsonObject(Buffer.from(body))
   if (posted === null) {
     const message = 'must be a JSON object that has no name twice'
     throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message }])
   }
-  return 'reports' in posted ? parse(PostedMany, posted).reports : [parse(Posted, posted)]
+  return 'reports' in posted ? parseInput(PostedReportsBody, posted).reports : [parseInput(PostedReportBody, posted)]
 }
 
 /** The object of a JSON text; `null` for what is none, or says something twice: another reader may have taken the other. */
-function readObject(body: Buffer): object | null {
+function parseJsonObject(body: Buffer): object | null {
   try {
-    const { value, repeated } = readJson(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    const { value, duplicatePath: repeated } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))
     return repeated === null && typeof value === 'object' && !Array.isArray(value) ? value : null
   } catch {
     return null

@@ -1,10 +1,10 @@
-import { describedValues } from '../../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import type { PayoutStatus } from '../../payouts/payout.ts'
 import type { SettledStatus } from '../../payouts/settle-payout.ts'
-import type { TransferState } from '../../rail-orders/rail-order.ts'
+import type { RailOrderState } from '../../rail-orders/rail-order.ts'
 
 /** What a person can do about a payout of which a bank contradicts itself, or nothing is known. */
-export const attentionActions = describedValues({
+export const attentionActions = defineEnum({
   RETRY:
     'The bank is asked again what became of it, and is given the order again only where that can not pay it twice.',
   COMPLETE: 'It was paid.',
@@ -13,25 +13,27 @@ export const attentionActions = describedValues({
 export type AttentionAction = (typeof attentionActions)[number]
 
 /** What an action makes of the transfer, and how the payout is settled by it, where it is. */
-export type Resolution = { readonly state: TransferState; readonly settles: SettledStatus | null }
+export type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 /** The actions for a payout in each status: no money leaves the wallet a second time, and none comes back twice. */
-const resolutions: { readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: Resolution } } = {
+const resolutions: {
+  readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
+} = {
   PROCESSING: {
-    RETRY: { state: 'UNKNOWN', settles: null },
-    COMPLETE: { state: 'COMPLETED', settles: 'COMPLETED' },
-    FAIL: { state: 'REJECTED', settles: 'FAILED' },
+    RETRY: { state: 'UNKNOWN', settledStatus: null },
+    COMPLETE: { state: 'COMPLETED', settledStatus: 'COMPLETED' },
+    FAIL: { state: 'REJECTED', settledStatus: 'FAILED' },
   },
   COMPLETED: {
-    COMPLETE: { state: 'COMPLETED', settles: null },
-    FAIL: { state: 'RETURNED', settles: 'RETURNED' },
+    COMPLETE: { state: 'COMPLETED', settledStatus: null },
+    FAIL: { state: 'RETURNED', settledStatus: 'RETURNED' },
   },
-  FAILED: { FAIL: { state: 'REJECTED', settles: null } },
-  RETURNED: { FAIL: { state: 'RETURNED', settles: null } },
+  FAILED: { FAIL: { state: 'REJECTED', settledStatus: null } },
+  RETURNED: { FAIL: { state: 'RETURNED', settledStatus: null } },
 }
 
 /** What an action comes to; `null` where a payout in that status does not have it. */
-export function resolutionOf(status: PayoutStatus, action: AttentionAction): Resolution | null {
+export function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
   return resolutions[status][action] ?? null
 }
 

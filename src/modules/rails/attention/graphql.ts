@@ -1,25 +1,25 @@
-import { valuesEnum } from '../../../graphql/schema/enums.ts'
+import { enumType } from '../../../graphql/schema/enums.ts'
 import {
   addQuery,
-  asked,
-  column,
-  columnHolding,
-  columnOrNull,
-  itself,
-  leadsTo,
+  exposeColumn,
+  exposeColumnAs,
+  exposeNullableColumn,
+  exposeRowAs,
   objectType,
+  queryField,
+  relationField,
 } from '../../../graphql/schema/fields.ts'
 import { optional, optionalId, required, requiredId } from '../../../graphql/schema/inputs.ts'
 import { addMutation } from '../../../graphql/schema/mutation.ts'
-import { refuseUnder } from '../../../graphql/schema/user-errors.ts'
+import { rethrowWithFieldNames } from '../../../graphql/schema/user-errors.ts'
 import { Payout } from '../../payouts/graphql.ts'
 import { cancelPayout } from '../orders/cancel-payout.ts'
 import { attentionActions } from './attention-actions.ts'
-import type { Attention as AttentionRow, AttentionPage as Page } from './list-attention.ts'
+import type { AttentionItem as AttentionRow, AttentionPage as Page } from './list-attention.ts'
 import { listAttention } from './list-attention.ts'
 import { resolveAttention } from './resolve-attention.ts'
 
-const payload = { payout: itself(Payout, 'The payout as it is now.') }
+const payload = { payout: exposeRowAs(Payout, 'The payout as it is now.') }
 const errors = ['RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT'] as const
 
 addMutation('cancelPayout', {
@@ -40,7 +40,7 @@ addMutation('cancelPayout', {
   errors,
 })
 
-const AttentionActionEnum = valuesEnum(
+const AttentionActionEnum = enumType(
   'AttentionAction',
   attentionActions,
   'What a person can do about a payout of which its bank contradicts itself, or knows nothing.',
@@ -49,26 +49,26 @@ const AttentionActionEnum = valuesEnum(
 const PayoutAttention = objectType<AttentionRow>('PayoutAttention', {
   description: 'A payout that a person must look at: nothing more becomes of it before somebody has decided.',
   fields: {
-    payout: leadsTo(Payout, 'payoutId', 'The payout, with all that is known of it.'),
-    rail: column('rail', 'The rail that carries it.'),
-    reference: columnOrNull('reference', 'What the bank calls it, where it has said so.'),
-    cause: columnOrNull('cause', 'Why somebody must look.'),
-    since: column('since', 'When that was found.', 'DateTime'),
-    actions: columnHolding('actions', 'What `resolveAttention` can do about it.', [AttentionActionEnum]),
+    payout: relationField(Payout, 'payoutId', 'The payout, with all that is known of it.'),
+    rail: exposeColumn('rail', 'The rail that carries it.'),
+    reference: exposeNullableColumn('reference', 'What the bank calls it, where it has said so.'),
+    cause: exposeNullableColumn('cause', 'Why somebody must look.'),
+    since: exposeColumn('since', 'When that was found.', 'DateTime'),
+    actions: exposeColumnAs('actions', 'What `resolveAttention` can do about it.', [AttentionActionEnum]),
   },
 })
 
 const AttentionPage = objectType<Page>('AttentionPage', {
   description: 'Some of the payouts that a person must look at, the oldest first.',
   fields: {
-    nodes: columnHolding('items', 'The payouts, each with why and what can be done.', [PayoutAttention]),
-    after: columnOrNull('after', 'What to ask for next as `after`; null where there is no more.'),
+    nodes: exposeColumnAs('items', 'The payouts, each with why and what can be done.', [PayoutAttention]),
+    after: exposeNullableColumn('after', 'What to ask for next as `after`; null where there is no more.'),
   },
 })
 
 addQuery(
   'attention',
-  asked(
+  queryField(
     AttentionPage,
     'The payouts of the merchant and its customers that a person must look at, the oldest first.',
     {
@@ -77,7 +77,7 @@ addQuery(
     },
     (context, { first, after }) =>
       listAttention(context, { limit: first ?? undefined, after }).catch(
-        refuseUnder((field) => (field === 'limit' ? 'first' : field)),
+        rethrowWithFieldNames((field) => (field === 'limit' ? 'first' : field)),
       ),
   ),
 )

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { limit, optional, parse, refuse } from '../../../core/input.ts'
+import { limit, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { Context, Service } from '../../../operations/context.ts'
-import { attentionOfAll, attentionOfMerchant } from '../repository.ts'
+import { attentionOfAllMerchants, attentionOfMerchant } from '../repository.ts'
 import type { AttentionAction } from './attention-actions.ts'
 import { actionsFor } from './attention-actions.ts'
 import { merchantActions } from './resolve-attention.ts'
@@ -9,19 +9,19 @@ import { merchantActions } from './resolve-attention.ts'
 const pageSize = 20
 
 /** Before everything. */
-const beginning = { since: '0001-01-01T00:00:00.000Z', orderId: '00000000-0000-0000-0000-000000000000' }
+const startPosition = { since: '0001-01-01T00:00:00.000Z', orderId: '00000000-0000-0000-0000-000000000000' }
 
 const ListAttentionInput = z.object({
   limit: limit(pageSize),
   after: optional(z.string()).transform((given, context) =>
     given === null
-      ? beginning
-      : (placeIn(given) ?? refuse(context, 'INVALID_PARAMETER', 'must be one that this list gave')),
+      ? startPosition
+      : (parseCursor(given) ?? rejectField(context, 'INVALID_PARAMETER', 'must be one that this list gave')),
   ),
 })
 
 /** A payout that a person must look at. */
-export type Attention = {
+export type AttentionItem = {
   readonly merchantId: string
   readonly payoutId: string
   readonly rail: string
@@ -35,7 +35,7 @@ export type Attention = {
 }
 
 /** A part of the list; `after` is what it is asked for next, `null` at the end. */
-export type AttentionPage = { readonly items: readonly Attention[]; readonly after: string | null }
+export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
  * The merchant's payouts that a person must look at, the oldest first, with what the merchant can do about each.
@@ -47,9 +47,9 @@ export async function listAttention(
   input: z.input<typeof ListAttentionInput>,
 ): Promise<AttentionPage> {
   const { db, merchantId } = context
-  const { after, limit } = parse(ListAttentionInput, input)
+  const { after, limit } = parseInput(ListAttentionInput, input)
   const found = await attentionOfMerchant(db, { merchantId, ...after, limit: limit + 1 })
-  return pageOf(found, limit, merchantActions(context))
+  return toAttentionPage(found, limit, merchantActions(context))
 }
 
 /** The same of all merchants, for an operator. @throws Refusal INVALID_INPUT */
@@ -57,19 +57,23 @@ export async function listAllAttention(
   { db }: Service,
   input: z.input<typeof ListAttentionInput>,
 ): Promise<AttentionPage> {
-  const { after, limit } = parse(ListAttentionInput, input)
-  return pageOf(await attentionOfAll(db, { ...after, limit: limit + 1 }), limit)
+  const { after, limit } = parseInput(ListAttentionInput, input)
+  return toAttentionPage(await attentionOfAllMerchants(db, { ...after, limit: limit + 1 }), limit)
 }
 
-type Found = Awaited<ReturnType<typeof attentionOfAll>>[number]
+type AttentionQueryRow = Awaited<ReturnType<typeof attentionOfAllMerchants>>[number]
 
-function pageOf(found: readonly Found[], limit: number, allowed?: readonly AttentionAction[]): AttentionPage {
+function toAttentionPage(
+  found: readonly AttentionQueryRow[],
+  limit: number,
+  allowed?: readonly AttentionAction[],
+): AttentionPage {
   const rows = found.slice(0, limit)
   const last = found.length > limit ? rows.at(-1) : undefined
   return {
     items: rows.map(({ orderId: _, history, ...row }) => ({
       ...row,
-      cause: causeIn(history),
+      cause: attentionCause(history),
       actions: actionsFor(row.payoutStatus).filter((action) => allowed?.includes(action) ?? true),
     })),
     after: last === undefined ? null : btoa(`${last.since} ${last.orderId}`),
@@ -77,17 +81,18 @@ function pageOf(found: readonly Found[], limit: number, allowed?: readonly Atten
 }
 
 /** Why somebody must look, and what the bank has said since. */
-function causeIn(history: Found['history']): string | null {
+function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null
 }
 
-function placeIn(cursor: string): typeof beginning | null {
-  const [, since, orderId] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([\da-f-]{36})$/.exec(decoded(cursor)) ?? []
+function parseCursor(cursor: string): typeof startPosition | null {
+  const [, since, orderId] =
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([\da-f-]{36})$/.exec(decodeBase64(cursor)) ?? []
   return since === undefined || orderId === undefined ? null : { since, orderId }
 }
 
-function decoded(cursor: string): string {
+function decodeBase64(cursor: string): string {
   try {
     return atob(cursor)
   } catch {

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { Refusal } from '../../../core/errors.ts'
-import { dueAfter } from '../../../core/ids.ts'
-import { freeText, oneOf, parse } from '../../../core/input.ts'
+import { DomainError } from '../../../core/errors.ts'
+import { dueTimeAfter } from '../../../core/ids.ts'
+import { freeText, oneOf, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
-import type { Context, Done, Mode } from '../../../operations/context.ts'
-import { once } from '../../../operations/idempotency/run-once.ts'
+import type { Context, IdempotentResult, Mode } from '../../../operations/context.ts'
+import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { findPayout, getPayout } from '../../payouts/get-payout.ts'
 import type { Payout, PayoutStatus } from '../../payouts/payout.ts'
-import { settleWithin } from '../../payouts/settle-payout.ts'
-import { lockTransfer } from '../../rail-orders/repository.ts'
-import { moveTransfer } from '../../rail-orders/transition-order.ts'
+import { settleInTransaction } from '../../payouts/settle-payout.ts'
+import { lockRailOrder } from '../../rail-orders/repository.ts'
+import { transitionRailOrder } from '../../rail-orders/transition-order.ts'
 import type { AttentionAction } from './attention-actions.ts'
 import { attentionActions, resolutionOf } from './attention-actions.ts'
 
@@ -18,7 +18,7 @@ const ResolveAttentionInput = z.object({
   action: oneOf(attentionActions),
   reason: freeText(),
 })
-type Input = z.input<typeof ResolveAttentionInput>
+type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
  * Does what a merchant decides about one of its payouts that a person must look at. In `live` it may only have the bank asked
@@ -28,11 +28,14 @@ type Input = z.input<typeof ResolveAttentionInput>
  * @throws Refusal, the first that applies: INVALID_INPUT, SANDBOX_ONLY, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
  *   PAYOUT_STATUS_CONFLICT
  */
-export async function resolveAttention(context: Context, input: Input): Promise<Done<Payout>> {
-  const { action } = parse(ResolveAttentionInput, input)
+export async function resolveAttention(
+  context: Context,
+  input: ResolveAttentionArgs,
+): Promise<IdempotentResult<Payout>> {
+  const { action } = parseInput(ResolveAttentionInput, input)
   if (!merchantActions(context).includes(action)) {
     const message = `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action.toLowerCase()}.`
-    throw new Refusal('SANDBOX_ONLY', message)
+    throw new DomainError('SANDBOX_ONLY', message)
   }
   return resolveAttentionByOperator(context, input)
 }
@@ -51,43 +54,48 @@ export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly Atten
  * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
  *   PAYOUT_STATUS_CONFLICT
  */
-export async function resolveAttentionByOperator(context: Context, input: Input): Promise<Done<Payout>> {
-  const request = parse(ResolveAttentionInput, input)
-  const { isReplayed } = await once(context, 'resolveAttention', request, async (tx) => {
-    await resolveWithin(tx, context, request)
+export async function resolveAttentionByOperator(
+  context: Context,
+  input: ResolveAttentionArgs,
+): Promise<IdempotentResult<Payout>> {
+  const request = parseInput(ResolveAttentionInput, input)
+  const { isReplayed } = await runOnce(context, 'resolveAttention', request, async (tx) => {
+    await resolveInTransaction(tx, context, request)
     return { payoutId: request.payoutId }
   })
   return { result: await getPayout(context, request), isReplayed }
 }
 
-async function resolveWithin(
+async function resolveInTransaction(
   tx: Tx,
   context: Context,
   { payoutId, action, reason: cause }: z.output<typeof ResolveAttentionInput>,
 ): Promise<void> {
   const { merchantId, referenceId: orderId } = await findPayout(tx, context, payoutId)
-  const transfer = await lockTransfer(tx, { merchantId, orderId })
-  if (!transfer) throw conflict('No rail carries the payout: what became of it is settled by hand.')
+  const transfer = await lockRailOrder(tx, { merchantId, orderId })
+  if (!transfer) throw statusConflict('No rail carries the payout: what became of it is settled by hand.')
   if (transfer.state !== 'ATTENTION') {
-    throw conflict(`On the rail ${transfer.rail} the payout is ${transfer.state}: nobody needs to decide about it.`)
+    throw statusConflict(
+      `On the rail ${transfer.rail} the payout is ${transfer.state}: nobody needs to decide about it.`,
+    )
   }
   // Only now nobody else settles it.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
-  if (resolution === null) throw conflict(whyNot(status, action))
-  const { state, settles } = resolution
+  if (resolution === null) throw statusConflict(conflictMessage(status, action))
+  const { state, settledStatus: settles } = resolution
   if (settles !== null)
-    await settleWithin(tx, context, { payoutId, status: settles, cause, reference: transfer.reference })
-  const dueAt = action === 'RETRY' ? dueAfter(0, context.wallClock()) : null
+    await settleInTransaction(tx, context, { payoutId, status: settles, cause, reference: transfer.reference })
+  const dueAt = action === 'RETRY' ? dueTimeAfter(0, context.wallClock()) : null
   // Whoever has it tried again does not want it cancelled any more.
-  await moveTransfer(tx, context, transfer, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
+  await transitionRailOrder(tx, context, transfer, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
 }
 
-function whyNot(status: PayoutStatus, action: AttentionAction): string {
+function conflictMessage(status: PayoutStatus, action: AttentionAction): string {
   if (action === 'RETRY') return `The payout is ${status} already: asking the bank again would change nothing.`
   return `The payout is ${status}, and its money is back in the wallet: it can't be completed. Where the bank has paid all the same, the money must be collected otherwise; then fail keeps the payout as it is.`
 }
 
-function conflict(message: string): Refusal {
-  return new Refusal('PAYOUT_STATUS_CONFLICT', message)
+function statusConflict(message: string): DomainError {
+  return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }

@@ -1,36 +1,36 @@
 /** Failures one after another by which a rail is taken to be down. */
-const mostFailures = 5
+const failureThreshold = 5
 
 /** How long it is left alone then, and at most after it has failed again and again, in milliseconds. */
-const [shortestRestMs, longestRestMs] = [5_000, 5 * 60_000]
+const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
 /** Keeps calls from a rail that does not answer: one now and then finds out whether it does again. */
-export type Breaker = {
+export type CircuitBreaker = {
   /** How many calls may be begun now, of as many as the rail takes at once. */
-  readonly room: (callsAtOnce: number, underWay: number) => number
-  readonly fail: () => void
+  readonly allowedCalls: (callsAtOnce: number, underWay: number) => number
+  readonly recordFailure: () => void
   /** @returns whether it was taken to be down */
-  readonly succeed: () => boolean
+  readonly recordSuccess: () => boolean
 }
 
 /** @param clock milliseconds of a clock that goes on by itself */
-export function createBreaker(clock: () => number): Breaker {
+export function createCircuitBreaker(clock: () => number): CircuitBreaker {
   let failures = 0
   let restMs = 0
   let openUntil = Number.NEGATIVE_INFINITY
   return {
-    room: (callsAtOnce, underWay) => {
-      if (failures < mostFailures) return callsAtOnce - underWay
+    allowedCalls: (callsAtOnce, underWay) => {
+      if (failures < failureThreshold) return callsAtOnce - underWay
       return clock() >= openUntil && underWay === 0 ? 1 : 0
     },
-    fail: () => {
+    recordFailure: () => {
       failures++
-      if (failures < mostFailures) return
-      restMs = Math.min(Math.max(restMs * 2, shortestRestMs), longestRestMs)
+      if (failures < failureThreshold) return
+      restMs = Math.min(Math.max(restMs * 2, minOpenMs), maxOpenMs)
       openUntil = clock() + restMs
     },
-    succeed: () => {
-      const wasOpen = failures >= mostFailures
+    recordSuccess: () => {
+      const wasOpen = failures >= failureThreshold
       failures = 0
       restMs = 0
       return wasOpen

@@ -1,30 +1,30 @@
 import type { DueTime } from '../../../core/ids.ts'
-import { dueAfter, timestamp } from '../../../core/ids.ts'
+import { dueTimeAfter, timestamp } from '../../../core/ids.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { merchantWallTime } from '../../../operations/context.ts'
 import { findPayout } from '../../payouts/get-payout.ts'
-import type { Transfer } from '../../rail-orders/rail-order.ts'
-import { lockTransfer } from '../../rail-orders/repository.ts'
-import { changeTransfer, moveTransfer } from '../../rail-orders/transition-order.ts'
-import type { Order, Rail } from '../adapters/rail.ts'
-import { orderOf } from './bank-order.ts'
+import type { RailOrder } from '../../rail-orders/rail-order.ts'
+import { lockRailOrder } from '../../rail-orders/repository.ts'
+import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
+import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
+import { createPaymentInstruction } from './bank-order.ts'
 
 /** What the bank is to be asked, and by what the answer is known to be to this question: `dueAt`. */
-export type Begun = {
+export type ClaimedRailCall = {
   readonly call: 'submit' | 'find' | 'cancel'
-  readonly order: Order
+  readonly order: PaymentInstruction
   readonly dueAt: DueTime
 }
 
 /** The longest that a call to a rail takes, and for how long it may be given an order again. */
-export type CallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
+export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
 /** What a call is begun for. */
-type Beginning = { readonly orderId: string; readonly rail: CallLimits }
+type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
 /** How much longer than a call may take it is another's: clocks differ, and what comes of it must be recorded too. */
-const marginMs = 30_000
+const claimMarginMs = 30_000
 
 /**
  * Takes what is due of an order, for this process alone until the answer must have come. That the bank is about to be asked to
@@ -32,56 +32,56 @@ const marginMs = 30_000
  *
  * @returns `null` where nothing is due, because another has begun it or it is over
  */
-export async function beginCall(context: Context, { orderId, rail }: Beginning): Promise<Begun | null> {
+export async function beginCall(context: Context, { orderId, rail }: BeginCallArgs): Promise<ClaimedRailCall | null> {
   const { db, merchantId } = context
   return db.write(
     async (tx) => {
-      const transfer = await lockTransfer(tx, { merchantId, orderId })
-      return transfer && beginDue(tx, context, { transfer, rail })
+      const transfer = await lockRailOrder(tx, { merchantId, orderId })
+      return transfer && beginDueCall(tx, context, { transfer, rail })
     },
     { merchantId },
   )
 }
 
 /** The same as part of a transaction that has the transfer for itself. */
-export async function beginDue(
+export async function beginDueCall(
   tx: Tx,
   context: Context,
-  { transfer, rail }: { transfer: Transfer; rail: CallLimits },
-): Promise<Begun | null> {
+  { transfer, rail }: { transfer: RailOrder; rail: RailCallLimits },
+): Promise<ClaimedRailCall | null> {
   const time = context.wallClock()
   // What is queued waits for its turn, and for no time.
   if (transfer.dueAt === null || (transfer.state !== 'QUEUED' && transfer.dueAt > BigInt(time))) return null
   const payout = await findPayout(tx, context, transfer.payoutId)
-  const dueAt = dueAfter(rail.callMs + marginMs, time)
-  const taken = await take(tx, context, { transfer, dueAt, rail })
+  const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
+  const taken = await claimRailOrder(tx, context, { railOrder: transfer, dueAt, rail })
   // By turns, so that what a bank does not answer that question about is heard of all the same.
   const wantsCancel = taken.cancelAskedAt !== null && taken.asked % 2 === 0
   const isNew = taken.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
-  return { call, order: orderOf(payout, taken, context), dueAt }
+  return { call, order: createPaymentInstruction(payout, taken, context), dueAt }
 }
 
-type Taking = { readonly transfer: Transfer; readonly dueAt: DueTime; readonly rail: CallLimits }
+type ClaimArgs = { readonly railOrder: RailOrder; readonly dueAt: DueTime; readonly rail: RailCallLimits }
 
-function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Promise<Transfer> {
+function claimRailOrder(tx: Tx, context: Context, { railOrder: transfer, dueAt, rail }: ClaimArgs): Promise<RailOrder> {
   switch (transfer.state) {
     case 'QUEUED': {
-      if (!mayBeSubmitted(context, transfer, rail)) {
+      if (!canBeSubmitted(context, transfer, rail)) {
         // It has waited for longer than the bank promises to pay it once, for a rail that was paused or down.
         const cause = 'it has waited too long to be submitted again'
-        return moveTransfer(tx, context, transfer, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
+        return transitionRailOrder(tx, context, transfer, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
       }
       const submittedAt = transfer.submittedAt ?? timestamp(merchantWallTime(context))
       const attempts = transfer.attempts + 1
       // What was not taken before is asked for less and less often: that it is not there is nothing new.
-      return moveTransfer(tx, context, transfer, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
+      return transitionRailOrder(tx, context, transfer, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':
       // Whoever submitted it is gone, or is slower than a call may be.
-      return moveTransfer(tx, context, transfer, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
+      return transitionRailOrder(tx, context, transfer, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
     default:
-      return changeTransfer(tx, transfer, { dueAt })
+      return updateRailOrder(tx, transfer, { dueAt })
   }
 }
 
@@ -89,9 +89,9 @@ function take(tx: Tx, context: Context, { transfer, dueAt, rail }: Taking): Prom
 const maxClockSkewMs = 60_000
 
 /** Whether the bank pays an order once if it is submitted now: always the first time, and then for as long as it promises. */
-export function mayBeSubmitted(
+export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
-  { attempts, submittedAt, createdAt }: Transfer,
+  { attempts, submittedAt, createdAt }: RailOrder,
   { idempotentForMs }: Pick<Rail, 'idempotentForMs'>,
 ): boolean {
   if (attempts === 0) return true

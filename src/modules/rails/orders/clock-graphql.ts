@@ -1,4 +1,4 @@
-import { column } from '../../../graphql/schema/fields.ts'
+import { exposeColumn } from '../../../graphql/schema/fields.ts'
 import { optional } from '../../../graphql/schema/inputs.ts'
 import { addMutation } from '../../../graphql/schema/mutation.ts'
 import { advanceClock } from './advance-clock.ts'
@@ -16,6 +16,6 @@ addMutation('advanceClock', {
     ),
   },
   operation: advanceClock,
-  payload: { now: column('now', 'The time to which it was moved.', 'DateTime') },
+  payload: { now: exposeColumn('now', 'The time to which it was moved.', 'DateTime') },
   errors: [],
 })

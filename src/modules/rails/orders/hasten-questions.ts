@@ -1,10 +1,10 @@
-import { dueAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids.ts'
 import type { Context } from '../../../operations/context.ts'
-import { hastenOrders } from '../repository.ts'
+import { pollRailOrdersNow } from '../repository.ts'
 
 /** Has a rail asked now about orders that it was to be asked about later. */
 export async function hastenQuestions(context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> {
   const { db, merchantId } = context
-  const dueAt = dueAfter(0, context.wallClock())
-  await db.write((tx) => hastenOrders(tx, { merchantId, orderIds, dueAt }), { merchantId })
+  const dueAt = dueTimeAfter(0, context.wallClock())
+  await db.write((tx) => pollRailOrdersNow(tx, { merchantId, orderIds, dueAt }), { merchantId })
 }

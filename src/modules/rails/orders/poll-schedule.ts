@@ -1,30 +1,25 @@
 import type { DueTime } from '../../../core/ids.ts'
-import { dueAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids.ts'
 import type { Context } from '../../../operations/context.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
 /** How long after the bank was asked it is asked again, the last repeatedly. */
-const questionDelaysMs: readonly number[] = [
-  10 * second,
-  30 * second,
-  2 * minute,
-  10 * minute,
-  hour,
-  6 * hour,
-  24 * hour,
-]
+const pollDelaysMs: readonly number[] = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]
 
 /** When a bank that was asked so often is asked again. */
-export function nextQuestionAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {
-  const delay = questionDelaysMs[Math.min(asked, questionDelaysMs.length - 1)] ?? 0
-  return dueAfter(delay, wallClock())
+export function nextPollAt({ wallClock }: Pick<Context, 'wallClock'>, asked: number): DueTime {
+  const delay = pollDelaysMs[Math.min(asked, pollDelaysMs.length - 1)] ?? 0
+  return dueTimeAfter(delay, wallClock())
 }
 
 /** How long an order waits at most that was asked about so often: each range of counts with its delay. */
-export const maxWaits: readonly { readonly minAsked: number; readonly maxAsked: number; readonly delayMs: number }[] =
-  questionDelaysMs.map((delayMs, place) => ({
-    minAsked: place === 0 ? 0 : place + 1,
-    maxAsked: place === questionDelaysMs.length - 1 ? 2 ** 31 - 1 : place + 1,
-    delayMs,
-  }))
+export const maxPollWaits: readonly {
+  readonly minAsked: number
+  readonly maxAsked: number
+  readonly delayMs: number
+}[] = pollDelaysMs.map((delayMs, place) => ({
+  minAsked: place === 0 ? 0 : place + 1,
+  maxAsked: place === pollDelaysMs.length - 1 ? 2 ** 31 - 1 : place + 1,
+  delayMs,
+}))

@@ -1,35 +1,43 @@
 import type { Context } from '../../../operations/context.ts'
-import type { Order, Rail } from '../adapters/rail.ts'
-import type { Begun, CallLimits } from './claim-order.ts'
+import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
+import type { ClaimedRailCall, RailCallLimits } from './claim-order.ts'
 import { beginCall } from './claim-order.ts'
-import type { Answer } from './record-answer.ts'
+import type { RailCallResult } from './record-answer.ts'
 import { recordAnswer } from './record-answer.ts'
 
 /** What came of running what was due of an order. */
-export type Ran = 'nothing' | 'answered' | 'unanswered'
+export type RailCallOutcome = 'nothing' | 'answered' | 'unanswered'
 
 /** Asks a bank what is due of an order, and records what it says. */
-export async function runOrder(context: Context, rail: Rail, orderId: string): Promise<Ran> {
-  const begun = await context.perform(beginCall, context, { orderId, rail: limitsOf(rail) })
-  return begun === null ? 'nothing' : answerBegun(context, rail, begun)
+export async function processOrder(context: Context, rail: Rail, orderId: string): Promise<RailCallOutcome> {
+  const begun = await context.perform(beginCall, context, { orderId, rail: callLimitsOf(rail) })
+  return begun === null ? 'nothing' : executeCall(context, rail, begun)
 }
 
 /** What beginning a call must know of a rail. */
-export function limitsOf({ callMs, idempotentForMs }: Rail): CallLimits {
+export function callLimitsOf({ callMs, idempotentForMs }: Rail): RailCallLimits {
   return { callMs, idempotentForMs }
 }
 
 /** Makes a call that was begun, and records what came of it. */
-export async function answerBegun(context: Context, rail: Rail, { call, order, dueAt }: Begun): Promise<Ran> {
+export async function executeCall(
+  context: Context,
+  rail: Rail,
+  { call, order, dueAt }: ClaimedRailCall,
+): Promise<RailCallOutcome> {
   const { callMs, idempotentForMs } = rail
   // A process may have stood still since it began: the order is another's soon or by now, and may have been given up.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
-  const answer = await answerWithin(callMs, () => ask(rail, call, order))
+  const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
   return typeof answer === 'object' && 'failure' in answer ? 'unanswered' : 'answered'
 }
 
-async function ask(rail: Rail, call: 'submit' | 'find' | 'cancel', order: Order): Promise<Answer> {
+async function callRail(
+  rail: Rail,
+  call: 'submit' | 'find' | 'cancel',
+  order: PaymentInstruction,
+): Promise<RailCallResult> {
   const calls = {
     submit: () => rail.submit(order),
     find: () => rail.find(order),
@@ -40,9 +48,9 @@ async function ask(rail: Rail, call: 'submit' | 'find' | 'cancel', order: Order)
 }
 
 /** The answer, or why there is none: whatever goes wrong with a call, nothing is known of the order. */
-async function answerWithin(callMs: number, call: () => Promise<Answer>): Promise<Answer> {
+async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<Answer>((resolve) => {
+  const late = new Promise<RailCallResult>((resolve) => {
     timer = setTimeout(resolve, callMs, { failure: `no answer came within ${callMs / 1_000} seconds` })
   })
   try {

@@ -1,44 +1,44 @@
 import { z } from 'zod'
-import type { FieldFault } from '../../../core/errors.ts'
+import type { FieldError } from '../../../core/errors.ts'
 import { notFound } from '../../../core/errors.ts'
 import { timestamp } from '../../../core/ids.ts'
-import { isGiven, notOneOf, optional, parse, refuse } from '../../../core/input.ts'
+import { hasValue, notOneOfError, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { RowOf } from '../../../database/tables.ts'
 import type { Service } from '../../../operations/context.ts'
 import { payoutAssetCodes, recipientCountries, recipientCurrencies } from '../../payouts/payout.ts'
 import {
+  currentRailRoutes,
+  deletePausedRail,
+  deleteRailRoute,
+  insertPausedRail,
   pausedRails,
-  pauseRail,
-  removeRoute,
-  resumeRail,
-  storeRoute,
-  transferRoutes,
+  upsertRailRoute,
 } from '../../rail-orders/repository.ts'
 import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
-import { anything } from '../../rail-orders/select-rail.ts'
-import { openTransferCounts } from '../repository.ts'
+import { wildcard } from '../../rail-orders/select-rail.ts'
+import { openRailOrderCounts } from '../repository.ts'
 
 /** What a rail may be called: it stands in paths and names of variables. */
-export const railName = /^[a-z][a-z0-9-]{0,31}$/
+export const railNamePattern = /^[a-z][a-z0-9-]{0,31}$/
 
-const name = () =>
+const railNameInput = () =>
   z.string().transform((text, context) => {
-    if (railName.test(text)) return text
-    return refuse(context, 'INVALID_FORMAT', 'must be 1 to 32 small letters, digits and hyphens, a letter first')
+    if (railNamePattern.test(text)) return text
+    return rejectField(context, 'INVALID_FORMAT', 'must be 1 to 32 small letters, digits and hyphens, a letter first')
   })
 
-const Which = {
+const routeFields = {
   assetCode: optional(z.string()),
   currency: optional(z.string()),
   country: optional(z.string()),
 }
 
-export const SetRouteInput = z.object({ rail: name(), ...Which })
-const RemoveRouteInput = z.object(Which)
-type Given = z.input<typeof RemoveRouteInput>
+export const SetRouteInput = z.object({ rail: railNameInput(), ...routeFields })
+const RemoveRouteInput = z.object(routeFields)
+type RouteKeyInput = z.input<typeof RemoveRouteInput>
 
 /** A route as it is kept: `*` where it is for all. */
-export type Route = RowOf<'railRoutes'>
+export type RailRoute = RowOf<'railRoutes'>
 
 /**
  * Has a rail carry payouts from an asset, in a currency and to a country, or in all of them, from the next on; what was said of the
@@ -46,52 +46,61 @@ export type Route = RowOf<'railRoutes'>
  *
  * @throws Refusal INVALID_INPUT
  */
-export async function setRoute(service: Service, input: z.input<typeof SetRouteInput>): Promise<Route> {
-  const { rail, ...which } = parse(SetRouteInput, input, [...whichFaults(input), ...liveFaults(service, input)])
-  const route = { rail, ...routeOf(which) }
-  await service.db.write((tx) => storeRoute(tx, route))
+export async function setRoute(service: Service, input: z.input<typeof SetRouteInput>): Promise<RailRoute> {
+  const { rail, ...which } = parseInput(SetRouteInput, input, [
+    ...routeFieldErrors(input),
+    ...sandboxRailErrors(service, input),
+  ])
+  const route = { rail, ...toRouteKey(which) }
+  await service.db.write((tx) => upsertRailRoute(tx, route))
   return route
 }
 
 /** @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND where nothing was said of exactly this */
-export async function dropRoute(service: Service, input: Given): Promise<Route> {
-  const route = routeOf(parse(RemoveRouteInput, input, whichFaults(input)))
+export async function deleteRoute(service: Service, input: RouteKeyInput): Promise<RailRoute> {
+  const route = toRouteKey(parseInput(RemoveRouteInput, input, routeFieldErrors(input)))
   return service.db.write(async (tx) => {
-    const removed = await removeRoute(tx, route)
+    const removed = await deleteRailRoute(tx, route)
     if (!removed) throw notFound('Route')
     return removed
   })
 }
 
-function routeOf({ assetCode, currency, country }: z.output<typeof RemoveRouteInput>): Omit<Route, 'rail'> {
-  return { assetCode: assetCode ?? anything, currency: currency ?? anything, country: country ?? anything }
+function toRouteKey({ assetCode, currency, country }: z.output<typeof RemoveRouteInput>): Omit<RailRoute, 'rail'> {
+  return { assetCode: assetCode ?? wildcard, currency: currency ?? wildcard, country: country ?? wildcard }
 }
 
-function whichFaults({ assetCode, currency, country }: Given): FieldFault[] {
+function routeFieldErrors({ assetCode, currency, country }: RouteKeyInput): FieldError[] {
   const allowed = { assetCode: payoutAssetCodes, currency: recipientCurrencies, country: recipientCountries }
   return Object.entries({ assetCode, currency, country }).flatMap(([field, value]) => {
     const values = allowed[field as keyof typeof allowed] as readonly unknown[]
-    return isGiven(value) && !values.includes(value) ? [notOneOf(field, values as string[])] : []
+    return hasValue(value) && !values.includes(value) ? [notOneOfError(field, values as string[])] : []
   })
 }
 
-function liveFaults({ mode }: Service, { rail }: { rail: string }): FieldFault[] {
+function sandboxRailErrors({ mode }: Service, { rail }: { rail: string }): FieldError[] {
   const message = 'must be another: the rail sandbox pays nobody, and exists in MODE=sandbox only'
   return mode === 'live' && rail === sandboxRailName ? [{ field: 'rail', code: 'INVALID_PARAMETER', message }] : []
 }
 
 /** Stops what is submitted to a rail, until it is resumed: what was submitted is still asked for. Whether that is new. */
-export async function pause(service: Service, input: { rail: string }): Promise<{ rail: string; paused: true }> {
-  const { rail } = parse(z.object({ rail: name() }), input)
-  await service.db.write((tx) => pauseRail(tx, { rail, pausedAt: timestamp(service.now()) }))
+export async function pauseSubmissions(
+  service: Service,
+  input: { rail: string },
+): Promise<{ rail: string; paused: true }> {
+  const { rail } = parseInput(z.object({ rail: railNameInput() }), input)
+  await service.db.write((tx) => insertPausedRail(tx, { rail, pausedAt: timestamp(service.now()) }))
   return { rail, paused: true }
 }
 
 /** @throws Refusal RESOURCE_NOT_FOUND where it is not paused */
-export async function resume(service: Service, input: { rail: string }): Promise<{ rail: string; paused: false }> {
-  const { rail } = parse(z.object({ rail: name() }), input)
+export async function resumeSubmissions(
+  service: Service,
+  input: { rail: string },
+): Promise<{ rail: string; paused: false }> {
+  const { rail } = parseInput(z.object({ rail: railNameInput() }), input)
   await service.db.write(async (tx) => {
-    if (!(await resumeRail(tx, { rail }))) throw notFound('Paused rail')
+    if (!(await deletePausedRail(tx, { rail }))) throw notFound('Paused rail')
   })
   return { rail, paused: false }
 }
@@ -111,9 +120,9 @@ export type RailSummary = {
 /** Every rail that is configured, that a route leads to, or that has payouts on it. */
 export async function listRails({ db, mode }: Service, configured: readonly string[]): Promise<RailSummary[]> {
   const [routes, paused, counts] = [
-    await transferRoutes(db, {}),
+    await currentRailRoutes(db, {}),
     await pausedRails(db, {}),
-    await openTransferCounts(db, {}),
+    await openRailOrderCounts(db, {}),
   ]
   const here = { sandbox: [sandboxRailName, ...configured], live: configured }[mode]
   const names = new Set([...here, ...[...routes, ...paused, ...counts].map(({ rail }) => rail)])

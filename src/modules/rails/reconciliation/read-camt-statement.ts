@@ -1,9 +1,9 @@
 import { SaxesParser } from 'saxes'
 import type { StatementLine } from './statement.ts'
-import { checkedLine, unreadable } from './statement.ts'
+import { unreadableStatement, validateLine } from './statement.ts'
 
 /** What was read of an entry, or of one of the transactions in it. */
-type Part = {
+type CamtTransaction = {
   amount: string | null
   currency: string | null
   indicator: string | null
@@ -12,10 +12,10 @@ type Part = {
   isReturn: boolean
 }
 
-type Entry = Part & { status: string | null; date: string | null; readonly details: Part[] }
+type CamtEntry = CamtTransaction & { status: string | null; date: string | null; readonly details: CamtTransaction[] }
 
 /** No element of a statement lies deeper. */
-const deepest = 64
+const maxDepth = 64
 
 /**
  * Reads a bank's statement in camt.053 (ISO 20022), of any of its versions: what was booked, one line for each transaction of
@@ -27,49 +27,50 @@ const deepest = 64
  * @throws Refusal INVALID_INPUT with the entry that can't be read
  */
 export async function* readCamtStatement(texts: AsyncIterable<string>): AsyncGenerator<StatementLine> {
-  const { parser, lines, isStatement } = statementParser()
+  const { parser, lines, isStatement } = createStatementParser()
   for await (const text of texts) {
     parser.write(text)
     yield* lines.splice(0)
   }
   parser.close()
   yield* lines.splice(0)
-  if (!isStatement()) throw unreadable('the whole file', 'must be a camt.053 statement (BkToCstmrStmt)')
+  if (!isStatement()) throw unreadableStatement('the whole file', 'must be a camt.053 statement (BkToCstmrStmt)')
 }
 
-function statementParser() {
+function createStatementParser() {
   const parser = new SaxesParser()
   const lines: StatementLine[] = []
   const path: string[] = []
   let isStatement = false
   let entries = 0
-  let entry: Entry | null = null
-  let detail: Part | null = null
+  let entry: CamtEntry | null = null
+  let detail: CamtTransaction | null = null
   let text = ''
-  const place = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
+  const position = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
   const localName = (name: string) => name.slice(name.indexOf(':') + 1)
   /** Where it is below the entry, such as `NtryDtls/TxDtls/Amt`. */
-  const within = () => path.slice(path.indexOf('Ntry') + 1).join('/')
+  const pathInEntry = () => path.slice(path.indexOf('Ntry') + 1).join('/')
 
   parser.on('error', ({ message }) => {
-    throw unreadable(place(), `must be well-formed XML: ${message}`)
+    throw unreadableStatement(position(), `must be well-formed XML: ${message}`)
   })
   parser.on('doctype', () => {
-    throw unreadable(place(), 'must have no document type')
+    throw unreadableStatement(position(), 'must have no document type')
   })
   parser.on('opentag', ({ name, attributes }) => {
     path.push(localName(name))
     text = ''
-    if (path.length > deepest) throw unreadable(place(), `must not be nested deeper than ${deepest} elements`)
+    if (path.length > maxDepth)
+      throw unreadableStatement(position(), `must not be nested deeper than ${maxDepth} elements`)
     isStatement ||= path.at(-1) === 'BkToCstmrStmt'
     if (path.at(-1) === 'Ntry' && entry === null) {
-      entry = { ...emptyPart(), status: null, date: null, details: [] }
+      entry = { ...emptyTransaction(), status: null, date: null, details: [] }
       entries++
-    } else if (entry !== null) opened(attributes.Ccy)
+    } else if (entry !== null) handleOpenTag(attributes.Ccy)
   })
-  function opened(currency: string | undefined): void {
-    const where = within()
-    if (where === 'NtryDtls/TxDtls') detail = emptyPart()
+  function handleOpenTag(currency: string | undefined): void {
+    const where = pathInEntry()
+    if (where === 'NtryDtls/TxDtls') detail = emptyTransaction()
     if (where === 'Amt' && entry) entry.currency = currency ?? null
     if (amountPaths.includes(where) && detail?.amount === null) detail.currency = currency ?? null
     if (where === 'NtryDtls/TxDtls/RtrInf' && detail) detail.isReturn = true
@@ -81,32 +82,36 @@ function statementParser() {
     text += part
   })
   parser.on('closetag', () => {
-    if (entry !== null) closed(entry, within(), text.trim() || null)
+    if (entry !== null) handleCloseTag(entry, pathInEntry(), text.trim() || null)
     path.pop()
     text = ''
   })
-  function closed(current: Entry, where: string, value: string | null): void {
+  function handleCloseTag(current: CamtEntry, where: string, value: string | null): void {
     if (where === '') {
-      lines.push(...linesOf(current, place()))
+      lines.push(...toStatementLines(current, position()))
       entry = null
     } else if (where === 'NtryDtls/TxDtls' && detail) {
       current.details.push(detail)
       detail = null
-    } else if (value !== null) noted(current, detail, { where, value })
+    } else if (value !== null) applyElementValue(current, detail, { where, value })
   }
   return { parser, lines, isStatement: () => isStatement }
 }
 
-function emptyPart(): Part {
+function emptyTransaction(): CamtTransaction {
   return { amount: null, currency: null, indicator: null, id: null, reference: null, isReturn: false }
 }
 
-const transaction = 'NtryDtls/TxDtls'
+const transactionPath = 'NtryDtls/TxDtls'
 
 /** Where the amount of a transaction stands, in newer versions and in older ones. */
-const amountPaths = [`${transaction}/Amt`, `${transaction}/AmtDtls/TxAmt/Amt`]
+const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
-function noted(entry: Entry, detail: Part | null, { where, value }: { where: string; value: string }): void {
+function applyElementValue(
+  entry: CamtEntry,
+  detail: CamtTransaction | null,
+  { where, value }: { where: string; value: string },
+): void {
   if (where === 'Amt') entry.amount = value
   else if (where === 'CdtDbtInd') entry.indicator = value
   else if (where === 'RvslInd') entry.isReturn = value === 'true' || value === '1'
@@ -115,23 +120,27 @@ function noted(entry: Entry, detail: Part | null, { where, value }: { where: str
   else if (where === 'AcctSvcrRef') entry.reference = value
   else if (detail === null) return
   else if (amountPaths.includes(where)) detail.amount ??= value
-  else if (where === `${transaction}/CdtDbtInd`) detail.indicator = value
-  else if (where === `${transaction}/Refs/EndToEndId`) detail.id = value === 'NOTPROVIDED' ? null : value
-  else if (where === `${transaction}/Refs/AcctSvcrRef`) detail.reference = value
+  else if (where === `${transactionPath}/CdtDbtInd`) detail.indicator = value
+  else if (where === `${transactionPath}/Refs/EndToEndId`) detail.id = value === 'NOTPROVIDED' ? null : value
+  else if (where === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
 /** The lines of an entry; what is pending, or only told of, is in none. */
-function linesOf(entry: Entry, place: string): StatementLine[] {
+function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
-  if (entry.details.length === 0) return [lineOf(entry, entry, place)]
+  if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]
   const isOne = entry.details.length === 1
   return entry.details.map((detail, index) =>
-    lineOf(entry, isOne ? orOfEntry(detail, entry) : detail, isOne ? place : `${place}, transaction ${index + 1}`),
+    toStatementLine(
+      entry,
+      isOne ? withEntryDefaults(detail, entry) : detail,
+      isOne ? place : `${place}, transaction ${index + 1}`,
+    ),
   )
 }
 
 /** What an entry of one transaction says is of that. */
-function orOfEntry(detail: Part, entry: Entry): Part {
+function withEntryDefaults(detail: CamtTransaction, entry: CamtEntry): CamtTransaction {
   const isWithout = detail.amount === null
   return {
     ...detail,
@@ -140,11 +149,11 @@ function orOfEntry(detail: Part, entry: Entry): Part {
   }
 }
 
-function lineOf(entry: Entry, part: Part, place: string): StatementLine {
+function toStatementLine(entry: CamtEntry, part: CamtTransaction, place: string): StatementLine {
   const indicator = part.indicator ?? entry.indicator
-  if (indicator !== 'DBIT' && indicator !== 'CRDT') throw unreadable(place, 'must have CdtDbtInd DBIT or CRDT')
+  if (indicator !== 'DBIT' && indicator !== 'CRDT') throw unreadableStatement(place, 'must have CdtDbtInd DBIT or CRDT')
   const isReturn = part.isReturn || entry.isReturn
-  return checkedLine({
+  return validateLine({
     ...{ place, id: part.id, reference: part.reference, date: entry.date },
     amount: part.amount ?? '',
     currency: part.currency ?? '',

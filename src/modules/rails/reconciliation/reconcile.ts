@@ -1,22 +1,22 @@
 import { z } from 'zod'
-import { instant, optional, parse, text } from '../../../core/input.ts'
+import { instant, optional, parseInput, text } from '../../../core/input.ts'
 import type { Service } from '../../../operations/context.ts'
 import type { PayoutStatus } from '../../payouts/payout.ts'
-import type { ReportState, TransferState } from '../../rail-orders/rail-order.ts'
-import { transfersOfRail } from '../repository.ts'
+import type { RailOrderState, ReportState } from '../../rail-orders/rail-order.ts'
+import { railOrdersOfRail } from '../repository.ts'
 import type { StatementLine } from './statement.ts'
-import { plainDecimal } from './statement.ts'
+import { normalizeDecimal } from './statement.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
 /** Findings that are told of each kind; all are counted. */
-const mostTold = 1_000
+const maxFindingsPerKind = 1_000
 
 /** Transfers that are read at a time. */
-const batch = 100
+const batchSize = 100
 
 /** Before every order. */
-const noOrder = '00000000-0000-0000-0000-000000000000'
+const minOrderId = '00000000-0000-0000-0000-000000000000'
 
 /** Something in which the bank's statement and our books are not the same. */
 export type Finding = {
@@ -55,34 +55,34 @@ export async function reconcile(
   input: z.input<typeof ReconcileInput>,
   lines: AsyncIterable<StatementLine>,
 ): Promise<Reconciliation> {
-  const { rail, from, to } = parse(ReconcileInput, input)
-  const statement = await linesByKey(lines)
+  const { rail, from, to } = parseInput(ReconcileInput, input)
+  const statement = await groupLinesByKey(lines)
   const counts = { matched: 0, missingThere: 0, missingHere: 0, differing: 0, unrelated: 0 }
   const told = new Map<string, Finding[]>()
-  const tell = (found: readonly Finding[]) => {
+  const addFindings = (found: readonly Finding[]) => {
     for (const each of found) {
       const known = told.get(each.finding) ?? []
       told.set(each.finding, known)
-      if (known.length < mostTold) known.push(each)
+      if (known.length < maxFindingsPerKind) known.push(each)
     }
   }
-  const take = (key: string | null) => {
-    const taken = (key !== null && statement.get(keyOf(key))) || []
-    if (key !== null) statement.delete(keyOf(key))
+  const takeLines = (key: string | null) => {
+    const taken = (key !== null && statement.get(paymentKey(key))) || []
+    if (key !== null) statement.delete(paymentKey(key))
     return taken
   }
-  let after = noOrder
+  let after = minOrderId
   for (;;) {
-    const ours = await transfersOfRail(db, { rail, after, limit: batch })
+    const ours = await railOrdersOfRail(db, { rail, after, limit: batchSize })
     for (const own of ours) {
-      const theirs = [...take(own.orderId), ...take(own.reference)]
+      const theirs = [...takeLines(own.orderId), ...takeLines(own.reference)]
       if (theirs.length > 0) {
-        const found = differencesOf(own, theirs, to)
+        const found = findDifferences(own, theirs, to)
         counts[found.length === 0 ? 'matched' : 'differing']++
-        tell(found)
+        addFindings(found)
       } else if (isExpected(own, from, to)) {
         counts.missingThere++
-        tell([missingThere(own, statusBefore(own, to))])
+        addFindings([missingThereFinding(own, payoutStatusBefore(own, to))])
       }
     }
     const last = ours.at(-1)
@@ -91,7 +91,7 @@ export async function reconcile(
   }
   for (const line of [...statement.values()].flat()) {
     counts[line.isIncoming ? 'unrelated' : 'missingHere']++
-    if (!line.isIncoming) tell([missingHere(line)])
+    if (!line.isIncoming) addFindings([missingHereFinding(line)])
   }
   return { rail, ...counts, findings: [...told.values()].flat() }
 }
@@ -101,12 +101,12 @@ export function isReconciled({ missingThere, missingHere, differing }: Reconcili
   return missingThere + missingHere + differing === 0
 }
 
-async function linesByKey(lines: AsyncIterable<StatementLine>): Promise<Map<string, StatementLine[]>> {
+async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map<string, StatementLine[]>> {
   const byKey = new Map<string, StatementLine[]>()
   for await (const line of lines) {
     const { id, reference, place } = line
     // What stands where our id should, and is none of ours, says less than what the bank calls it.
-    const key = id !== null && isUuid(id) ? keyOf(id) : keyOf(reference ?? id ?? `\n${place}`)
+    const key = id !== null && isUuid(id) ? paymentKey(id) : paymentKey(reference ?? id ?? `\n${place}`)
     const known = byKey.get(key)
     if (known) known.push(line)
     else byKey.set(key, [line])
@@ -115,7 +115,7 @@ async function linesByKey(lines: AsyncIterable<StatementLine>): Promise<Map<stri
 }
 
 /** The text by which a payment is found: banks take no more than 35 characters, and a UUID has 36 with its hyphens. */
-function keyOf(text: string): string {
+function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }
 
@@ -123,9 +123,9 @@ function isUuid(text: string): boolean {
   return /^[\da-f]{32}$/i.test(text.replaceAll('-', ''))
 }
 
-type Own = Awaited<ReturnType<typeof transfersOfRail>>[number]
+type ReconciliationOrder = Awaited<ReturnType<typeof railOrdersOfRail>>[number]
 
-const statusOfState: { readonly [State in TransferState]: PayoutStatus | null } = {
+const statusByRailOrderState: { readonly [State in RailOrderState]: PayoutStatus | null } = {
   QUEUED: 'PROCESSING',
   SUBMITTING: 'PROCESSING',
   UNKNOWN: 'PROCESSING',
@@ -139,22 +139,22 @@ const statusOfState: { readonly [State in TransferState]: PayoutStatus | null } 
 }
 
 /** What became of a payout by then. */
-function statusBefore({ history }: Own, to: string | null): PayoutStatus {
+function payoutStatusBefore({ history }: ReconciliationOrder, to: string | null): PayoutStatus {
   const statuses = history
     .filter(({ at }) => to === null || at < to)
-    .flatMap(({ state }) => statusOfState[state as TransferState] ?? [])
+    .flatMap(({ state }) => statusByRailOrderState[state as RailOrderState] ?? [])
   return statuses.at(-1) ?? 'PROCESSING'
 }
 
 /** Whether the statement must have it: it was paid or returned at that time. */
-function isExpected({ history }: Own, from: string | null, to: string | null): boolean {
+function isExpected({ history }: ReconciliationOrder, from: string | null, to: string | null): boolean {
   return history.some(
     ({ state, at }) =>
       (state === 'COMPLETED' || state === 'RETURNED') && (from === null || at >= from) && (to === null || at < to),
   )
 }
 
-const statusOfReport: { readonly [State in ReportState]: PayoutStatus } = {
+const statusByReportState: { readonly [State in ReportState]: PayoutStatus } = {
   ACCEPTED: 'PROCESSING',
   COMPLETED: 'COMPLETED',
   REJECTED: 'FAILED',
@@ -162,35 +162,43 @@ const statusOfReport: { readonly [State in ReportState]: PayoutStatus } = {
 }
 
 /** The later a state comes, the more it says of what became of it. */
-const decisive: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
+const statesByFinality: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
 
-function differencesOf(own: Own, theirs: readonly StatementLine[], to: string | null): Finding[] {
+function findDifferences(own: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {
   const [first] = theirs as [StatementLine]
-  const said = decisive.find((state) => theirs.some((line) => line.state === state)) ?? 'ACCEPTED'
-  const times = (state: ReportState) => theirs.filter((line) => line.state === state).length
-  const amount = plainDecimal(own.amountFiat)
+  const said = statesByFinality.find((state) => theirs.some((line) => line.state === state)) ?? 'ACCEPTED'
+  const countLines = (state: ReportState) => theirs.filter((line) => line.state === state).length
+  const amount = normalizeDecimal(own.amountFiat)
   const otherAmount = theirs.find((line) => line.amount !== amount)
   const otherCurrency = theirs.find((line) => line.currency !== own.currency)
-  const status = statusBefore(own, to)
-  const differing = (what: Finding['what'], ours: string | null, theirs: string, { place }: StatementLine = first) => ({
+  const status = payoutStatusBefore(own, to)
+  const createDifference = (
+    what: Finding['what'],
+    ours: string | null,
+    theirs: string,
+    { place }: StatementLine = first,
+  ) => ({
     ...{ finding: 'differing' as const, payoutId: own.payoutId, place },
     ...{ id: own.orderId, reference: own.reference, what, ours, theirs },
   })
   return [
-    ...(otherAmount ? [differing('amount', amount, otherAmount.amount, otherAmount)] : []),
-    ...(otherCurrency ? [differing('currency', own.currency, otherCurrency.currency, otherCurrency)] : []),
-    ...(statusOfReport[said] === status ? [] : [differing('state', status, statusOfReport[said])]),
-    ...(times('COMPLETED') > 1 ? [differing('times paid', '1', String(times('COMPLETED')))] : []),
-    ...(times('RETURNED') > 1 ? [differing('times returned', '1', String(times('RETURNED')))] : []),
+    ...(otherAmount ? [createDifference('amount', amount, otherAmount.amount, otherAmount)] : []),
+    ...(otherCurrency ? [createDifference('currency', own.currency, otherCurrency.currency, otherCurrency)] : []),
+    ...(statusByReportState[said] === status ? [] : [createDifference('state', status, statusByReportState[said])]),
+    ...(countLines('COMPLETED') > 1 ? [createDifference('times paid', '1', String(countLines('COMPLETED')))] : []),
+    ...(countLines('RETURNED') > 1 ? [createDifference('times returned', '1', String(countLines('RETURNED')))] : []),
   ]
 }
 
-function missingThere({ payoutId, orderId: id, reference, amountFiat, currency }: Own, status: PayoutStatus): Finding {
-  const ours = `${plainDecimal(amountFiat)} ${currency} ${status}`
+function missingThereFinding(
+  { payoutId, orderId: id, reference, amountFiat, currency }: ReconciliationOrder,
+  status: PayoutStatus,
+): Finding {
+  const ours = `${normalizeDecimal(amountFiat)} ${currency} ${status}`
   return { finding: 'missing there', payoutId, place: null, id, reference, what: 'payment', ours, theirs: null }
 }
 
-function missingHere({ place, id, reference, amount, currency, state }: StatementLine): Finding {
-  const theirs = `${amount} ${currency} ${statusOfReport[state]}`
+function missingHereFinding({ place, id, reference, amount, currency, state }: StatementLine): Finding {
+  const theirs = `${amount} ${currency} ${statusByReportState[state]}`
   return { finding: 'missing here', payoutId: null, place, id, reference, what: 'payment', ours: null, theirs }
 }

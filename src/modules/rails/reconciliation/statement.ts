@@ -1,4 +1,4 @@
-import type { FieldFault } from '../../../core/errors.ts'
+import type { FieldError } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { ReportState } from '../../rail-orders/rail-order.ts'
 
@@ -20,7 +20,7 @@ export type StatementLine = {
 }
 
 /** A decimal without what does not change its value, so that two that are the same have the same text; `null` for none. */
-export function plainDecimal(text: string): string | null {
+export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null
   const significant = places.replace(/0+$/, '')
@@ -28,15 +28,16 @@ export function plainDecimal(text: string): string | null {
 }
 
 /** The refusal of a statement that can't be read, with the place that can't. */
-export function unreadable(place: string, message: string): Error {
-  const fault: FieldFault = { field: 'file', code: 'INVALID_FORMAT', message: `${message} (${place})` }
+export function unreadableStatement(place: string, message: string): Error {
+  const fault: FieldError = { field: 'file', code: 'INVALID_FORMAT', message: `${message} (${place})` }
   return invalidInput([fault])
 }
 
 /** What the fields of a line say, or the refusal of the place where it stands. */
-export function checkedLine(line: StatementLine): StatementLine {
-  const amount = plainDecimal(line.amount)
-  if (amount === null) throw unreadable(line.place, 'must have plain decimal amounts, such as 1500.00')
-  if (!/^[A-Z]{3}$/.test(line.currency)) throw unreadable(line.place, 'must have a currency of three capital letters')
+export function validateLine(line: StatementLine): StatementLine {
+  const amount = normalizeDecimal(line.amount)
+  if (amount === null) throw unreadableStatement(line.place, 'must have plain decimal amounts, such as 1500.00')
+  if (!/^[A-Z]{3}$/.test(line.currency))
+    throw unreadableStatement(line.place, 'must have a currency of three capital letters')
   return { ...line, amount }
 }

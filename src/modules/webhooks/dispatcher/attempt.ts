@@ -1,16 +1,16 @@
-import { dueAfter, timestamp } from '../../../core/ids.ts'
+import { dueTimeAfter, timestamp } from '../../../core/ids.ts'
 import type { Service } from '../../../operations/context.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
-import { writePost } from '../transport/build-request.ts'
+import { buildRequest } from '../transport/build-request.ts'
 import type { EventMessage } from '../transport/message.ts'
-import type { Judgement } from '../transport/retry-schedule.ts'
-import { judge, nextAttemptAt } from '../transport/retry-schedule.ts'
-import type { Sender, Sent } from '../transport/send.ts'
+import type { AttemptVerdict } from '../transport/retry-schedule.ts'
+import { judgeResponse, nextAttemptAt } from '../transport/retry-schedule.ts'
+import type { Sender, SendResult } from '../transport/send.ts'
 import type { Signer } from '../transport/signing-secrets.ts'
-import type { Attempted } from './record-attempts.ts'
+import type { AttemptRecord } from './record-attempts.ts'
 
 /** An event on its way to an endpoint. */
-export type Item = {
+export type QueuedDelivery = {
   readonly sequence: number
   readonly objectId: string
   readonly message: EventMessage
@@ -20,19 +20,19 @@ export type Item = {
   readonly known: number | null
 }
 
-type Means = {
+type AttemptOptions = {
   readonly endpoint: StoredWebhookEndpoint
   readonly sender: Sender
   readonly signer: Signer
   readonly wallClock: Service['wallClock']
   readonly random: () => number
-  readonly onFault: (error: unknown) => void
+  readonly onError: (error: unknown) => void
 }
 
 /** What came of an attempt: what is to be recorded of it, and what it says of the endpoint. */
-type Outcome = { readonly attempted: Attempted; readonly verdict: Judgement; readonly sent: Sent }
+type AttemptOutcome = { readonly record: AttemptRecord; readonly verdict: AttemptVerdict; readonly result: SendResult }
 
-const unsent: Sent = {
+const unsentResult: SendResult = {
   status: null,
   error: { kind: 'other', message: 'The event could not be sent.' },
   durationMs: 0,
@@ -41,35 +41,45 @@ const unsent: Sent = {
 }
 
 /** Sends an event to an endpoint, once. */
-export async function attempt(item: Item, means: Means): Promise<Outcome> {
-  const { endpoint, sender, signer, wallClock, random, onFault } = means
+export async function attemptDelivery(item: QueuedDelivery, means: AttemptOptions): Promise<AttemptOutcome> {
+  const { endpoint, sender, signer, wallClock, random, onError: onFault } = means
   const { message, tries } = item
   const startedAt = wallClock()
-  let sent: Sent
+  let sent: SendResult
   try {
-    const post = writePost(message, { format: endpoint.format, signer, now: startedAt })
+    const post = buildRequest(message, { format: endpoint.format, signer, now: startedAt })
     sent = await sender.send(endpoint.url, post, message)
   } catch (fault) {
     // What can't be written is a failed attempt like any other: else it would hold up all that comes after it.
     onFault(fault)
-    sent = unsent
+    sent = unsentResult
   }
-  const verdict = judge(sent.status)
+  const verdict = judgeResponse(sent.status)
   const { retryAfter } = sent
   const attempts = tries + 1
   const next = verdict.isDelivered ? null : nextAttemptAt({ attempts, now: wallClock(), retryAfter, random })
-  return { attempted: attemptedOf({ item, startedAt, sent, verdict, next }), verdict, sent }
+  return {
+    record: toAttemptRecord({ item, startedAt, result: sent, verdict, nextAttemptAt: next }),
+    verdict,
+    result: sent,
+  }
 }
 
-type Made = {
-  readonly item: Item
+type AttemptRecordInput = {
+  readonly item: QueuedDelivery
   readonly startedAt: number
-  readonly sent: Sent
-  readonly verdict: Judgement
-  readonly next: ReturnType<typeof nextAttemptAt>
+  readonly result: SendResult
+  readonly verdict: AttemptVerdict
+  readonly nextAttemptAt: ReturnType<typeof nextAttemptAt>
 }
 
-function attemptedOf({ item, startedAt, sent, verdict, next }: Made): Attempted {
+function toAttemptRecord({
+  item,
+  startedAt,
+  result: sent,
+  verdict,
+  nextAttemptAt: next,
+}: AttemptRecordInput): AttemptRecord {
   const { sequence, objectId, message, known, tries } = item
   const { status, answer, error, durationMs } = sent
   return {
@@ -84,6 +94,6 @@ function attemptedOf({ item, startedAt, sent, verdict, next }: Made): Attempted 
     answer,
     error: error === null ? null : `${error.kind}: ${error.message}`,
     becomes: verdict.isDelivered ? 'delivered' : next === null ? 'exhausted' : 'pending',
-    nextAttemptAt: next === null ? null : dueAfter(0, next),
+    nextAttemptAt: next === null ? null : dueTimeAfter(0, next),
   }
 }

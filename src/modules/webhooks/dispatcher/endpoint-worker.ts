@@ -1,59 +1,59 @@
 import type { Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
-import { secretsInForce } from '../endpoints/endpoint-secrets.ts'
+import { activeSecrets } from '../endpoints/endpoint-secrets.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import type { Sender } from '../transport/send.ts'
 import type { Signer } from '../transport/signing-secrets.ts'
-import { signerOf } from '../transport/signing-secrets.ts'
-import type { Item } from './attempt.ts'
-import { attempt } from './attempt.ts'
+import { parseSigner } from '../transport/signing-secrets.ts'
+import type { QueuedDelivery } from './attempt.ts'
+import { attemptDelivery } from './attempt.ts'
 import { createAttemptRecorder } from './attempt-recorder.ts'
-import { createPace } from './endpoint-concurrency.ts'
-import type { SharedFeed } from './feed-cache.ts'
+import { createConcurrencyLimiter } from './endpoint-concurrency.ts'
+import type { FeedCache } from './feed-cache.ts'
 import { createFeedReader } from './feed-reader.ts'
-import { createLookLoop } from './poll-loop.ts'
-import { createQueue } from './queue.ts'
-import type { Recorded, Report } from './record-attempts.ts'
+import { createPollLoop } from './poll-loop.ts'
+import { createDeliveryQueue } from './queue.ts'
+import type { AttemptReport, RecordedAttempts } from './record-attempts.ts'
 import { createRetryReader } from './retry-reader.ts'
 
 /** For how long it is not looked which secrets are in force: one that is not any more may sign so much longer. */
-const signerKeptMs = 60_000
+const signerCacheMs = 60_000
 
 /**
  * What is sent to one endpoint: events of the feed after its cursor, and what is to be tried again, in the order that its queue
  * keeps.
  */
-export type Lane = {
+export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
   /** Whether it may take long: the last attempt failed or did so, or none has succeeded yet. */
-  readonly isDoubtful: () => boolean
+  readonly isUnhealthy: () => boolean
   /** Begins the next attempt, if there is one to make now; whether it did. */
-  readonly begin: () => boolean
+  readonly startAttempt: () => boolean
   /** Reads what may have come, or may be due. */
-  readonly look: () => void
+  readonly poll: () => void
   /** Does what has become due as time went on. */
   readonly tick: () => void
   /** Begins nothing more; resolves when what is on its way is recorded, or can't be. */
-  readonly stop: () => Promise<void>
+  readonly drain: () => Promise<void>
 }
 
-type Means = {
+type EndpointWorkerOptions = {
   readonly service: Service
   readonly sender: Sender
   /** The number of the merchant's latest event. */
   readonly latest: () => number
   /** That of the merchant, for all of its lanes. */
-  readonly feed: SharedFeed
+  readonly feed: FeedCache
   /** Called when there may be something to begin. */
   readonly onReady: () => void
   /** Called when the endpoint must be read anew: it was changed, moved, or is gone. The lane has stopped. */
   readonly onChanged: () => void
-  readonly onFault: (error: unknown) => void
+  readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
-  const { service, sender, latest, feed, onReady, onChanged, onFault, random } = means
+export function createEndpointWorker(endpoint: StoredWebhookEndpoint, means: EndpointWorkerOptions): EndpointWorker {
+  const { service, sender, latest, feed, onReady, onChanged, onError: onFault, random } = means
   const { wallClock } = service
   const context = createContext(service, endpoint.merchantId)
   const isProbe = endpoint.status === 'disabled'
@@ -63,25 +63,25 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   let signerReadAt = 0
   let isStopped = false
 
-  const pace = createPace(endpoint, service)
-  const queue = createQueue<Item>((items) => recorder.addWaiting(items))
+  const pace = createConcurrencyLimiter(endpoint, service)
+  const queue = createDeliveryQueue<QueuedDelivery>((items) => recorder.addWaitingEvents(items))
   const own = { context, endpoint, queue, isStopped: () => isStopped, onFault }
   const events = createFeedReader({ ...own, feed, latest })
-  const retries = createRetryReader({ ...own, isToProbe: () => isProbe && !hasProbed })
+  const retries = createRetryReader({ ...own, canProbe: () => isProbe && !hasProbed })
   const recorder = createAttemptRecorder({
     ...own,
-    passedTo: events.passedTo,
+    currentCursor: events.cursor,
     onRecorded: takeRecorded,
     onIdle: endIfOver,
   })
-  const look = createLookLoop({ ...own, lookNow })
+  const look = createPollLoop({ ...own, pollOnce: lookNow })
 
   function begin(): boolean {
-    if (isStopped || signer === null || !pace.hasRoom(queue.inFlightCount())) return false
+    if (isStopped || signer === null || !pace.hasCapacity(queue.inFlightCount())) return false
     if (isProbe && hasProbed) return false
     if (recorder.isFull()) return false
     const wasBlocked = queue.isBlocked()
-    const item = queue.begin()
+    const item = queue.takeNext()
     // What waits for something else of its object leaves room to read what does not.
     if (queue.isBlocked() && !wasBlocked) look()
     if (item === null) return false
@@ -90,15 +90,19 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     return true
   }
 
-  async function send(item: Item, signer: Signer): Promise<void> {
-    const { attempted, verdict, sent } = await attempt(item, { endpoint, sender, signer, wallClock, random, onFault })
-    pace.note(verdict, sent)
-    queue.end(item)
+  async function send(item: QueuedDelivery, signer: Signer): Promise<void> {
+    const {
+      record: attempted,
+      verdict,
+      result: sent,
+    } = await attemptDelivery(item, { endpoint, sender, signer, wallClock, random, onError: onFault })
+    pace.recordResult(verdict, sent)
+    queue.finish(item)
     recorder.addAttempt(attempted, verdict.isGone)
     onReady()
   }
 
-  function takeRecorded(report: Report, recorded: Recorded | null): void {
+  function takeRecorded(report: AttemptReport, recorded: RecordedAttempts | null): void {
     const hasTried = isProbe && report.attempted.length > 0
     if (recorded === null || recorded.isMoved || recorded.isEnabled === isProbe || hasTried) {
       if (!isStopped) {
@@ -108,15 +112,15 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
       return
     }
     const pending = new Set(recorded.pending)
-    queue.noteRecorded([...report.attempted, ...report.waiting], pending)
-    retries.noteRecorded(report.attempted, pending)
+    queue.markRecorded([...report.attempted, ...report.waiting], pending)
+    retries.markRecorded(report.attempted, pending)
     look()
     onReady()
   }
 
   async function lookNow(): Promise<void> {
-    if (signer === null || performance.now() - signerReadAt > signerKeptMs) {
-      signer = signerOf(secretsInForce(service, endpoint))
+    if (signer === null || performance.now() - signerReadAt > signerCacheMs) {
+      signer = parseSigner(activeSecrets(service, endpoint))
       signerReadAt = performance.now()
     }
     if (retries.isDue()) await retries.read()
@@ -135,7 +139,7 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
     if (isStopped) return
     storePassed()
     // Its owner may have moved its clock on, and with that what is stored of when it is due.
-    if (service.mode === 'sandbox') retries.forgetTime()
+    if (service.mode === 'sandbox') retries.resetDueTime()
     if (retries.isDue() || events.isBehind()) look()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()
   }
@@ -148,8 +152,8 @@ export function openLane(endpoint: StoredWebhookEndpoint, means: Means): Lane {
   }
 
   function endIfOver(): void {
-    if (isStopped && queue.inFlightCount() === 0 && recorder.isOver()) ended.resolve()
+    if (isStopped && queue.inFlightCount() === 0 && recorder.isDrained()) ended.resolve()
   }
 
-  return { endpoint, isDoubtful: pace.isDoubtful, begin, look, tick, stop }
+  return { endpoint, isUnhealthy: pace.isUnhealthy, startAttempt: begin, poll: look, tick, drain: stop }
 }

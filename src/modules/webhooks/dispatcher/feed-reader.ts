@@ -1,18 +1,18 @@
 import type { Context } from '../../../operations/context.ts'
 import type { Event } from '../../outbox/event.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
-import { isSent } from '../transport/formats.ts'
-import type { Item } from './attempt.ts'
-import type { SharedFeed } from './feed-cache.ts'
-import type { Queue } from './queue.ts'
-import { mostOpen } from './queue.ts'
-import { deliveriesNumbered, pendingObjects } from './repository.ts'
+import { isEventTypeSupported } from '../transport/formats.ts'
+import type { QueuedDelivery } from './attempt.ts'
+import type { FeedCache } from './feed-cache.ts'
+import type { DeliveryQueue } from './queue.ts'
+import { maxOpen } from './queue.ts'
+import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
 /** Events that are looked at together, also where hardly any is for the endpoint. */
-const [eventsRead, sparseEventsRead] = [64, 500]
+const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
 /** How far it is read beyond the first event that is not over: what lies between is sent again if the process dies. */
-const mostAhead = 1_000
+const maxReadAhead = 1_000
 
 /** Reads on in the feed for one endpoint. */
 export type FeedReader = {
@@ -21,19 +21,19 @@ export type FeedReader = {
   /** Reads what comes next; whether there is more after that. */
   readonly read: () => Promise<boolean>
   /** All up to this number are over. */
-  readonly passedTo: () => number
+  readonly cursor: () => number
 }
 
-type Means = {
+type FeedReaderOptions = {
   readonly context: Context
   readonly endpoint: StoredWebhookEndpoint
-  readonly queue: Queue<Item>
-  readonly feed: SharedFeed
+  readonly queue: DeliveryQueue<QueuedDelivery>
+  readonly feed: FeedCache
   readonly latest: () => number
   readonly isStopped: () => boolean
 }
 
-export function createFeedReader({ context, endpoint, queue, feed, latest, isStopped }: Means): FeedReader {
+export function createFeedReader({ context, endpoint, queue, feed, latest, isStopped }: FeedReaderOptions): FeedReader {
   const { db, merchantId } = context
   const whose = { merchantId, endpointId: endpoint.id }
   /** Up to where the feed was read. */
@@ -41,8 +41,8 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
   let isSparse = false
 
   function isBehind(): boolean {
-    const isRoom = queue.openCount() < (queue.isBlocked() ? mostOpen : eventsRead / 2)
-    return isRoom && position < latest() && position - passedTo() < mostAhead
+    const isRoom = queue.openCount() < (queue.isBlocked() ? maxOpen : feedBatchSize / 2)
+    return isRoom && position < latest() && position - passedTo() < maxReadAhead
   }
 
   function passedTo(): number {
@@ -51,16 +51,16 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
   }
 
   async function read(): Promise<boolean> {
-    const limit = isSparse ? sparseEventsRead : eventsRead
+    const limit = isSparse ? sparseFeedBatchSize : feedBatchSize
     const { events, messages } = await feed({ after: position, limit, latest: latest() })
-    const own = events.filter((event) => isFor(endpoint, event))
+    const own = events.filter((event) => isSubscribed(endpoint, event))
     const sequences = own.map(({ sequence }) => sequence)
     const pending = sequences.length === 0 ? [] : await pendingObjects(db, { ...whose, sequences })
-    const stored = pending.length === 0 ? [] : await deliveriesNumbered(db, { ...whose, sequences })
+    const stored = pending.length === 0 ? [] : await deliveriesBySequence(db, { ...whose, sequences })
     const written = await messages(own)
     if (isStopped()) return false
     const isPending = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
-    const items: Item[] = []
+    const items: QueuedDelivery[] = []
     for (const message of written) {
       const { sequence } = message
       // What is pending already goes its own way.
@@ -76,11 +76,11 @@ export function createFeedReader({ context, endpoint, queue, feed, latest, isSto
     return events.length > 0 && position < latest()
   }
 
-  return { isBehind, read, passedTo }
+  return { isBehind, read, cursor: passedTo }
 }
 
 /** Whether an endpoint gets an event: of its types and its format's, and of tests its own. */
-function isFor({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
+function isSubscribed({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
   if (type === 'webhook.test') return objectId === id
-  return (types.length === 0 || types.includes(type)) && isSent(format, type)
+  return (types.length === 0 || types.includes(type)) && isEventTypeSupported(format, type)
 }

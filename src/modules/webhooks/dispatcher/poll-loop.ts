@@ -1,9 +1,9 @@
 /** After how long what could not be read is tried again: reading, which may fail for days, ever more seldom. */
-const [afterFaultMs, longestAfterFaultMs] = [1_000, 60_000]
+const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
-type Means = {
+type PollLoopOptions = {
   /** Looks once; whoever asks meanwhile has it looked once more. */
-  readonly lookNow: () => Promise<void>
+  readonly pollOnce: () => Promise<void>
   readonly isStopped: () => boolean
   readonly onFault: (error: unknown) => void
 }
@@ -14,7 +14,7 @@ type Means = {
  *
  * @returns asks for a look
  */
-export function createLookLoop({ lookNow, isStopped, onFault }: Means): () => void {
+export function createPollLoop({ pollOnce: lookNow, isStopped, onFault }: PollLoopOptions): () => void {
   let isLooking = false
   let wantsLook = false
   let faults = 0
@@ -36,7 +36,7 @@ export function createLookLoop({ lookNow, isStopped, onFault }: Means): () => vo
       }
       faults = 0
     } catch (error) {
-      nextLookAt = performance.now() + Math.min(afterFaultMs * 2 ** faults++, longestAfterFaultMs)
+      nextLookAt = performance.now() + Math.min(pollBackoffMs * 2 ** faults++, maxPollBackoffMs)
       onFault(error)
     } finally {
       isLooking = false

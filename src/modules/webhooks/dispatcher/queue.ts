@@ -1,24 +1,24 @@
 /** Events that are read and not over; where so many are, those that wait for another of their object make room. */
-export const mostOpen = 256
+export const maxOpen = 256
 
 /** What has its place in the order of all, and within that in the order of its object. */
-export type Queued = { readonly sequence: number; readonly objectId: string }
+export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
  * What is to be sent to one endpoint, in its order: what was read of the feed, and what is to be tried again. Of one object
  * nothing is begun before it is recorded what came of the last, and nothing while something before it is pending; objects never
  * wait for one another.
  */
-export type Queue<Item extends Queued> = {
+export type DeliveryQueue<Item extends QueueEntry> = {
   /** Takes what may be begun next, if anything may. */
-  readonly begin: () => Item | null
+  readonly takeNext: () => Item | null
   /** Notes that an attempt at what was begun has ended; its object stays busy until that is recorded. */
-  readonly end: (item: Item) => void
+  readonly finish: (item: Item) => void
   /**
    * Notes that it was recorded what came of attempts, or that events wait, and of which of their objects something is pending
    * now. Due deliveries of these objects that were read before are dropped and must be read again.
    */
-  readonly noteRecorded: (recorded: readonly Queued[], pending: ReadonlySet<string>) => void
+  readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
   /** Adds what came next in the feed; `pending` has the objects among these, and maybe others, of which something is pending. */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
   /** To be called before it is read what is due: what is recorded meanwhile may change that. */
@@ -42,7 +42,9 @@ export type Queue<Item extends Queued> = {
  *
  * @param onPutOff called with what was open and must wait until what came before it of its object is over; that is to be recorded
  */
-export function createQueue<Item extends Queued>(onPutOff: (items: readonly Item[]) => void): Queue<Item> {
+export function createDeliveryQueue<Item extends QueueEntry>(
+  onPutOff: (items: readonly Item[]) => void,
+): DeliveryQueue<Item> {
   /** What was read of the feed and is not over, in its order. */
   let open: Item[] = []
   /** What is due again and was not begun. */
@@ -57,12 +59,12 @@ export function createQueue<Item extends Queued>(onPutOff: (items: readonly Item
   /** Objects of which something was recorded since what is due was last asked for. */
   const recordedOf = new Set<string>()
 
-  function begin(): Item | null {
+  function takeNext(): Item | null {
     const item = nextItem()
     isBlocked = item === null && open.length > 0
     if (item === null) return null
     inFlight.add(item)
-    hold(item.objectId)
+    markBusy(item.objectId)
     return item
   }
 
@@ -78,7 +80,7 @@ export function createQueue<Item extends Queued>(onPutOff: (items: readonly Item
   }
 
   function nextOpen(): Item | null {
-    const isFull = open.length >= mostOpen
+    const isFull = open.length >= maxOpen
     const off = new Set<string>()
     let found: Item | null = null
     for (const item of open) {
@@ -90,34 +92,34 @@ export function createQueue<Item extends Queued>(onPutOff: (items: readonly Item
         break
       }
     }
-    if (off.size > 0) putOff(off)
+    if (off.size > 0) deferObjects(off)
     return found
   }
 
   /** Has what is open of some objects wait until what came before it is over. */
-  function putOff(objectIds: ReadonlySet<string>): void {
-    const isOff = (item: Item) => objectIds.has(item.objectId) && !inFlight.has(item)
-    const off = open.filter(isOff)
+  function deferObjects(objectIds: ReadonlySet<string>): void {
+    const isDeferred = (item: Item) => objectIds.has(item.objectId) && !inFlight.has(item)
+    const off = open.filter(isDeferred)
     for (const { objectId } of off) {
-      hold(objectId)
+      markBusy(objectId)
       failing.add(objectId)
     }
-    open = open.filter((item) => !isOff(item))
+    open = open.filter((item) => !isDeferred(item))
     onPutOff(off)
   }
 
-  function hold(objectId: string): void {
+  function markBusy(objectId: string): void {
     busy.set(objectId, (busy.get(objectId) ?? 0) + 1)
   }
 
-  function letGo(objectId: string): void {
+  function unmarkBusy(objectId: string): void {
     const left = (busy.get(objectId) ?? 1) - 1
     if (left > 0) busy.set(objectId, left)
     else busy.delete(objectId)
   }
 
-  function noteRecorded(recorded: readonly Queued[], pending: ReadonlySet<string>): void {
-    for (const { objectId } of recorded) letGo(objectId)
+  function markRecorded(recorded: readonly QueueEntry[], pending: ReadonlySet<string>): void {
+    for (const { objectId } of recorded) unmarkBusy(objectId)
     const objectIds = new Set(recorded.map(({ objectId }) => objectId))
     for (const objectId of objectIds) {
       recordedOf.add(objectId)
@@ -136,12 +138,12 @@ export function createQueue<Item extends Queued>(onPutOff: (items: readonly Item
   }
 
   return {
-    begin,
-    end: (item) => {
+    takeNext,
+    finish: (item) => {
       inFlight.delete(item)
       open = open.filter((each) => each !== item)
     },
-    noteRecorded,
+    markRecorded,
     addOpen,
     startReadingRetries: () => recordedOf.clear(),
     isStale: (objectId) => busy.has(objectId) || recordedOf.has(objectId),

@@ -3,29 +3,29 @@ import type { DueTime } from '../../../core/ids.ts'
 import type { Params } from '../../../database/query.ts'
 import {
   acrossMerchants,
-  change,
-  from,
+  deleteFrom,
+  insertInto,
   insertRow,
-  into,
-  list,
+  listParam,
+  pickParams,
   query,
   queryOne,
-  remove,
-  sameNames,
+  selectFrom,
   statement,
   statementOne,
+  updateTable,
 } from '../../../database/query.ts'
 import type { NewRowOf } from '../../../database/tables.ts'
 
-type Whose = { merchantId: string; endpointId: string }
+type EndpointRef = { merchantId: string; endpointId: string }
 
 /**
  * Every endpoint that is sent to, or that is tried now and then because it failed, with what tells whether its owner has
  * changed it; an operator's view. It is read every second, and so without what is long.
  */
-export const endpointsSentTo = query(() =>
+export const activeEndpoints = query(() =>
   acrossMerchants(
-    from('webhookEndpoints')
+    selectFrom('webhookEndpoints')
       .select(['merchantId', 'id', 'status', 'probeAt', 'updatedAt'])
       .where((eb) => eb.or([eb('status', '=', sql.lit('enabled')), eb('probeAt', 'is not', null)])),
   ),
@@ -33,12 +33,12 @@ export const endpointsSentTo = query(() =>
 
 /** Endpoints as they are now. */
 export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
-  from('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', list(p.ids)),
+  selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
 /** What is to be tried again by now: of each object what came first. */
-export const dueDeliveries = query((p: Params<Whose & { now: DueTime; limit: number }>) =>
-  from('webhookDeliveries as due')
+export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
+  selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
     .where('due.merchantId', '=', p.merchantId)
     .where('due.endpointId', '=', p.endpointId)
@@ -64,8 +64,8 @@ export const dueDeliveries = query((p: Params<Whose & { now: DueTime; limit: num
 )
 
 /** When the next after a time is to be tried again. */
-export const nextDelivery = queryOne((p: Params<Whose & { after: DueTime }>) =>
-  from('webhookDeliveries')
+export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>) =>
+  selectFrom('webhookDeliveries')
     .select('nextAttemptAt')
     .where('merchantId', '=', p.merchantId)
     .where('endpointId', '=', p.endpointId)
@@ -76,11 +76,11 @@ export const nextDelivery = queryOne((p: Params<Whose & { after: DueTime }>) =>
 )
 
 /** The objects of some events of which anything waits for another attempt, however much of each. */
-export const pendingObjects = query((p: Params<Whose & { sequences: readonly number[] }>) =>
-  from('events')
+export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
+  selectFrom('events')
     .select('events.objectId')
     .where('events.merchantId', '=', p.merchantId)
-    .where('events.sequence', 'in', list(p.sequences))
+    .where('events.sequence', 'in', listParam(p.sequences))
     .where((eb) =>
       eb.exists(
         eb
@@ -94,34 +94,34 @@ export const pendingObjects = query((p: Params<Whose & { sequences: readonly num
     ),
 )
 
-type Delivery = NewRowOf<'webhookDeliveries'>
-const delivery = ['merchantId', 'endpointId', 'sequence', 'objectId', 'createdAt'] as const
-const outcome = ['status', 'nextAttemptAt', 'attempts', 'attemptsBefore'] as const
+type NewDeliveryRow = NewRowOf<'webhookDeliveries'>
+const deliveryColumns = ['merchantId', 'endpointId', 'sequence', 'objectId', 'createdAt'] as const
+const outcomeColumns = ['status', 'nextAttemptAt', 'attempts', 'attemptsBefore'] as const
 
 /** What is stored of some events. */
-export const deliveriesNumbered = query((p: Params<Whose & { sequences: readonly number[] }>) =>
-  from('webhookDeliveries')
+export const deliveriesBySequence = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
+  selectFrom('webhookDeliveries')
     .select(['sequence', 'status', 'attempts', 'attemptsBefore', 'nextAttemptAt'])
     .where('merchantId', '=', p.merchantId)
     .where('endpointId', '=', p.endpointId)
-    .where('sequence', 'in', list(p.sequences)),
+    .where('sequence', 'in', listParam(p.sequences)),
 )
 
 /** Writes what has become of a delivery. */
-export const storeDelivery = statement((p: Params<Delivery>) =>
-  into('webhookDeliveries')
-    .values(sameNames(p, [...delivery, ...outcome]))
+export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
+  insertInto('webhookDeliveries')
+    .values(pickParams(p, [...deliveryColumns, ...outcomeColumns]))
     .onConflict((conflict) =>
-      conflict.columns(['merchantId', 'endpointId', 'sequence']).doUpdateSet(sameNames(p, outcome)),
+      conflict.columns(['merchantId', 'endpointId', 'sequence']).doUpdateSet(pickParams(p, outcomeColumns)),
     ),
 )
 
 /** Has an event wait for an earlier one of its object. */
-export const storeWaiting = statement(
-  (p: Params<Pick<Delivery, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
-    into('webhookDeliveries')
+export const storeWaitingDelivery = statement(
+  (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
+    insertInto('webhookDeliveries')
       .values({
-        ...sameNames(p, delivery),
+        ...pickParams(p, deliveryColumns),
         status: 'pending',
         nextAttemptAt: null,
         attempts: sql.lit(0),
@@ -137,8 +137,8 @@ export const storeWaiting = statement(
 )
 
 /** Has what came first of what is pending of an object tried now, if it was waiting for an earlier one. */
-export const releaseObject = statement((p: Params<Whose & { objectId: string; now: DueTime }>) =>
-  change('webhookDeliveries')
+export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
+  updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
     .where('merchantId', '=', p.merchantId)
     .where('endpointId', '=', p.endpointId)
@@ -159,27 +159,27 @@ export const releaseObject = statement((p: Params<Whose & { objectId: string; no
 export const insertAttempt = insertRow('webhookAttempts')
 
 /** Moves an endpoint's cursor, and tells how it fares; nothing of what its owner has said of it changes. */
-export const storeProgress = statement(
+export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
-    change('webhookEndpoints')
-      .set(sameNames(p, ['cursor', 'failures', 'failingSince']))
+    updateTable('webhookEndpoints')
+      .set(pickParams(p, ['cursor', 'failures', 'failingSince']))
       .where('merchantId', '=', p.merchantId)
       .where('id', '=', p.id),
 )
 
 /** Who sends for which merchants, over all merchants. */
-export const allLeases = query(() => acrossMerchants(from('webhookLeases').selectAll()))
+export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases').selectAll()))
 
-type Lease = { merchantId: string; holder: string; until: DueTime }
+type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
 /** Takes what nobody has, or nobody until a time between `from` and `to`; `null` where another has it. */
-export const takeLease = statementOne((p: Params<Lease & { from: DueTime; to: DueTime }>) =>
-  into('webhookLeases')
-    .values(sameNames(p, ['merchantId', 'holder', 'until']))
+export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
+  insertInto('webhookLeases')
+    .values(pickParams(p, ['merchantId', 'holder', 'until']))
     .onConflict((conflict) =>
       conflict
         .columns(['merchantId'])
-        .doUpdateSet(sameNames(p, ['holder', 'until']))
+        .doUpdateSet(pickParams(p, ['holder', 'until']))
         .where((eb) =>
           eb.or([
             eb('webhookLeases.until', '<', p.from),
@@ -194,14 +194,14 @@ export const takeLease = statementOne((p: Params<Lease & { from: DueTime; to: Du
 /** Prolongs all that somebody has; answers which these are. */
 export const renewLeases = statement((p: Params<{ holder: string; until: DueTime }>) =>
   acrossMerchants(
-    change('webhookLeases').set({ until: p.until }).where('holder', '=', p.holder).returning('merchantId'),
+    updateTable('webhookLeases').set({ until: p.until }).where('holder', '=', p.holder).returning('merchantId'),
   ),
 )
 
 /** Whose log comes after another's, over all merchants: also of endpoints that are there no more. */
-export const nextLog = queryOne((p: Params<Whose>) =>
+export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
-    from('webhookDeliveries')
+    selectFrom('webhookDeliveries')
       .select(['merchantId', 'endpointId'])
       .where((eb) =>
         eb.or([
@@ -216,8 +216,8 @@ export const nextLog = queryOne((p: Params<Whose>) =>
 )
 
 /** Removes some of an endpoint's deliveries that are over, all of one that is gone, of events before a number, none tried since a time; answers which. */
-export const removeDeliveries = statement((p: Params<Whose & { before: number; since: string; limit: number }>) =>
-  remove('webhookDeliveries')
+export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
+  deleteFrom('webhookDeliveries')
     .where('merchantId', '=', p.merchantId)
     .where('endpointId', '=', p.endpointId)
     .where('sequence', 'in', (eb) =>
@@ -261,9 +261,9 @@ export const removeDeliveries = statement((p: Params<Whose & { before: number; s
 )
 
 /** Removes the attempts of some events. */
-export const removeAttempts = statement((p: Params<Whose & { sequences: readonly number[] }>) =>
-  remove('webhookAttempts')
+export const removeAttempts = statement((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
+  deleteFrom('webhookAttempts')
     .where('merchantId', '=', p.merchantId)
     .where('endpointId', '=', p.endpointId)
-    .where('sequence', 'in', list(p.sequences)),
+    .where('sequence', 'in', listParam(p.sequences)),
 )

@@ -1,20 +1,20 @@
-import { dueAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids.ts'
 import type { Context } from '../../../operations/context.ts'
-import { eventMessage } from '../../events/event-message.ts'
-import { toldEvents } from '../../events/event-payload.ts'
-import { eventsNumbered } from '../../outbox/repository.ts'
+import { toEventMessage } from '../../events/event-message.ts'
+import { hydrateEvents } from '../../events/event-payload.ts'
+import { eventsBySequence } from '../../outbox/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import type { EventMessage } from '../transport/message.ts'
-import type { Item } from './attempt.ts'
-import type { Queue } from './queue.ts'
-import type { Report } from './record-attempts.ts'
-import { dueDeliveries, nextDelivery } from './repository.ts'
+import type { QueuedDelivery } from './attempt.ts'
+import type { DeliveryQueue } from './queue.ts'
+import type { AttemptReport } from './record-attempts.ts'
+import { dueDeliveries, nextDueTime } from './repository.ts'
 
 /** Deliveries that are taken up again together. */
-const retriesRead = 16
+const retryBatchSize = 16
 
 /** Later than anything is due. */
-const endOfTimeMs = 2 ** 52
+const farFutureMs = 2 ** 52
 
 /** Takes up again what is due of one endpoint. */
 export type RetryReader = {
@@ -22,21 +22,27 @@ export type RetryReader = {
   readonly isDue: () => boolean
   readonly read: () => Promise<void>
   /** Notes what was recorded, and of which objects of that something is pending. */
-  readonly noteRecorded: (attempted: Report['attempted'], pending: ReadonlySet<string>) => void
+  readonly markRecorded: (attempted: AttemptReport['attempted'], pending: ReadonlySet<string>) => void
   /** Has it looked anew when the next is due, if there is one. */
-  readonly forgetTime: () => void
+  readonly resetDueTime: () => void
 }
 
-type Means = {
+type RetryReaderOptions = {
   readonly context: Context
   readonly endpoint: StoredWebhookEndpoint
-  readonly queue: Queue<Item>
+  readonly queue: DeliveryQueue<QueuedDelivery>
   /** Whether the endpoint is to be tried, whenever something is due. */
-  readonly isToProbe: () => boolean
+  readonly canProbe: () => boolean
   readonly isStopped: () => boolean
 }
 
-export function createRetryReader({ context, endpoint, queue, isToProbe, isStopped }: Means): RetryReader {
+export function createRetryReader({
+  context,
+  endpoint,
+  queue,
+  canProbe: isToProbe,
+  isStopped,
+}: RetryReaderOptions): RetryReader {
   const { db, wallClock, merchantId } = context
   const whose = { merchantId, endpointId: endpoint.id }
   const isProbe = endpoint.status === 'disabled'
@@ -45,7 +51,7 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
 
   function isDue(): boolean {
     const isTime = dueAt <= wallClock() || (isToProbe() && dueAt !== Number.POSITIVE_INFINITY)
-    return isTime && queue.retryCount() < retriesRead
+    return isTime && queue.retryCount() < retryBatchSize
   }
 
   /** Reads what is due. What is recorded meanwhile may be due before all that was found. */
@@ -61,14 +67,14 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
 
   /** Has what is due taken up again; when the next is. */
   async function takeDue(): Promise<number> {
-    const now = dueAfter(0, wallClock())
-    const [by, limit] = [isProbe ? dueAfter(endOfTimeMs, wallClock()) : now, retriesRead * 2]
+    const now = dueTimeAfter(0, wallClock())
+    const [by, limit] = [isProbe ? dueTimeAfter(farFutureMs, wallClock()) : now, retryBatchSize * 2]
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...whose, now: by, limit })
-    const next = await nextDelivery(db, { ...whose, after: by })
+    const next = await nextDueTime(db, { ...whose, after: by })
     const unread = due.filter(({ sequence }) => !queue.hasRetry(sequence))
-    const fresh = unread.slice(0, retriesRead)
-    const messages = await messagesOf(
+    const fresh = unread.slice(0, retryBatchSize)
+    const messages = await readMessages(
       context,
       fresh.map(({ sequence }) => sequence),
     )
@@ -84,7 +90,7 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
     return isMore ? Number(now) : next?.nextAttemptAt == null ? Number.POSITIVE_INFINITY : Number(next.nextAttemptAt)
   }
 
-  function noteRecorded(attempted: Report['attempted'], pending: ReadonlySet<string>): void {
+  function noteRecorded(attempted: AttemptReport['attempted'], pending: ReadonlySet<string>): void {
     const failed = new Set<string>()
     for (const { objectId, nextAttemptAt: next } of attempted) {
       if (next === null) continue
@@ -98,16 +104,16 @@ export function createRetryReader({ context, endpoint, queue, isToProbe, isStopp
   return {
     isDue,
     read,
-    noteRecorded,
-    forgetTime: () => {
+    markRecorded: noteRecorded,
+    resetDueTime: () => {
       if (dueAt !== Number.POSITIVE_INFINITY) dueAt = Number.NEGATIVE_INFINITY
     },
   }
 }
 
-async function messagesOf(context: Context, sequences: readonly number[]): Promise<Map<number, EventMessage>> {
+async function readMessages(context: Context, sequences: readonly number[]): Promise<Map<number, EventMessage>> {
   if (sequences.length === 0) return new Map()
   const { db, merchantId } = context
-  const told = await toldEvents(context, await eventsNumbered(db, { merchantId, sequences }))
-  return new Map(told.map((each) => [each.sequence, eventMessage(each)]))
+  const told = await hydrateEvents(context, await eventsBySequence(db, { merchantId, sequences }))
+  return new Map(told.map((each) => [each.sequence, toEventMessage(each)]))
 }

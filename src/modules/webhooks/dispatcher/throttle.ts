@@ -2,17 +2,17 @@ import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
 /** Attempts a second that are always begun, and from how many on they are not counted any more. */
-const [leastRate, mostRate] = [20, 5_000]
+const [minRate, maxRate] = [20, 5_000]
 
 /**
  * What must be left of the machine's processors, and of this process's one thread, for more to be begun than before. Payouts
  * at full load leave up to a third of two processors, because they wait for one another.
  */
-const [machineNeeded, loopNeeded] = [0.4, 0.2]
+const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
 /** How often it is looked what is left, and by how much the rate grows and shrinks then. */
 const windowMs = 100
-const [growth, decline] = [1.2, 0.6]
+const [growthFactor, declineFactor] = [1.2, 0.6]
 
 /** So much is begun together, and then nothing for as long: what ends together is recorded together. */
 const burstMs = 100
@@ -22,11 +22,11 @@ export type Throttle = {
   /** For how many milliseconds none may. */
   readonly waitMs: () => number
   /** Counts one that begins. */
-  readonly count: () => void
+  readonly recordStart: () => void
 }
 
 /** What was left for some time, from 0 to 1: of the machine's processors, and of this process's one thread. */
-export type Room = { readonly machine: number; readonly loop: number }
+export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
  * Has attempts yield to whatever else this machine does, as a transfer in the background yields the line (RFC 6817): as long as
@@ -36,8 +36,11 @@ export type Room = { readonly machine: number; readonly loop: number }
  * @param room what was left since it was last asked for
  * @param now in milliseconds, by a clock that nobody sets
  */
-export function throttle(room: () => Room = measuredRoom(), now: () => number = () => performance.now()): Throttle {
-  let rate = mostRate
+export function createThrottle(
+  room: () => IdleCapacity = createIdleMeter(),
+  now: () => number = () => performance.now(),
+): Throttle {
+  let rate = maxRate
   let lookedAt = now()
   let countedAt = lookedAt
   let left = 1
@@ -51,27 +54,29 @@ export function throttle(room: () => Room = measuredRoom(), now: () => number = 
       const most = (burstMs * rate) / 1000
       left = Math.min(left + ((time - countedAt) * rate) / 1000, most)
       countedAt = time
-      return rate >= mostRate || left >= 1 ? 0 : Math.ceil(((most - left) * 1000) / rate)
+      return rate >= maxRate || left >= 1 ? 0 : Math.ceil(((most - left) * 1000) / rate)
     },
-    count: () => {
+    recordStart: () => {
       left = Math.max(left - 1, 0)
     },
   }
 }
 
 /** Attempts a second, after so many windows in which so much was left. */
-export function nextRate(rate: number, { machine, loop }: Room, windows: number): number {
-  const hasRoom = machine >= machineNeeded && loop >= loopNeeded
-  return hasRoom ? Math.min(rate * growth ** windows, mostRate) : Math.max(rate * decline ** windows, leastRate)
+export function nextRate(rate: number, { machine, loop }: IdleCapacity, windows: number): number {
+  const hasRoom = machine >= minMachineIdle && loop >= minLoopIdle
+  return hasRoom
+    ? Math.min(rate * growthFactor ** windows, maxRate)
+    : Math.max(rate * declineFactor ** windows, minRate)
 }
 
 /** Measures what was left since the last call. */
-function measuredRoom(): () => Room {
-  let machine = processorTime()
+function createIdleMeter(): () => IdleCapacity {
+  let machine = readCpuTimes()
   let loop = performance.eventLoopUtilization()
   return () => {
     const [machineBefore, loopBefore] = [machine, loop]
-    machine = processorTime()
+    machine = readCpuTimes()
     loop = performance.eventLoopUtilization()
     const all = machine.all - machineBefore.all
     const { utilization } = performance.eventLoopUtilization(loop, loopBefore)
@@ -81,7 +86,7 @@ function measuredRoom(): () => Room {
 }
 
 /** What the machine's processors had to do, and nothing to do, since it was started: in milliseconds of all together. */
-function processorTime(): { readonly idle: number; readonly all: number } {
+function readCpuTimes(): { readonly idle: number; readonly all: number } {
   let [idle, all] = [0, 0]
   for (const { times } of cpus()) {
     idle += times.idle

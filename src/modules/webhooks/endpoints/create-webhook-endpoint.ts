@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { Refusal } from '../../../core/errors.ts'
-import { optional, parse } from '../../../core/input.ts'
+import { DomainError } from '../../../core/errors.ts'
+import { optional, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
-import { newRow } from '../../../lists/sequence.ts'
-import type { Context, Done } from '../../../operations/context.ts'
-import { once } from '../../../operations/idempotency/run-once.ts'
-import { latestOf } from '../../outbox/latest-event.ts'
-import { newSigning, withSecret } from './endpoint-secrets.ts'
-import { urlFaults } from './endpoint-url.ts'
-import { countOfEndpoints, insertWebhookEndpoint } from './repository.ts'
+import { newRowFields } from '../../../lists/sequence.ts'
+import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import { runOnce } from '../../../operations/idempotency/run-once.ts'
+import { latestEventSequence } from '../../outbox/latest-event.ts'
+import { createSigningKeys, revealSecret } from './endpoint-secrets.ts'
+import { findUrlFieldErrors } from './endpoint-url.ts'
+import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint-input.ts'
 
 /** How many endpoints a merchant may have (ruling 70). */
-const mostEndpoints = 50
+const maxEndpoints = 50
 
 export const CreateWebhookEndpointInput = z.object({
   ...endpointFields,
@@ -30,28 +30,28 @@ export const CreateWebhookEndpointInput = z.object({
 export async function createWebhookEndpoint(
   context: Context,
   input: z.input<typeof CreateWebhookEndpointInput>,
-): Promise<Done<KeyedWebhookEndpoint>> {
-  const request = parse(CreateWebhookEndpointInput, input, urlFaults(context, input.url))
+): Promise<IdempotentResult<KeyedWebhookEndpoint>> {
+  const request = parseInput(CreateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
   const { asymmetric, ...details } = request
-  const { result, isReplayed } = await once(context, 'createWebhookEndpoint', request, async (tx) => {
+  const { result, isReplayed } = await runOnce(context, 'createWebhookEndpoint', request, async (tx) => {
     // Whoever has the number is alone, so the endpoints that are counted are all there are.
-    const row = await newRow(tx, context, 'webhook_endpoints')
-    await requireRoom(tx, context)
+    const row = await newRowFields(tx, context, 'webhook_endpoints')
+    await requireEndpointCapacity(tx, context)
     const endpoint = {
       ...row,
       ...details,
-      ...untried,
-      ...newSigning(context, row, asymmetric),
-      cursor: await latestOf({ db: tx, merchantId: context.merchantId }),
+      ...initialHealth,
+      ...createSigningKeys(context, row, asymmetric),
+      cursor: await latestEventSequence({ db: tx, merchantId: context.merchantId }),
     }
     await insertWebhookEndpoint(tx, endpoint)
     return endpoint
   })
-  return { result: withSecret(context, result), isReplayed }
+  return { result: revealSecret(context, result), isReplayed }
 }
 
 /** One to which nothing was sent since it was last enabled. */
-export const untried = {
+export const initialHealth = {
   status: 'enabled',
   disabledReason: null,
   failures: 0,
@@ -60,9 +60,9 @@ export const untried = {
 } as const
 
 /** @throws Refusal WEBHOOK_LIMIT_REACHED */
-async function requireRoom(tx: Tx, { merchantId }: Context): Promise<void> {
-  const count = Number((await countOfEndpoints(tx, { merchantId }))?.count ?? 0)
-  if (count < mostEndpoints) return
-  const message = `The merchant has ${count} webhook endpoints, and may have ${mostEndpoints}: delete one first.`
-  throw new Refusal('WEBHOOK_LIMIT_REACHED', message)
+async function requireEndpointCapacity(tx: Tx, { merchantId }: Context): Promise<void> {
+  const count = Number((await countEndpoints(tx, { merchantId }))?.count ?? 0)
+  if (count < maxEndpoints) return
+  const message = `The merchant has ${count} webhook endpoints, and may have ${maxEndpoints}: delete one first.`
+  throw new DomainError('WEBHOOK_LIMIT_REACHED', message)
 }

@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { parse } from '../../../core/input.ts'
-import type { Context, Done } from '../../../operations/context.ts'
-import { once } from '../../../operations/idempotency/run-once.ts'
+import { parseInput } from '../../../core/input.ts'
+import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { deleteWebhookEndpointRow } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
-import { shownEndpoint } from './webhook-endpoint.ts'
-import { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
+import { toPublicEndpoint } from './webhook-endpoint.ts'
+import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /**
  * Deletes a webhook endpoint for good: nothing more is sent to it, and its log is not shown any more.
@@ -16,12 +16,12 @@ import { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
  */
 export async function deleteWebhookEndpoint(
   context: Context,
-  input: z.input<typeof WebhookEndpointNamed>,
-): Promise<Done<WebhookEndpoint>> {
-  const request = parse(WebhookEndpointNamed, input)
-  return once(context, 'deleteWebhookEndpoint', request, async (tx) => {
+  input: z.input<typeof WebhookEndpointIdInput>,
+): Promise<IdempotentResult<WebhookEndpoint>> {
+  const request = parseInput(WebhookEndpointIdInput, input)
+  return runOnce(context, 'deleteWebhookEndpoint', request, async (tx) => {
     const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
     await deleteWebhookEndpointRow(tx, endpoint)
-    return shownEndpoint(endpoint)
+    return toPublicEndpoint(endpoint)
   })
 }

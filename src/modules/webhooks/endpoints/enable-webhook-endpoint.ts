@@ -1,29 +1,29 @@
 import type { z } from 'zod'
-import { describedValues } from '../../../core/api/enum-descriptions.ts'
-import type { FieldFault } from '../../../core/errors.ts'
-import { dueAfter } from '../../../core/ids.ts'
-import { isGiven, oneOf, optional, parse } from '../../../core/input.ts'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
+import type { FieldError } from '../../../core/errors.ts'
+import { dueTimeAfter } from '../../../core/ids.ts'
+import { hasValue, oneOf, optional, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
-import type { Context, Done } from '../../../operations/context.ts'
-import { timeOfNextChange } from '../../../operations/context.ts'
-import { once } from '../../../operations/idempotency/run-once.ts'
-import { latestOf, requireKnown } from '../../outbox/latest-event.ts'
-import { untried } from './create-webhook-endpoint.ts'
+import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { runOnce } from '../../../operations/idempotency/run-once.ts'
+import { latestEventSequence, requireKnownSequence } from '../../outbox/latest-event.ts'
+import { initialHealth } from './create-webhook-endpoint.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
-import { dropDeliveries, hastenDeliveries, storeWebhookEndpoint } from './repository.ts'
+import { dropDeliveries, retryDeliveriesNow, storeWebhookEndpoint } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
-import { shownEndpoint } from './webhook-endpoint.ts'
-import { eventNumber, WebhookEndpointNamed } from './webhook-endpoint-input.ts'
+import { toPublicEndpoint } from './webhook-endpoint.ts'
+import { eventSequence, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /** From where an endpoint that is enabled goes on. */
-export const webhookStarts = describedValues({
+export const webhookStartPositions = defineEnum({
   resume: 'Where it was: it gets all that happened meanwhile.',
   now: 'With what happens next: it does not get what happened before, nor what was to be tried again.',
 })
 
-export const EnableWebhookEndpointInput = WebhookEndpointNamed.extend({
-  from: optional(oneOf(webhookStarts)),
-  after: optional(eventNumber()),
+export const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
+  from: optional(oneOf(webhookStartPositions)),
+  after: optional(eventSequence()),
 })
 
 /**
@@ -37,31 +37,31 @@ export const EnableWebhookEndpointInput = WebhookEndpointNamed.extend({
 export async function enableWebhookEndpoint(
   context: Context,
   input: z.input<typeof EnableWebhookEndpointInput>,
-): Promise<Done<WebhookEndpoint>> {
-  const request = parse(EnableWebhookEndpointInput, input, bothFault(input))
-  return once(context, 'enableWebhookEndpoint', request, async (tx) => {
+): Promise<IdempotentResult<WebhookEndpoint>> {
+  const request = parseInput(EnableWebhookEndpointInput, input, findStartConflict(input))
+  return runOnce(context, 'enableWebhookEndpoint', request, async (tx) => {
     const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
     const { merchantId, id: endpointId } = endpoint
-    const cursor = await startOf(tx, context, { ...request, cursor: endpoint.cursor })
+    const cursor = await resolveStart(tx, context, { ...request, cursor: endpoint.cursor })
     if (request.from === 'now') await dropDeliveries(tx, { merchantId, endpointId })
-    else await hastenDeliveries(tx, { merchantId, endpointId, nextAttemptAt: dueAfter(0, context.wallClock()) })
+    else await retryDeliveriesNow(tx, { merchantId, endpointId, nextAttemptAt: dueTimeAfter(0, context.wallClock()) })
 
-    const updated = { ...endpoint, ...untried, cursor, updatedAt: timeOfNextChange(context, endpoint) }
+    const updated = { ...endpoint, ...initialHealth, cursor, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
     await storeWebhookEndpoint(tx, updated)
-    return shownEndpoint(updated)
+    return toPublicEndpoint(updated)
   })
 }
 
-function bothFault({ from, after }: z.input<typeof EnableWebhookEndpointInput>): FieldFault[] {
+function findStartConflict({ from, after }: z.input<typeof EnableWebhookEndpointInput>): FieldError[] {
   const message = 'must not be given together with from'
-  return isGiven(from) && isGiven(after) ? [{ field: 'after', code: 'INVALID_PARAMETER', message }] : []
+  return hasValue(from) && hasValue(after) ? [{ field: 'after', code: 'INVALID_PARAMETER', message }] : []
 }
 
-type Start = { from: string | null; after: number | null; cursor: number }
+type StartPosition = { from: string | null; after: number | null; cursor: number }
 
 /** @throws Refusal INVALID_INPUT */
-async function startOf(tx: Tx, context: Context, { from, after, cursor }: Start): Promise<number> {
+async function resolveStart(tx: Tx, context: Context, { from, after, cursor }: StartPosition): Promise<number> {
   const asking = { db: tx, merchantId: context.merchantId }
-  if (from === 'now') return latestOf(asking)
-  return after === null ? cursor : requireKnown(asking, after)
+  if (from === 'now') return latestEventSequence(asking)
+  return after === null ? cursor : requireKnownSequence(asking, after)
 }

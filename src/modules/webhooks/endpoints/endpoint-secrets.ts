@@ -2,44 +2,44 @@ import type { WallTime } from '../../../core/ids.ts'
 import { timestamp } from '../../../core/ids.ts'
 import type { SealedSecret } from '../../../database/tables.ts'
 import type { Service } from '../../../operations/context.ts'
-import { newKeyPair, newSharedSecret } from '../transport/signing-secrets.ts'
+import { generateKeyPair, generateSharedSecret } from '../transport/signing-secrets.ts'
 import type { KeyedWebhookEndpoint, StoredWebhookEndpoint } from './webhook-endpoint.ts'
-import { shownEndpoint } from './webhook-endpoint.ts'
+import { toPublicEndpoint } from './webhook-endpoint.ts'
 
-type Key = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
-type Signing = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
+type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
+type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
 /** How many secrets of an endpoint sign at most: rotated more often than that, it lets go of the oldest. */
-const mostSecrets = 5
+const maxSecrets = 5
 
 /**
  * What signs for a new endpoint: a secret, and where it is asked for a pair of keys.
  *
  * @throws Refusal NOT_CONFIGURED
  */
-export function newSigning({ secrets }: Service, key: Key, isAsymmetric: boolean): Signing {
-  const seal = (text: string) => ({ sealed: secrets.seal(text, placeOf(key)), until: null })
-  const pair = isAsymmetric ? newKeyPair() : null
+export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsymmetric: boolean): EndpointSigningKeys {
+  const seal = (text: string) => ({ sealed: secrets.seal(text, secretContext(key)), until: null })
+  const pair = isAsymmetric ? generateKeyPair() : null
   return {
-    secrets: [seal(newSharedSecret())],
+    secrets: [seal(generateSharedSecret())],
     signingKeys: pair ? [{ ...seal(pair.privateKey), publicKey: pair.publicKey }] : [],
     publicKey: pair?.publicKey ?? null,
   }
 }
 
 /** What signs once there is something new: that, and until a time what did so before. */
-export function rotated(
+export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
   { now, until }: { now: WallTime; until: string },
-): Signing {
-  const fresh = newSigning(service, endpoint, endpoint.publicKey !== null)
+): EndpointSigningKeys {
+  const fresh = createSigningKeys(service, endpoint, endpoint.publicKey !== null)
   const retire = <Sealed extends SealedSecret>(sealed: readonly Sealed[]) =>
     sealed.map((each) => ({ ...each, until: each.until !== null && each.until < until ? each.until : until }))
   const isValid = isValidAt(now)
   return {
-    secrets: [...fresh.secrets, ...retire(endpoint.secrets).filter(isValid)].slice(0, mostSecrets),
-    signingKeys: [...fresh.signingKeys, ...retire(endpoint.signingKeys).filter(isValid)].slice(0, mostSecrets),
+    secrets: [...fresh.secrets, ...retire(endpoint.secrets).filter(isValid)].slice(0, maxSecrets),
+    signingKeys: [...fresh.signingKeys, ...retire(endpoint.signingKeys).filter(isValid)].slice(0, maxSecrets),
     publicKey: fresh.publicKey,
   }
 }
@@ -49,20 +49,20 @@ export function rotated(
  *
  * @throws Refusal NOT_CONFIGURED where the key that sealed one is not there
  */
-export function secretsInForce({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
+export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
   return [...endpoint.secrets, ...endpoint.signingKeys]
     .filter(isValidAt(wallClock()))
-    .map(({ sealed }) => secrets.open(sealed, placeOf(endpoint)))
+    .map(({ sealed }) => secrets.open(sealed, secretContext(endpoint)))
 }
 
 /**
  * What is shown of an endpoint whose secret is new. A replay shows the same: what is kept with an idempotency key is the
  * sealed one (ruling 71).
  */
-export function withSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
+export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
   if (newest === undefined) throw new Error(`The webhook endpoint ${endpoint.id} has no secret`)
-  return { ...shownEndpoint(endpoint), secret: secrets.open(newest.sealed, placeOf(endpoint)) }
+  return { ...toPublicEndpoint(endpoint), secret: secrets.open(newest.sealed, secretContext(endpoint)) }
 }
 
 /** Whether one still signs at a time. */
@@ -72,6 +72,6 @@ export function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
 }
 
 /** Where a secret belongs: put anywhere else it does not open. */
-function placeOf({ merchantId, id }: Key): string {
+function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }

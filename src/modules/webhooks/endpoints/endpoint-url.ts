@@ -1,12 +1,12 @@
-import type { FieldFault } from '../../../core/errors.ts'
-import { isGiven } from '../../../core/input.ts'
+import type { FieldError } from '../../../core/errors.ts'
+import { hasValue } from '../../../core/input.ts'
 import type { Service } from '../../../operations/context.ts'
-import { allowanceOf } from '../transport/allowlist.ts'
-import { urlFault } from '../transport/check-url.ts'
+import { createAllowlist } from '../transport/allowlist.ts'
+import { findUrlError } from '../transport/check-url.ts'
 
 /** What is wrong with the URL of an endpoint beyond its being text; nothing where it was not given. */
-export function urlFaults({ mode, webhookAllowed }: Service, url: unknown): FieldFault[] {
-  if (typeof url !== 'string' || !isGiven(url)) return []
-  const message = urlFault(url.trim(), { mode, allowance: allowanceOf(webhookAllowed, mode) })
+export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
+  if (typeof url !== 'string' || !hasValue(url)) return []
+  const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
   return message === null ? [] : [{ field: 'url', code: 'INVALID_PARAMETER', message }]
 }

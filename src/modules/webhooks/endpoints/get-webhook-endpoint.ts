@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { notFound, Refusal } from '../../../core/errors.ts'
+import { DomainError, notFound } from '../../../core/errors.ts'
 import { parseUuid } from '../../../core/ids.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
 import { lockWebhookEndpointById } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
-import type { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
+import type { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /**
  * One of the merchant's webhook endpoints, without what signs for it.
@@ -15,7 +15,7 @@ import type { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
  */
 export async function getWebhookEndpoint(
   context: Context,
-  { webhookId }: z.input<typeof WebhookEndpointNamed>,
+  { webhookId }: z.input<typeof WebhookEndpointIdInput>,
 ): Promise<WebhookEndpoint> {
   return webhookEndpoints.get(context, webhookId)
 }
@@ -39,5 +39,5 @@ export async function lockWebhookEndpoint(
 /** @throws Refusal WEBHOOK_DISABLED, because what is to be sent now would not be (ruling 72) */
 export function requireEnabled(endpoint: StoredWebhookEndpoint): StoredWebhookEndpoint {
   if (endpoint.status === 'enabled') return endpoint
-  throw new Refusal('WEBHOOK_DISABLED', 'The webhook endpoint is disabled: enable it first.')
+  throw new DomainError('WEBHOOK_DISABLED', 'The webhook endpoint is disabled: enable it first.')
 }

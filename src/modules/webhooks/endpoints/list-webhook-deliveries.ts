@@ -1,33 +1,33 @@
 import { z } from 'zod'
 import { timestamp } from '../../../core/ids.ts'
-import { createdFields, limit, oneOf, optional, parse, refuse } from '../../../core/input.ts'
-import type { Columns, Values } from '../../../database/projection.ts'
-import { cellOf, columnsOf } from '../../../database/projection.ts'
-import type { Answer, Reader } from '../../../database/query.ts'
-import type { Asking } from '../../../lists/declaration.ts'
-import { byOneOf } from '../../../lists/filters.ts'
+import { createdRangeFields, limit, oneOf, optional, parseInput, rejectField } from '../../../core/input.ts'
+import type { ProjectedRow, Projection } from '../../../database/projection.ts'
+import { cellReader, createProjection } from '../../../database/projection.ts'
+import type { MaybePromise, Reader } from '../../../database/query.ts'
+import type { ListContext } from '../../../lists/declaration.ts'
+import { filterByEnum } from '../../../lists/filters.ts'
 import type { SequenceRange, Slice } from '../../../lists/slice.ts'
-import { sliceFields, sliceOf } from '../../../lists/slice.ts'
-import { sliceParser } from '../../../lists/slices.ts'
-import type { Created } from '../../../lists/time-range.ts'
-import { everything, intersection, isEmpty, spanOf } from '../../../lists/time-range.ts'
-import { countLimit } from '../../../lists/totals.ts'
+import { readSlice, sliceFields } from '../../../lists/slice.ts'
+import { createSliceParser } from '../../../lists/slices.ts'
+import type { CreatedRange } from '../../../lists/time-range.ts'
+import { findSpan, fullSpan, intersectSpans, isEmptySpan } from '../../../lists/time-range.ts'
+import { maxCountedRows } from '../../../lists/totals.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
-import { attemptsOfDeliveries, countOfDeliveries, deliveriesInRange, eventAtOrBefore } from './repository.ts'
+import { attemptsOfDeliveries, countDeliveries, deliveriesInRange, eventAtOrBefore } from './repository.ts'
 import type { WebhookDelivery } from './webhook-delivery.ts'
-import { deliveryStatuses, mostAttempts } from './webhook-delivery.ts'
-import { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
+import { deliveryStatuses, maxListedAttempts } from './webhook-delivery.ts'
+import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 const pageSize = 20
 
-export const ListWebhookDeliveriesInput = WebhookEndpointNamed.extend({
+export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   status: optional(oneOf(deliveryStatuses)),
   // In a query it comes as text.
   before: optional(z.unknown()).transform((given, context) => {
     if (given === null) return null
     const isNumber = /^[1-9]\d{0,8}$/.test(String(given))
-    return isNumber ? Number(given) : refuse(context, 'INVALID_PARAMETER', 'must be the sequence of an event')
+    return isNumber ? Number(given) : rejectField(context, 'INVALID_PARAMETER', 'must be the sequence of an event')
   }),
   limit: limit(pageSize),
 })
@@ -49,124 +49,131 @@ export async function listWebhookDeliveries(
   context: Context,
   input: z.input<typeof ListWebhookDeliveriesInput>,
 ): Promise<DeliveriesPage> {
-  const { webhookId, status, before, limit } = parse(ListWebhookDeliveriesInput, input)
+  const { webhookId, status, before, limit } = parseInput(ListWebhookDeliveriesInput, input)
   const { id: endpointId } = await webhookEndpoints.get(context, webhookId)
   const range = {
     above: 0,
-    below: before ?? everything.below,
+    below: before ?? fullSpan.below,
     limit: limit + 1,
     isAscending: false,
     withAttempts: true,
   }
-  const found = await deliveriesOf(context, { endpointId, status, ...anyTime }, range)
+  const found = await readDeliveries(context, { endpointId, status, ...unboundedTime }, range)
   const items = found.slice(0, limit)
   return { items, limit, next: found.length > limit ? (items.at(-1)?.sequence ?? null) : null }
 }
 
 /** By what the log of an endpoint is narrowed. */
-const filters = { status: byOneOf(deliveryStatuses, 'Only what became of events in this way.') }
+const filters = { status: filterByEnum(deliveryStatuses, 'Only what became of events in this way.') }
 
-const SliceInput = z.object({ status: filters.status.schema, ...createdFields, ...sliceFields })
-type Slicing = Partial<z.input<typeof SliceInput>>
+const DeliverySliceInput = z.object({ status: filters.status.schema, ...createdRangeFields, ...sliceFields })
+type DeliverySliceArgs = Partial<z.input<typeof DeliverySliceInput>>
 
-const parseSlice = sliceParser(SliceInput, null) as (input: object) => z.output<typeof SliceInput>
+const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
+  input: object,
+) => z.output<typeof DeliverySliceInput>
 
 /** The logs of endpoints as lists of many parents are read. */
 export const webhookDeliveries = {
   filters,
-  columns: (wanted: readonly string[]): Columns => columnsOf([...wanted, 'sequence']),
-  slice: neverAlone,
-  find: neverAlone,
-  sliceParser: () => parseSlice,
+  columns: (wanted: readonly string[]): Projection => createProjection([...wanted, 'sequence']),
+  slice: rejectWithoutParent,
+  find: rejectWithoutParent,
+  sliceParser: () => parseDeliverySlice,
   /** Each endpoint's log is asked for alone: a merchant has few, and each has an index of its own. */
   slicesOf: (_: 'endpoint') =>
-    slicesOfLogs as unknown as {
-      (context: Asking, ids: readonly string[], input: Slicing, columns: Columns): Promise<Slices<Values>>
-      (context: Asking, ids: readonly string[], input: Slicing): Promise<Slices<WebhookDelivery>>
+    sliceDeliveryLogs as unknown as {
+      (
+        context: ListContext,
+        ids: readonly string[],
+        input: DeliverySliceArgs,
+        columns: Projection,
+      ): Promise<DeliverySlices<ProjectedRow>>
+      (context: ListContext, ids: readonly string[], input: DeliverySliceArgs): Promise<DeliverySlices<WebhookDelivery>>
     },
 }
 
-type Slices<Row> = ReadonlyMap<string, Slice<Row>>
+type DeliverySlices<Row> = ReadonlyMap<string, Slice<Row>>
 
-async function slicesOfLogs(
-  context: Asking,
+async function sliceDeliveryLogs(
+  context: ListContext,
   ids: readonly string[],
-  input: Slicing,
-  columns?: Columns,
-): Promise<Slices<never>> {
-  const parsed = parseSlice(input)
+  input: DeliverySliceArgs,
+  columns?: Projection,
+): Promise<DeliverySlices<never>> {
+  const parsed = parseDeliverySlice(input)
   // The same for the logs of all endpoints, because it is of the merchant's events.
-  let found: ReturnType<typeof spanOf> | null = null
-  const span = () => {
-    found ??= spanOfEvents(context, parsed)
+  let found: ReturnType<typeof findSpan> | null = null
+  const findRange = () => {
+    found ??= findEventSequenceRange(context, parsed)
     return found
   }
-  const asked = { ...parsed, span, withAttempts: columns === undefined || columns.names.includes('log') }
-  const slices = ids.map(async (id) => [id, chosen(await sliceOfLog(context, id, asked), columns)] as const)
+  const asked = { ...parsed, span: findRange, withAttempts: columns === undefined || columns.names.includes('log') }
+  const slices = ids.map(async (id) => [id, projectSlice(await sliceDeliveryLog(context, id, asked), columns)] as const)
   return new Map(await Promise.all(slices))
 }
 
-async function neverAlone(): Promise<never> {
+async function rejectWithoutParent(): Promise<never> {
   throw new Error('deliveries are those of an endpoint')
 }
 
 /** What is asked of each log, with what finds the events of the times that are asked for. */
-type SliceOfLog = z.output<typeof SliceInput> & {
-  readonly span: () => ReturnType<typeof spanOf>
+type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
+  readonly span: () => ReturnType<typeof findSpan>
   readonly withAttempts: boolean
 }
 
-function sliceOfLog(
-  context: Asking,
+function sliceDeliveryLog(
+  context: ListContext,
   endpointId: string,
-  { span, withAttempts, first, after, last, before, ...filters }: SliceOfLog,
-): Answer<Slice<WebhookDelivery>> {
+  { span, withAttempts, first, after, last, before, ...filters }: DeliveryLogSliceArgs,
+): MaybePromise<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
   const which = { endpointId, ...filters }
   const list = {
     name: ['webhook_deliveries', { merchantId, ...which }],
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,
     rows: async (range: SequenceRange) => {
-      const within = intersection(range, await span())
-      return isEmpty(within) ? [] : deliveriesOf(context, which, { ...range, ...within, withAttempts })
+      const within = intersectSpans(range, await span())
+      return isEmptySpan(within) ? [] : readDeliveries(context, which, { ...range, ...within, withAttempts })
     },
     total: async () => {
-      const asked = { merchantId, endpointId, ...narrowingOf(which), ...(await span()), limit: countLimit + 1 }
-      const [counted] = await countOfDeliveries(db, asked)
+      const asked = { merchantId, endpointId, ...toFilterParams(which), ...(await span()), limit: maxCountedRows + 1 }
+      const [counted] = await countDeliveries(db, asked)
       const count = Number(counted?.count ?? 0)
-      return count > countLimit ? null : count
+      return count > maxCountedRows ? null : count
     },
   }
-  return sliceOf(list, { first, after, last, before })
+  return readSlice(list, { first, after, last, before })
 }
 
 /** The numbers between which the events of a time lie, a little wide. */
-export function spanOfEvents(
+export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
-  created: Created,
-): ReturnType<typeof spanOf> {
-  return spanOf(created, async (fromSequence) => {
+  created: CreatedRange,
+): ReturnType<typeof findSpan> {
+  return findSpan(created, async (fromSequence) => {
     const event = await eventAtOrBefore(db, { merchantId, fromSequence })
     return event && { sequence: event.sequence, createdAt: timestamp(Number(event.time)) }
   })
 }
 
 /** The same slice with the values of chosen columns. */
-function chosen(slice: Slice<WebhookDelivery>, columns: Columns | undefined): Slice<never> {
+function projectSlice(slice: Slice<WebhookDelivery>, columns: Projection | undefined): Slice<never> {
   if (columns === undefined) return slice as unknown as Slice<never>
-  const rows = new Map<Values, WebhookDelivery>(
-    slice.items.map((row) => [columns.names.map((name) => cellOf(undefined, name)(row)), row]),
+  const rows = new Map<ProjectedRow, WebhookDelivery>(
+    slice.items.map((row) => [columns.names.map((name) => cellReader(undefined, name)(row)), row]),
   )
-  const cursorOf = (values: Values) => slice.cursorOf(rows.get(values) as WebhookDelivery)
+  const cursorOf = (values: ProjectedRow) => slice.cursorOf(rows.get(values) as WebhookDelivery)
   return { ...slice, items: [...rows.keys()], cursorOf } as unknown as Slice<never>
 }
 
-type Which = Created & { readonly endpointId: string; readonly status: WebhookDelivery['status'] | null }
+type DeliveryFilters = CreatedRange & { readonly endpointId: string; readonly status: WebhookDelivery['status'] | null }
 
-const anyTime: Created = { createdFrom: null, createdBefore: null }
+const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 
 /** What a query binds: the times are those of the events. */
-function narrowingOf({ status, createdFrom, createdBefore }: Which) {
+function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
     ...(createdFrom !== null && { fromTime: BigInt(Date.parse(createdFrom)) }),
@@ -175,16 +182,16 @@ function narrowingOf({ status, createdFrom, createdBefore }: Which) {
 }
 
 /** Attempts are up to 20 rows a delivery with long answers, so they are read only where they are asked for. */
-async function deliveriesOf(
-  { db, merchantId }: Asking,
-  which: Which,
+async function readDeliveries(
+  { db, merchantId }: ListContext,
+  which: DeliveryFilters,
   { isAscending, withAttempts, ...range }: SequenceRange & { readonly withAttempts: boolean },
 ): Promise<WebhookDelivery[]> {
   const { endpointId } = which
-  const asked = { merchantId, endpointId, ...narrowingOf(which), ...range, ...(isAscending && { isAscending }) }
+  const asked = { merchantId, endpointId, ...toFilterParams(which), ...range, ...(isAscending && { isAscending }) }
   const rows = await deliveriesInRange(db, asked)
   const sequences = rows.map(({ sequence }) => sequence)
-  const those = { merchantId, endpointId, sequences, most: mostAttempts }
+  const those = { merchantId, endpointId, sequences, most: maxListedAttempts }
   const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, those) : []
   const log = Map.groupBy(attempts, ({ sequence }) => sequence)
   return rows.map((row) => ({ ...row, log: log.get(row.sequence) ?? [] }))

@@ -3,24 +3,24 @@ import { isValidAt } from './endpoint-secrets.ts'
 import { allSigningKeys } from './repository.ts'
 
 /** For how long what was read is told again: nobody needs a key to ask, so it must cost little. */
-const keptMs = 10_000
+const cacheMs = 10_000
 
-type Kept = { readonly at: number; readonly keys: Promise<readonly string[]> }
+type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
 
-const keptOf = new WeakMap<Service['db'], Kept>()
+const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
 /** Every `whpk_…` by which a `v1a` signature may be verified now, in the order of their text: whose they are is not told. */
 export function publicKeys(service: Service): Promise<readonly string[]> {
-  const kept = keptOf.get(service.db)
-  if (kept && performance.now() - kept.at < keptMs) return kept.keys
-  const keys = readKeys(service)
-  keptOf.set(service.db, { at: performance.now(), keys })
+  const kept = cachedKeys.get(service.db)
+  if (kept && performance.now() - kept.readAt < cacheMs) return kept.keys
+  const keys = readPublicKeys(service)
+  cachedKeys.set(service.db, { readAt: performance.now(), keys })
   // What could not be read is asked for again.
-  keys.catch(() => keptOf.delete(service.db))
+  keys.catch(() => cachedKeys.delete(service.db))
   return keys
 }
 
-async function readKeys({ db, wallClock }: Service): Promise<readonly string[]> {
+async function readPublicKeys({ db, wallClock }: Service): Promise<readonly string[]> {
   const isValid = isValidAt(wallClock())
   const rows = await allSigningKeys(db, {})
   return rows.flatMap(({ signingKeys }) => signingKeys.filter(isValid).map(({ publicKey }) => publicKey)).toSorted()

@@ -3,19 +3,19 @@ import type { DueTime } from '../../../core/ids.ts'
 import type { Params } from '../../../database/query.ts'
 import {
   acrossMerchants,
-  change,
-  from,
+  deleteFrom,
+  insertInto,
   insertRow,
-  into,
-  list,
-  merchantOf,
+  listParam,
+  merchantIdQuery,
+  pickParams,
   query,
   queryOne,
   queryWithFilters,
-  remove,
-  sameNames,
+  selectFrom,
   statement,
   statementOne,
+  updateTable,
 } from '../../../database/query.ts'
 import type { NewRowOf } from '../../../database/tables.ts'
 import { tables } from '../../../database/tables.ts'
@@ -28,42 +28,42 @@ export const insertWebhookEndpoint = insertRow('webhookEndpoints')
 
 /** The endpoint with what signs for it, which nobody else changes until the transaction ends. */
 export const lockWebhookEndpointById = statementOne((p: Params<EndpointKey>) =>
-  from('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
+  selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
 
 /** How many endpoints the merchant has. */
-export const countOfEndpoints = queryOne((p: Params<{ merchantId: string }>) =>
-  from('webhookEndpoints').select(sql<number>`count(*)`.as('count')).where('merchantId', '=', p.merchantId),
+export const countEndpoints = queryOne((p: Params<{ merchantId: string }>) =>
+  selectFrom('webhookEndpoints').select(sql<number>`count(*)`.as('count')).where('merchantId', '=', p.merchantId),
 )
 
-const { merchantId, id, sequence, createdAt, ...changeable } = tables.webhookEndpoints
-const changeableColumns = Object.keys(changeable) as (keyof typeof changeable)[]
+const { merchantId, id, sequence, createdAt, ...mutableColumnTypes } = tables.webhookEndpoints
+const mutableColumns = Object.keys(mutableColumnTypes) as (keyof typeof mutableColumnTypes)[]
 
 /** Replaces what may change of an endpoint. */
 export const storeWebhookEndpoint = statementOne((p: Params<StoredWebhookEndpoint>) =>
-  change('webhookEndpoints')
-    .set(sameNames(p, changeableColumns))
+  updateTable('webhookEndpoints')
+    .set(pickParams(p, mutableColumns))
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
     .returning('id'),
 )
 
 export const deleteWebhookEndpointRow = statementOne((p: Params<EndpointKey>) =>
-  remove('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
+  deleteFrom('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
 )
 
 /** What keys sign for anybody, and until when; whose they are is not told. */
 export const allSigningKeys = query(() =>
-  acrossMerchants(from('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
+  acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
 /** The merchant of an endpoint, for an operator who has nothing but the endpoint's id: one look per merchant. */
-export const merchantOfWebhookEndpoint = merchantOf('webhookEndpoints')
+export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
 /** Endpoints that fail, or were disabled because they did, the longest first; an operator's view. */
-export const troubledEndpoints = query((p: Params<{ limit: number }>) =>
+export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
-    from('webhookEndpoints')
+    selectFrom('webhookEndpoints')
       .select(['merchantId', 'id', 'url', 'status', 'disabledReason', 'failures', 'failingSince'])
       .where((eb) =>
         eb.or([
@@ -79,7 +79,7 @@ export const troubledEndpoints = query((p: Params<{ limit: number }>) =>
 
 /** The number and time of the latest event that is not after a number. */
 export const eventAtOrBefore = queryOne((p: Params<{ merchantId: string; fromSequence: number }>) =>
-  from('events')
+  selectFrom('events')
     .select(['sequence', 'time'])
     .where('merchantId', '=', p.merchantId)
     .where('sequence', '<=', p.fromSequence)
@@ -87,16 +87,16 @@ export const eventAtOrBefore = queryOne((p: Params<{ merchantId: string; fromSeq
     .limit(1),
 )
 
-type Again = Pick<
+type RequeuedDelivery = Pick<
   NewRowOf<'webhookDeliveries'>,
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
 /** Has an event sent, whatever became of it: from the start of the schedule, with its earlier attempts kept. */
-export const sendAgain = statement((p: Params<Again>) =>
-  into('webhookDeliveries')
+export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
+  insertInto('webhookDeliveries')
     .values({
-      ...sameNames(p, ['merchantId', 'endpointId', 'sequence', 'objectId', 'nextAttemptAt', 'createdAt']),
+      ...pickParams(p, ['merchantId', 'endpointId', 'sequence', 'objectId', 'nextAttemptAt', 'createdAt']),
       status: 'pending',
       attempts: 0,
       attemptsBefore: 0,
@@ -111,8 +111,8 @@ export const sendAgain = statement((p: Params<Again>) =>
 )
 
 /** Has what is waiting for its next attempt tried at this time; not what waits for an earlier event of its object. */
-export const hastenDeliveries = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
-  change('webhookDeliveries')
+export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
+  updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.nextAttemptAt })
     .where('merchantId', '=', p.merchantId)
     .where('endpointId', '=', p.endpointId)
@@ -122,7 +122,7 @@ export const hastenDeliveries = statement((p: Params<DeliveriesKey & { nextAttem
 
 /** Lets go of what is waiting for its next attempt. */
 export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
-  change('webhookDeliveries')
+  updateTable('webhookDeliveries')
     .set({ status: 'exhausted', nextAttemptAt: null })
     .where('merchantId', '=', p.merchantId)
     .where('endpointId', '=', p.endpointId)
@@ -139,27 +139,34 @@ type DeliveryRange = DeliveriesKey & {
   isAscending: true
 }
 
-const narrowing = ['status', 'fromTime', 'beforeTime'] as const
+const deliveryFilterNames = ['status', 'fromTime', 'beforeTime'] as const
 
 /** Deliveries of a range of events with the events' types and times, the newest event first unless `isAscending`. */
-export const deliveriesInRange = queryWithFilters([...narrowing, 'isAscending'], (p: Params<DeliveryRange>, has) =>
-  narrowed(p, has)
-    .selectAll('deliveries')
-    .select(['events.type as eventType', 'events.time as eventTime'])
-    .orderBy('deliveries.sequence', has('isAscending') ? 'asc' : 'desc')
-    .limit(p.limit),
+export const deliveriesInRange = queryWithFilters(
+  [...deliveryFilterNames, 'isAscending'],
+  (p: Params<DeliveryRange>, has) =>
+    filterDeliveries(p, has)
+      .selectAll('deliveries')
+      .select(['events.type as eventType', 'events.time as eventTime'])
+      .orderBy('deliveries.sequence', has('isAscending') ? 'asc' : 'desc')
+      .limit(p.limit),
 )
 
 /** How many such deliveries there are, of which at most `limit` are looked at. */
-export const countOfDeliveries = queryWithFilters(narrowing, (p: Params<Omit<DeliveryRange, 'isAscending'>>, has) =>
-  from(narrowed(p, has).select('deliveries.sequence').limit(p.limit).as('counted')).select(
-    sql<number>`count(*)`.as('count'),
-  ),
+export const countDeliveries = queryWithFilters(
+  deliveryFilterNames,
+  (p: Params<Omit<DeliveryRange, 'isAscending'>>, has) =>
+    selectFrom(filterDeliveries(p, has).select('deliveries.sequence').limit(p.limit).as('counted')).select(
+      sql<number>`count(*)`.as('count'),
+    ),
 )
 
-function narrowed(p: Params<Omit<DeliveryRange, 'isAscending'>>, has: (filter: (typeof narrowing)[number]) => boolean) {
+function filterDeliveries(
+  p: Params<Omit<DeliveryRange, 'isAscending'>>,
+  has: (filter: (typeof deliveryFilterNames)[number]) => boolean,
+) {
   // SQLite keeps the order of a cross join. Free to choose, it reads all events of the merchant to count a few deliveries.
-  let rows = from('webhookDeliveries as deliveries')
+  let rows = selectFrom('webhookDeliveries as deliveries')
     .crossJoin('events')
     .whereRef('events.merchantId', '=', 'deliveries.merchantId')
     .whereRef('events.sequence', '=', 'deliveries.sequence')
@@ -174,7 +181,7 @@ function narrowed(p: Params<Omit<DeliveryRange, 'isAscending'>>, has: (filter: (
 
 /** The latest attempts to deliver some events, so many of each, the first of them first. */
 export const attemptsOfDeliveries = query((p: Params<DeliveriesKey & { sequences: readonly number[]; most: number }>) =>
-  from('webhookAttempts as attempts')
+  selectFrom('webhookAttempts as attempts')
     .innerJoin('webhookDeliveries as deliveries', (join) =>
       join
         .onRef('deliveries.merchantId', '=', 'attempts.merchantId')
@@ -184,7 +191,7 @@ export const attemptsOfDeliveries = query((p: Params<DeliveriesKey & { sequences
     .selectAll('attempts')
     .where('deliveries.merchantId', '=', p.merchantId)
     .where('deliveries.endpointId', '=', p.endpointId)
-    .where('deliveries.sequence', 'in', list(p.sequences))
+    .where('deliveries.sequence', 'in', listParam(p.sequences))
     .where('attempts.attempt', '>', sql<number>`deliveries.attempts - ${p.most}`)
     .orderBy('attempts.sequence')
     .orderBy('attempts.attempt'),

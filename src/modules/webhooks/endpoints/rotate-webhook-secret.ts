@@ -1,21 +1,21 @@
 import { z } from 'zod'
 import { timestamp } from '../../../core/ids.ts'
-import { optional, parse } from '../../../core/input.ts'
-import type { Context, Done } from '../../../operations/context.ts'
-import { timeOfNextChange } from '../../../operations/context.ts'
-import { once } from '../../../operations/idempotency/run-once.ts'
-import { rotated, withSecret } from './endpoint-secrets.ts'
+import { optional, parseInput } from '../../../core/input.ts'
+import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { runOnce } from '../../../operations/idempotency/run-once.ts'
+import { revealSecret, rotateSigningKeys } from './endpoint-secrets.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
-import { WebhookEndpointNamed } from './webhook-endpoint-input.ts'
+import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
-const standardOverlapHours = 24
-const longestOverlapHours = 7 * 24
+const defaultOverlapHours = 24
+const maxOverlapHours = 7 * 24
 const hourMs = 60 * 60 * 1000
 
-export const RotateWebhookSecretInput = WebhookEndpointNamed.extend({
-  overlapHours: optional(z.int().min(0).max(longestOverlapHours)).transform((hours) => hours ?? standardOverlapHours),
+export const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
+  overlapHours: optional(z.int().min(0).max(maxOverlapHours)).transform((hours) => hours ?? defaultOverlapHours),
 })
 
 /**
@@ -29,19 +29,19 @@ export const RotateWebhookSecretInput = WebhookEndpointNamed.extend({
 export async function rotateWebhookSecret(
   context: Context,
   input: z.input<typeof RotateWebhookSecretInput>,
-): Promise<Done<KeyedWebhookEndpoint>> {
-  const request = parse(RotateWebhookSecretInput, input)
-  const { result, isReplayed } = await once(context, 'rotateWebhookSecret', request, async (tx) => {
+): Promise<IdempotentResult<KeyedWebhookEndpoint>> {
+  const request = parseInput(RotateWebhookSecretInput, input)
+  const { result, isReplayed } = await runOnce(context, 'rotateWebhookSecret', request, async (tx) => {
     const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
     const now = context.wallClock()
     const span = { now, until: timestamp(now + request.overlapHours * hourMs) }
     const updated = {
       ...endpoint,
-      ...rotated(context, endpoint, span),
-      updatedAt: timeOfNextChange(context, endpoint),
+      ...rotateSigningKeys(context, endpoint, span),
+      updatedAt: strictlyLaterUpdatedAt(context, endpoint),
     }
     await storeWebhookEndpoint(tx, updated)
     return updated
   })
-  return { result: withSecret(context, result), isReplayed }
+  return { result: revealSecret(context, result), isReplayed }
 }

@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { parse, sentFields } from '../../../core/input.ts'
-import type { Context, Done } from '../../../operations/context.ts'
-import { timeOfNextChange } from '../../../operations/context.ts'
-import { once } from '../../../operations/idempotency/run-once.ts'
-import { urlFaults } from './endpoint-url.ts'
+import { parseInput, sentFields } from '../../../core/input.ts'
+import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { runOnce } from '../../../operations/idempotency/run-once.ts'
+import { findUrlFieldErrors } from './endpoint-url.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
-import { shownEndpoint } from './webhook-endpoint.ts'
-import { endpointFields, WebhookEndpointNamed } from './webhook-endpoint-input.ts'
+import { toPublicEndpoint } from './webhook-endpoint.ts'
+import { endpointFields, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 // A field that is absent stays as it is; an optional one that is null or empty is as if it had never been given.
 export const UpdateWebhookEndpointInput = z.object({
-  ...WebhookEndpointNamed.shape,
+  ...WebhookEndpointIdInput.shape,
   ...z.object(endpointFields).partial().shape,
 })
 
@@ -25,16 +25,16 @@ export const UpdateWebhookEndpointInput = z.object({
 export async function updateWebhookEndpoint(
   context: Context,
   input: z.input<typeof UpdateWebhookEndpointInput>,
-): Promise<Done<WebhookEndpoint>> {
-  const { webhookId, ...parsed } = parse(UpdateWebhookEndpointInput, input, urlFaults(context, input.url))
+): Promise<IdempotentResult<WebhookEndpoint>> {
+  const { webhookId, ...parsed } = parseInput(UpdateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
   const changes = sentFields(input, parsed)
-  return once(context, 'updateWebhookEndpoint', { webhookId, changes }, async (tx) => {
+  return runOnce(context, 'updateWebhookEndpoint', { webhookId, changes }, async (tx) => {
     const endpoint = await lockWebhookEndpoint(tx, context, webhookId)
     const merged = { ...endpoint, ...changes } as StoredWebhookEndpoint
-    if (JSON.stringify(merged) === JSON.stringify(endpoint)) return shownEndpoint(endpoint)
+    if (JSON.stringify(merged) === JSON.stringify(endpoint)) return toPublicEndpoint(endpoint)
 
-    const updated = { ...merged, updatedAt: timeOfNextChange(context, endpoint) }
+    const updated = { ...merged, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
     await storeWebhookEndpoint(tx, updated)
-    return shownEndpoint(updated)
+    return toPublicEndpoint(updated)
   })
 }

@@ -1,15 +1,15 @@
-import { describedValues } from '../../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../../database/tables.ts'
 import type { EventType } from '../../outbox/event.ts'
 
-export const deliveryStatuses = describedValues({
+export const deliveryStatuses = defineEnum({
   pending: 'It was tried and will be again.',
   delivered: 'The endpoint took it.',
   exhausted: 'It was tried as often as anything is, or let go of, and is not tried again.',
 })
 
 /** Attempts that are told of one delivery, the latest: it has ten, and as many again whenever its owner asks for it. */
-export const mostAttempts = 20
+export const maxListedAttempts = 20
 
 /** One time that an event was sent: how long it took, and the answer or what went wrong. */
 export type WebhookAttempt = RowOf<'webhookAttempts'>

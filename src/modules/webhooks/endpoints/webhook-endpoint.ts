@@ -1,13 +1,13 @@
-import { describedValues } from '../../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../../database/tables.ts'
 
-export const webhookEndpointStatuses = describedValues({
+export const webhookEndpointStatuses = defineEnum({
   enabled: 'Events are sent to it.',
   disabled: 'Nothing is sent to it; once it is enabled it may get what happened meanwhile.',
 })
 
 /** Why one is disabled. */
-export const disabledReasons = describedValues({
+export const disabledReasons = defineEnum({
   by_request: 'Whoever owns it disabled it.',
   failing: 'Nothing could be delivered to it for days. It is tried once a day, and enabled when it answers.',
   gone: 'It answered `410 Gone`.',
@@ -23,6 +23,6 @@ export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKe
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
 /** What may be shown of an endpoint. */
-export function shownEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
+export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
   return endpoint
 }

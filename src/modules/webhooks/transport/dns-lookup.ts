@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-type Found = { readonly address: string; readonly family: number }
+type ResolvedAddress = { readonly address: string; readonly family: number }
 
 /** How long a name server may take, and how often it is asked. */
 const [serverTimeoutMs, tries] = [2_000, 2]
@@ -13,32 +13,33 @@ const [serverTimeoutMs, tries] = [2_000, 2]
  *
  * @param servers others than the system's
  */
-export function lookUpAtServers(servers?: readonly string[]): LookupFunction {
+export function createDnsLookup(servers?: readonly string[]): LookupFunction {
   const resolver = new Resolver({ timeout: serverTimeoutMs, tries })
   if (servers) resolver.setServers(servers)
   return (hostname, options, done) => {
     let open = 2
     let fault: NodeJS.ErrnoException | null = null
     const found: Record<4 | 6, readonly string[]> = { 4: [], 6: [] }
-    const take = (family: 4 | 6) => (error: NodeJS.ErrnoException | null, addresses: readonly string[] | undefined) => {
-      fault ??= error
-      found[family] = addresses ?? []
-      open--
-      if (open > 0) return
-      const all = ([4, 6] as const).flatMap((each) => found[each].map((address) => ({ address, family: each })))
-      answer(all, { options, done, fault })
-    }
-    resolver.resolve4(hostname, take(4))
-    resolver.resolve6(hostname, take(6))
+    const collectAddresses =
+      (family: 4 | 6) => (error: NodeJS.ErrnoException | null, addresses: readonly string[] | undefined) => {
+        fault ??= error
+        found[family] = addresses ?? []
+        open--
+        if (open > 0) return
+        const all = ([4, 6] as const).flatMap((each) => found[each].map((address) => ({ address, family: each })))
+        completeLookup(all, { options, done, fault })
+      }
+    resolver.resolve4(hostname, collectAddresses(4))
+    resolver.resolve6(hostname, collectAddresses(6))
   }
 }
 
 /** Looks a host up as the system does, `/etc/hosts` included. */
-export const lookUpBySystem: LookupFunction = lookup
+export const systemLookup: LookupFunction = lookup
 
 /** Answers in the form that was asked for: all addresses, or the first. */
-export function answer(
-  found: readonly Found[],
+export function completeLookup(
+  found: readonly ResolvedAddress[],
   {
     options,
     done,

@@ -26,26 +26,26 @@ export class DeliveryError extends Error {
 }
 
 /** How far a connection had come when it failed. */
-export type Phase = 'connecting' | 'securing' | 'connected'
+export type ConnectionPhase = 'connecting' | 'securing' | 'connected'
 
 /** What an error of a connection means. */
-export function failureOf(error: unknown, phase: Phase): DeliveryFailure {
+export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): DeliveryFailure {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (error instanceof DeliveryError) return { kind: error.kind, message }
-  if (phase === 'connecting') return { kind: 'connect', message: `No connection could be made${named(code)}.` }
-  if (phase === 'securing') return { kind: 'tls', message: `TLS could not be agreed on${named(code)}.` }
-  if (code.startsWith('HPE_')) return { kind: 'protocol', message: `The answer is no HTTP${named(code)}.` }
+  if (phase === 'connecting') return { kind: 'connect', message: `No connection could be made${formatCode(code)}.` }
+  if (phase === 'securing') return { kind: 'tls', message: `TLS could not be agreed on${formatCode(code)}.` }
+  if (code.startsWith('HPE_')) return { kind: 'protocol', message: `The answer is no HTTP${formatCode(code)}.` }
   if (code === 'ECONNRESET' || code === 'EPIPE')
     return { kind: 'reset', message: 'The connection was closed before the answer was complete.' }
-  return { kind: 'other', message: `The request failed${named(code)}.` }
+  return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
 /** What is said of a host that is not outside, however it was found out. */
-export const addressRefused: DeliveryFailure = {
+export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
   message: 'The host has an address that is not public, and that WEBHOOK_ALLOW does not allow.',
 }
 
-function named(code: string): string {
+function formatCode(code: string): string {
   return code === '' ? '' : ` (${code})`
 }

@@ -1,7 +1,7 @@
-import { describedValues } from '../../../core/api/enum-descriptions.ts'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 
 /** How a message is written and signed. */
-export const webhookFormats = describedValues({
+export const webhookFormats = defineEnum({
   standard: 'The event with the object as it was then, signed by Standard Webhooks 1.0.0.',
   thin: 'The same without the object, for receivers that read it anew.',
   stablestack: 'What receivers of the original provider parse and verify: their types of events and no others.',
@@ -14,7 +14,7 @@ export type WebhookFormat = (typeof webhookFormats)[number]
  * `standard` or reads the feed. `webhook.test` alone goes out beside them: it is sent when its owner asks, to see whether
  * the receiver verifies what it gets (ruling 61).
  */
-const typesOfProvider: readonly string[] = [
+const providerEventTypes: readonly string[] = [
   'payout.initiated',
   'payout.completed',
   'payout.failed',
@@ -24,11 +24,11 @@ const typesOfProvider: readonly string[] = [
 ]
 
 /** The types of events that a format has; `null` for one that has them all. */
-export function sentTypes(format: WebhookFormat): readonly string[] | null {
-  return format === 'stablestack' ? typesOfProvider : null
+export function supportedEventTypes(format: WebhookFormat): readonly string[] | null {
+  return format === 'stablestack' ? providerEventTypes : null
 }
 
 /** Whether an event of this type is sent to endpoints of this format. */
-export function isSent(format: WebhookFormat, type: string): boolean {
-  return sentTypes(format)?.includes(type) ?? true
+export function isEventTypeSupported(format: WebhookFormat, type: string): boolean {
+  return supportedEventTypes(format)?.includes(type) ?? true
 }

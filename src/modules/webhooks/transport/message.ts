@@ -15,4 +15,4 @@ export type EventMessage = {
 }
 
 /** What is posted to an endpoint at one attempt. */
-export type Post = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
+export type WebhookRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> }

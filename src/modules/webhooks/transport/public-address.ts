@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
-import { networkCheck } from '../../../core/net/ip-networks.ts'
+import { createNetworkMatcher } from '../../../core/net/ip-networks.ts'
 
 /** What of IPv4 is not public unicast (IANA's registry of special-purpose addresses), with where Azure serves its machines. */
-const special4 = [
+const specialIpv4Networks = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -28,7 +28,7 @@ const special4 = [
  * or translated to it (64:ff9b::/96, 64:ff9b:1::/48) whatever it holds; and of that Teredo and its neighbours, documentation,
  * AS112, 6to4 and the former 6bone.
  */
-const special6 = [
+const specialIpv6Networks = [
   '::/3',
   '4000::/2',
   '8000::/1',
@@ -40,10 +40,10 @@ const special6 = [
   '3fff::/20',
 ]
 
-const isSpecial = networkCheck([...special4, ...special6])
+const isSpecialPurpose = createNetworkMatcher([...specialIpv4Networks, ...specialIpv6Networks])
 
 /** Whether anyone on the internet reaches the same machine at this address; what is no address is not public either. */
 export function isPublicUnicast(address: string): boolean {
   // One with a zone is of one link.
-  return isIP(address) !== 0 && !address.includes('%') && !isSpecial(address)
+  return isIP(address) !== 0 && !address.includes('%') && !isSpecialPurpose(address)
 }

@@ -1,5 +1,5 @@
 import type { WallTime } from '../../../core/ids.ts'
-import { laterBy } from '../../../core/ids.ts'
+import { wallTimeAfter } from '../../../core/ids.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
@@ -18,13 +18,13 @@ export const attemptDelaysMs: readonly number[] = [
 ]
 
 /** How much an attempt may come earlier or later, so that what failed together is not tried together. */
-const jitter = 0.2
+const jitterFactor = 0.2
 
 /** The longest that a receiver may ask to be left alone. */
-const longestRetryAfterMs = 24 * hour
+const maxRetryAfterMs = 24 * hour
 
 /** What came of an attempt, as far as it decides about the next; `now` is when it ended, in milliseconds since 1970. */
-export type Attempted = {
+export type NextAttemptInput = {
   /** Attempts that were made, this one included. */
   readonly attempts: number
   readonly now: WallTime
@@ -39,40 +39,40 @@ export type Attempted = {
  *
  * `Retry-After` puts an attempt off and never forward: a receiver that says "in a second" for days would get more than others.
  */
-export function nextAttemptAt({ attempts, now, retryAfter, random }: Attempted): WallTime | null {
+export function nextAttemptAt({ attempts, now, retryAfter, random }: NextAttemptInput): WallTime | null {
   const delay = attemptDelaysMs[attempts]
   if (delay === undefined) return null
-  const scheduled = delay * (1 - jitter + 2 * jitter * random())
-  return laterBy(Math.round(Math.max(scheduled, retryAfterMs(retryAfter, now))), now)
+  const scheduled = delay * (1 - jitterFactor + 2 * jitterFactor * random())
+  return wallTimeAfter(Math.round(Math.max(scheduled, parseRetryAfterMs(retryAfter, now))), now)
 }
 
 /** How long a `Retry-After` asks for, seconds or an HTTP date: at most a day, and 0 for what is neither. */
-export function retryAfterMs(text: string | null, now: WallTime): number {
+export function parseRetryAfterMs(text: string | null, now: WallTime): number {
   if (text === null) return 0
   const asked = /^\d+$/.test(text) ? Number(text) * second : /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) - now : 0
-  return Math.min(Math.max(asked || 0, 0), longestRetryAfterMs)
+  return Math.min(Math.max(asked || 0, 0), maxRetryAfterMs)
 }
 
 /** The receiver is gone for good. */
 const goneStatus = 410
 
 /** The receiver, or what stands before it, has too much to do. */
-const slowingStatuses: readonly number[] = [429, 502, 504]
+const overloadStatuses: readonly number[] = [429, 502, 504]
 
 /** What an answer means for the delivery and for its endpoint. */
-export type Judgement = {
+export type AttemptVerdict = {
   readonly isDelivered: boolean
   /** The endpoint is disabled at once. */
   readonly isGone: boolean
   /** The endpoint gets one at a time. */
-  readonly isSlowedDown: boolean
+  readonly isOverloaded: boolean
 }
 
 /** Judges the answer of an attempt: only 2xx is success, and a redirect is none; `null` where no whole answer came. */
-export function judge(answered: number | null): Judgement {
+export function judgeResponse(answered: number | null): AttemptVerdict {
   return {
     isDelivered: answered !== null && answered >= 200 && answered < 300,
     isGone: answered === goneStatus,
-    isSlowedDown: answered !== null && slowingStatuses.includes(answered),
+    isOverloaded: answered !== null && overloadStatuses.includes(answered),
   }
 }

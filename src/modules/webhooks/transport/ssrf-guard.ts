@@ -5,76 +5,80 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isIP, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Allowance } from './allowlist.ts'
-import { isThisMachine } from './check-url.ts'
-import { lookUpBySystem } from './dns-lookup.ts'
-import { addressRefused, DeliveryError } from './failure.ts'
+import type { Allowlist } from './allowlist.ts'
+import { isLocalhost } from './check-url.ts'
+import { systemLookup } from './dns-lookup.ts'
+import { addressRefusedFailure, DeliveryError } from './failure.ts'
 import { isPublicUnicast } from './public-address.ts'
 
 /** What connections are held to. */
-export type Guard = {
-  readonly allowance: Allowance
+export type SsrfGuard = {
+  readonly allowance: Allowlist
   /** Looks up hosts that are neither allowed by their names nor this machine. */
   readonly lookUp: LookupFunction
 }
 
 /** Agents of `http:` and `https:`, whose every new connection is checked when it is made. */
-export type Agents = { readonly http: HttpAgent; readonly https: HttpsAgent }
+export type GuardedAgents = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 /** Idle connections that are kept, of all hosts together. */
-export const mostIdle = 128
+export const maxIdleSockets = 128
 
 /**
  * Agents that connect only to public unicast and to what is allowed.
  *
  * Each new connection checks a literal host, or every address that its lookup finds; the socket connects to no other address.
  */
-export function guardedAgents(guard: Guard, options: AgentOptions): Agents {
-  return { http: guarded(new HttpAgent(options), guard), https: guarded(new HttpsAgent(options), guard) }
+export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): GuardedAgents {
+  return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }
 }
 
 /** Puts the checks before an agent's own methods. */
-function guarded<Guarded extends HttpAgent>(agent: Guarded, guard: Guard): Guarded {
+function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard): Guarded {
   const connect = agent.createConnection.bind(agent)
   const keepAlive = agent.keepSocketAlive.bind(agent)
   const createConnection: HttpAgent['createConnection'] = (connection, onConnection) => {
-    const lookup = checkedLookup(connection, guard)
+    const lookup = createConnectionLookup(connection, guard)
     if (lookup !== null) return connect({ ...connection, lookup }, onConnection)
     const socket = new Socket()
-    onConnection?.(refusal(), socket)
+    onConnection?.(createAddressError(), socket)
     return socket
   }
-  const keepSocketAlive = (socket: Duplex): boolean => idleOf(agent) < mostIdle && Boolean(keepAlive(socket))
+  const keepSocketAlive = (socket: Duplex): boolean =>
+    countIdleSockets(agent) < maxIdleSockets && Boolean(keepAlive(socket))
   return Object.assign(agent, { createConnection, keepSocketAlive })
 }
 
-type Connection = Parameters<HttpAgent['createConnection']>[0]
+type AgentConnectionOptions = Parameters<HttpAgent['createConnection']>[0]
 
 /** The lookup for a connection, which checks what it finds; `null` where the host is a refused address. */
-function checkedLookup({ host, port }: Connection, { allowance, lookUp }: Guard): LookupFunction | null {
+function createConnectionLookup(
+  { host, port }: AgentConnectionOptions,
+  { allowance, lookUp }: SsrfGuard,
+): LookupFunction | null {
   const name = host ?? 'localhost'
   const isHostAllowed = allowance.coversHost(name, Number(port))
   const isAllowed = (address: string) => isHostAllowed || allowance.coversAddress(address) || isPublicUnicast(address)
   if (isIP(name) !== 0 && !isAllowed(name)) return null
-  return checked(isAllowed, isHostAllowed || isThisMachine(name) ? lookUpBySystem : lookUp)
+  return createCheckedLookup(isAllowed, isHostAllowed || isLocalhost(name) ? systemLookup : lookUp)
 }
 
 /** Answers what `lookUp` finds, unless one of all addresses is refused: any of them may be tried. */
-function checked(isAllowed: (address: string) => boolean, lookUp: LookupFunction): LookupFunction {
+function createCheckedLookup(isAllowed: (address: string) => boolean, lookUp: LookupFunction): LookupFunction {
   return (hostname, options, done) =>
     lookUp(hostname, options, (error, found, family) => {
       if (error) return done(new DeliveryError('dns', `The host could not be looked up (${error.code}).`), '', 0)
       const addresses = typeof found === 'string' ? [found] : found.map(({ address }: LookupAddress) => address)
-      if (!addresses.every(isAllowed)) return done(refusal(), '', 0)
+      if (!addresses.every(isAllowed)) return done(createAddressError(), '', 0)
       done(null, found, family)
     })
 }
 
-function refusal(): DeliveryError {
-  return new DeliveryError(addressRefused.kind, addressRefused.message)
+function createAddressError(): DeliveryError {
+  return new DeliveryError(addressRefusedFailure.kind, addressRefusedFailure.message)
 }
 
-function idleOf({ freeSockets }: HttpAgent): number {
+function countIdleSockets({ freeSockets }: HttpAgent): number {
   let count = 0
   for (const host in freeSockets) count += freeSockets[host]?.length ?? 0
   return count

@@ -13,14 +13,14 @@ export type SignedHeaders = {
 const toleranceSeconds = 300
 
 /** Signatures that are looked at: a sender has one by each of its secrets, and those of a rotation are two. */
-const mostSignatures = 10
+const maxSignatures = 10
 
-type Signed = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
+type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
 
 /** `webhook-id`, `webhook-timestamp` in seconds, and a signature by each secret and private key that is valid now. */
-export function signedHeaders(
+export function createSignedHeaders(
   id: string,
-  { body, signer, now }: Signed,
+  { body, signer, now }: SigningInput,
 ): SignedHeaders & { readonly 'content-type': string; readonly 'user-agent': string } {
   const seconds = Math.floor(now / 1000)
   const content = Buffer.from(`${id}.${seconds}.${body}`)
@@ -30,7 +30,7 @@ export function signedHeaders(
     'user-agent': 'payout-gateway',
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': [...sharedSignatures(content, signer), ...others].join(' '),
+    'webhook-signature': [...signWithSharedSecrets(content, signer), ...others].join(' '),
   }
 }
 
@@ -39,22 +39,22 @@ export function signedHeaders(
  *
  * @param headers as they came, their names in lower case
  */
-export function verifiedId(
+export function verifySignature(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
-  { body, signer, now }: Signed,
+  { body, signer, now }: SigningInput,
 ): string | null {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': given } = headers
   if (typeof id !== 'string' || typeof time !== 'string' || typeof given !== 'string') return null
   // Whoever signs chooses its ids: what none needs is kept out of what is stored and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
-  const expected = sharedSignatures(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
-  const signatures = given.split(' ', mostSignatures).map((each) => Buffer.from(each))
+  const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
+  const signatures = given.split(' ', maxSignatures).map((each) => Buffer.from(each))
   const isOurs = (signature: Buffer) =>
     expected.some((each) => each.length === signature.length && timingSafeEqual(each, signature))
   return signatures.some(isOurs) ? id : null
 }
 
-function sharedSignatures(content: Buffer, { shared }: Signer): string[] {
+function signWithSharedSecrets(content: Buffer, { sharedSecrets: shared }: Signer): string[] {
   return shared.map(({ key }) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`)
 }

@@ -19,7 +19,7 @@ export async function tokenFor(
 }
 
 /** What a request is sent with that bears a token. */
-export const bearing = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
+export const bearerOptions = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
 
 /** A key of the merchant with terms of its own. */
 export async function newKey({ service, merchant }: App, terms: Parameters<typeof createKey>[2]) {

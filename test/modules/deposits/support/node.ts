@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { wallClockOf } from '../../../../src/core/ids.ts'
-import { httpRail } from '../../../../src/modules/rails/adapters/http-rail.ts'
+import { createWallClock } from '../../../../src/core/ids.ts'
+import { createHttpRail } from '../../../../src/modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../../../../src/modules/rails/adapters/rail.ts'
 import type { App } from '../../../support/app.ts'
 
 export const nodeSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 
 /** A rail of somebody who has a node and no bank. */
-export const nodeRail: Rail = httpRail({
+export const nodeRail: Rail = createHttpRail({
   name: 'node',
   url: 'http://127.0.0.1:9',
   secrets: [nodeSecret],
-  wallClock: wallClockOf(),
+  wallClock: createWallClock(),
 })
 
 /** What a node signs with: the headers over a body, or over the path that it asks for. */
@@ -55,7 +55,7 @@ export async function refOf(app: App, walletId: string): Promise<string> {
 }
 
 /** A report that nothing is wrong with, of 10 USDC on Ethereum. */
-export function dullReport(ref: string, changes: Readonly<Record<string, unknown>> = {}) {
+export function sampleReport(ref: string, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     ...{ ref, network: 'erc20', tx_hash: hashOf('one'), log_index: 0, asset: 'USDC', amount: '10' },
     ...{ confirmations: 1, state: 'DETECTED', ...changes },

@@ -1,7 +1,7 @@
 import { updateCustomer } from '../../../../src/modules/customers/update-customer.ts'
-import type { Done } from '../../../../src/modules/hash-chain/first-difference.ts'
-import { startSealing } from '../../../../src/modules/hash-chain/sealer.ts'
-import { latestOf } from '../../../../src/modules/outbox/latest-event.ts'
+import type { DifferenceKind } from '../../../../src/modules/hash-chain/first-difference.ts'
+import { startSealer } from '../../../../src/modules/hash-chain/sealer.ts'
+import { latestEventSequence } from '../../../../src/modules/outbox/latest-event.ts'
 import { eventsAfter } from '../../../../src/modules/outbox/repository.ts'
 import { getPayout } from '../../../../src/modules/payouts/get-payout.ts'
 import { withChecksum } from '../../../../src/modules/payouts/payout-checksum.ts'
@@ -9,16 +9,20 @@ import type { Context, Service } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
 
 /** What somebody does to history by SQL, and what the audit of the chain must say of it. */
-export type Spoiling = {
+export type Tampering = {
   readonly name: string
-  readonly statements: (place: Spoilt) => readonly string[]
-  readonly found: (place: Spoilt) => { readonly table: string; readonly done: Done; readonly event: number }
+  readonly statements: (place: TamperTargets) => readonly string[]
+  readonly found: (place: TamperTargets) => {
+    readonly table: string
+    readonly done: DifferenceKind
+    readonly event: number
+  }
   /** Whether an audit of the books finds nothing wrong: then only the chain does. */
   readonly isQuiet: boolean
 }
 
 /** Where history is spoilt: events by what they are about. */
-export type Spoilt = {
+export type TamperTargets = {
   /** The deposit of a wallet from which nothing was paid, and whose latest it is. */
   readonly deposit: { readonly event: number; readonly transferId: string; readonly walletId: string }
   /** A payout, and one that was made later. */
@@ -41,7 +45,7 @@ export const moveEvents = (behind: number, by: number) => [
   `update sequences set latest = latest + ${by} where name = 'events'`,
 ]
 
-export const spoilings: readonly Spoiling[] = [
+export const tamperings: readonly Tampering[] = [
   {
     name: 'more money in a deposit, with every balance that follows',
     statements: ({ deposit: { transferId, walletId } }) => [
@@ -117,12 +121,12 @@ const looked = 500
  * Where the history of a merchant may be spoilt: its latest payouts, change of a customer, and deposit in a wallet from which nothing
  * was paid.
  */
-export async function placeIn(
+export async function createTamperTargets(
   context: Context,
   { engine, walletId }: { engine: 'sqlite' | 'postgres'; walletId: string },
-): Promise<Spoilt> {
+): Promise<TamperTargets> {
   const { db, merchantId } = context
-  const latest = await latestOf(context)
+  const latest = await latestEventSequence(context)
   const events = await eventsAfter(db, { merchantId, after: Math.max(0, latest - looked), limit: looked })
   const change = events.findLast(({ type }) => type === 'customer.updated')
   const deposit = events.findLast(({ type }) => type === 'wallet.transaction.inbound')
@@ -144,8 +148,8 @@ export async function sealAll(service: Service): Promise<void> {
   // Somebody may have changed the file in this very turn.
   service.db.refresh()
   const faults: unknown[] = []
-  const sealing = startSealing({ service, onFault: (error) => faults.push(error) })
-  await sealing.look()
+  const sealing = startSealer({ service, onError: (error) => faults.push(error) })
+  await sealing.poll()
   await sealing.stop()
   if (faults.length > 0) throw faults[0]
 }

@@ -3,8 +3,8 @@ import { fees } from '../../../../src/modules/pricing/fees/fees.ts'
 import { feeInForce } from '../../../../src/modules/pricing/fees/repository.ts'
 import { setFee } from '../../../../src/modules/pricing/fees/set-fee.ts'
 import { everyEngine, startApp } from '../../../support/app.ts'
-import { refusalOf } from '../../../support/refusal-of.ts'
-import { whatIsStored } from '../../../support/stored.ts'
+import { domainErrorOf } from '../../../support/refusal-of.ts'
+import { readStoredRows } from '../../../support/stored.ts'
 
 const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 
@@ -41,10 +41,10 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
   test('takes one of both for nothing of the other, and nothing said for a mistake', async () => {
     const app = await start()
     expect(await setFee(app.service, { ...pair, flat: '0' })).toMatchObject({ flat: 0n, percent: '0' })
-    const before = await whatIsStored(app)
-    const silent = await refusalOf(() => setFee(app.service, { ...pair, effectiveAt: '2026-04-01T00:00:00Z' }))
+    const before = await readStoredRows(app)
+    const silent = await domainErrorOf(() => setFee(app.service, { ...pair, effectiveAt: '2026-04-01T00:00:00Z' }))
     expect(silent.details.fields).toMatchObject([{ field: 'flat', code: 'MISSING_REQUIRED_FIELD' }])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     const proportional = { ...pair, percent: '1', effectiveAt: '2026-04-01T00:00:00Z' }
     expect(await setFee(app.service, proportional)).toMatchObject({ flat: 0n, percent: '1' })
   })
@@ -89,12 +89,12 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
   ])('refuses a wrong %s: %j', async (field, changes) => {
     const app = await start()
     await setFee(app.service, { ...pair, flat: '1', percent: '1' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
-    const refusal = await refusalOf(() => setFee(app.service, { ...pair, flat: '2', percent: '0', ...changes }))
+    const refusal = await domainErrorOf(() => setFee(app.service, { ...pair, flat: '2', percent: '0', ...changes }))
 
     expect(refusal.code).toBe('INVALID_INPUT')
     expect(refusal.details.fields?.map((fault) => fault.field)).toEqual([field])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { quotePayout } from '../../../../src/modules/payouts/quote.ts'
-import { comingPrices } from '../../../../src/modules/pricing/fees/coming-prices.ts'
+import { upcomingPriceLines } from '../../../../src/modules/pricing/fees/coming-prices.ts'
 import { fees } from '../../../../src/modules/pricing/fees/fees.ts'
 import { setFee } from '../../../../src/modules/pricing/fees/set-fee.ts'
 import { rates } from '../../../../src/modules/pricing/rates/rates.ts'
@@ -8,8 +8,8 @@ import { setRate } from '../../../../src/modules/pricing/rates/set-rate.ts'
 import type { Service } from '../../../../src/operations/context.ts'
 import { createService } from '../../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../../support/app.ts'
-import { refusalOf } from '../../../support/refusal-of.ts'
-import { whatIsStored } from '../../../support/stored.ts'
+import { domainErrorOf } from '../../../support/refusal-of.ts'
+import { readStoredRows } from '../../../support/stored.ts'
 
 const march = '2026-03-01T00:00:00.000Z'
 const april = '2026-04-01T00:00:00.000Z'
@@ -91,7 +91,7 @@ describe.each(everyEngine)('on %s', (engine) => {
         ['2026-04-01', 'CANCELLED', '20'],
         ['2026-03-01', 'PAST', '10'],
       ])
-      expect((await whatIsStored(app))[noun]).toHaveLength(3)
+      expect((await readStoredRows(app))[noun]).toHaveLength(3)
     })
 
     test('that were cancelled price no payout', async () => {
@@ -111,14 +111,14 @@ describe.each(everyEngine)('on %s', (engine) => {
       await set(service, '10')
       await set(service, '20', april)
       goTo(april)
-      const before = await whatIsStored(app)
+      const before = await readStoredRows(app)
       for (const time of [march, april]) {
-        const refusal = await refusalOf(() => cancel(service, time))
+        const refusal = await domainErrorOf(() => cancel(service, time))
         expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
       }
-      expect((await refusalOf(() => cancel(service, '2026-07-01T00:00:00Z'))).code).toBe('RESOURCE_NOT_FOUND')
-      expect((await refusalOf(() => cancel(service, 'soon'))).code).toBe('INVALID_INPUT')
-      expect(await whatIsStored(app)).toEqual(before)
+      expect((await domainErrorOf(() => cancel(service, '2026-07-01T00:00:00Z'))).code).toBe('RESOURCE_NOT_FOUND')
+      expect((await domainErrorOf(() => cancel(service, 'soon'))).code).toBe('INVALID_INPUT')
+      expect(await readStoredRows(app)).toEqual(before)
     })
 
     test('are cancelled once by many at once, and set once for a time', async () => {
@@ -146,9 +146,9 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect(await rateNow()).toBe('1500')
     const { later } = await setRate(app.service, { ...pair, rate: '1510' })
     expect(later).toMatchObject([{ rate: '1300', effectiveAt: slip.effectiveAt }])
-    expect(await comingPrices(app.service)).toEqual([`rate USDC NGN 1300 from ${slip.effectiveAt}`])
+    expect(await upcomingPriceLines(app.service)).toEqual([`rate USDC NGN 1300 from ${slip.effectiveAt}`])
     await rates.cancel(app.service, { ...pair, effectiveAt: slip.effectiveAt })
-    expect(await comingPrices(app.service)).toEqual([])
+    expect(await upcomingPriceLines(app.service)).toEqual([])
     now += 2 * hour
     expect(await rateNow()).toBe('1510')
   })

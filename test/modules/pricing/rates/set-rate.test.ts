@@ -3,8 +3,8 @@ import { rates } from '../../../../src/modules/pricing/rates/rates.ts'
 import { rateInForce } from '../../../../src/modules/pricing/rates/repository.ts'
 import { setRate } from '../../../../src/modules/pricing/rates/set-rate.ts'
 import { everyEngine, startApp } from '../../../support/app.ts'
-import { refusalOf } from '../../../support/refusal-of.ts'
-import { whatIsStored } from '../../../support/stored.ts'
+import { domainErrorOf } from '../../../support/refusal-of.ts'
+import { readStoredRows } from '../../../support/stored.ts'
 
 const pair = { fromCode: 'USDC', toCode: 'NGN' }
 
@@ -89,13 +89,13 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     await set('1500', '2026-04-03T00:00:00Z')
     await set(lowest, '2026-04-04T00:00:00Z')
     await set('1500', '2026-04-05T00:00:00Z', true)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
-    const refusal = await refusalOf(() => set(slip, '2026-04-06T00:00:00Z'))
+    const refusal = await domainErrorOf(() => set(slip, '2026-04-06T00:00:00Z'))
 
     const message = `of ${slip} differs by ${percent} % from 1500, which is in force until then: more than 20 % needs --force`
     expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'rate', message }] } })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     expect(await set(slip, '2026-04-06T00:00:00Z', true)).toMatchObject({ rate: slip })
   })
 
@@ -118,12 +118,12 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
   ])('refuses a wrong %s: %j', async (field, changes) => {
     const app = await start()
     await setRate(app.service, { ...pair, rate: '1500' })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
 
-    const refusal = await refusalOf(() => setRate(app.service, { ...pair, rate: '1600', ...changes }))
+    const refusal = await domainErrorOf(() => setRate(app.service, { ...pair, rate: '1600', ...changes }))
 
     expect(refusal.code).toBe('INVALID_INPUT')
     expect(refusal.details.fields?.map((fault) => fault.field)).toEqual([field])
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -1,8 +1,8 @@
-import type { TransferReport } from '../../../../src/modules/rail-orders/rail-order.ts'
-import type { Order, Rail } from '../../../../src/modules/rails/adapters/rail.ts'
+import type { BankReport } from '../../../../src/modules/rail-orders/rail-order.ts'
+import type { PaymentInstruction, Rail } from '../../../../src/modules/rails/adapters/rail.ts'
 
 /** What becomes of a call on its way: it arrives and is answered, the answer is lost, or the call is. */
-export type Fate = 'answered' | 'answer lost' | 'lost'
+export type CallFate = 'answered' | 'answer lost' | 'lost'
 
 /** A bank of the test's own, with books: what it was asked, and what it has paid. */
 export function createBank({
@@ -10,14 +10,18 @@ export function createBank({
   decide = () => ({ state: 'COMPLETED' }),
   ...limits
 }: {
-  readonly fate?: (call: 'submit' | 'find' | 'cancel', order: Order) => Fate
+  readonly fate?: (call: 'submit' | 'find' | 'cancel', order: PaymentInstruction) => CallFate
   /** What it makes of an order that it has taken, whenever it is asked. */
-  readonly decide?: (order: Order) => TransferReport
-} & Partial<Pick<Rail, 'callsAtOnce' | 'callMs' | 'idempotentForMs' | 'cancel'>> = {}) {
-  const taken = new Map<string, Order>()
+  readonly decide?: (order: PaymentInstruction) => BankReport
+} & Partial<Pick<Rail, 'maxConcurrentCalls' | 'callMs' | 'idempotentForMs' | 'cancel'>> = {}) {
+  const taken = new Map<string, PaymentInstruction>()
   const calls: { readonly call: string; readonly id: string }[] = []
 
-  async function carry<Answer>(call: 'submit' | 'find', order: Order, answer: () => Answer): Promise<Answer> {
+  async function carry<Answer>(
+    call: 'submit' | 'find',
+    order: PaymentInstruction,
+    answer: () => Answer,
+  ): Promise<Answer> {
     calls.push({ call, id: order.id })
     const what = fate(call, order)
     if (what === 'lost') throw new Error('the connection was refused')
@@ -28,7 +32,7 @@ export function createBank({
 
   const rail: Rail = {
     name: 'bank',
-    callsAtOnce: 4,
+    maxConcurrentCalls: 4,
     callMs: 1_000,
     idempotentForMs: 24 * 3_600_000,
     ...limits,

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { newSharedSecret } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
 import { freePort } from '../../../support/free-port.ts'
 
 const examples = join(import.meta.dirname, '../../../../examples')
@@ -18,7 +18,7 @@ export const exampleBanks = {
 /** A place for an example of a bank: where it will listen, its secret, and a folder for its book. */
 export async function placeForBank(language: keyof typeof exampleBanks) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-bank-'))
-  const [port, secret] = [await freePort(), newSharedSecret()]
+  const [port, secret] = [await freePort(), generateSharedSecret()]
   const [command, path] = exampleBanks[language]
   const { PATH = '' } = process.env
   onTestFinished(() => rm(folder, { recursive: true }))

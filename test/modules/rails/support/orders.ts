@@ -1,7 +1,7 @@
-import type { Order } from '../../../../src/modules/rails/adapters/rail.ts'
+import type { PaymentInstruction } from '../../../../src/modules/rails/adapters/rail.ts'
 
 /** The dullest order. */
-export function dullOrder(change: Partial<Order> = {}): Order {
+export function sampleOrder(change: Partial<PaymentInstruction> = {}): PaymentInstruction {
   return {
     id: '01980c61-0a1b-7c2d-8e3f-405162738490',
     transactionId: 'ABCD1234',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { attempt } from '../../../../src/modules/webhooks/dispatcher/attempt.ts'
+import { attemptDelivery } from '../../../../src/modules/webhooks/dispatcher/attempt.ts'
 import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
-import { newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret, parseSigner } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
 import { dueTime, wallTime } from '../../../support/times.ts'
-import { dullEvent } from '../transport/support/events.ts'
+import { sampleEvent } from '../transport/support/events.ts'
 
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 const endpoint = { url: 'https://example.com/', format: 'stablestack' } as StoredWebhookEndpoint
@@ -12,19 +12,19 @@ const endpoint = { url: 'https://example.com/', format: 'stablestack' } as Store
 async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = {}) {
   const faults: unknown[] = []
   let now = start
-  const item = { sequence: 7, objectId: 'an object', message: dullEvent({ data }), tries, known: null }
+  const item = { sequence: 7, objectId: 'an object', message: sampleEvent({ data }), tries, known: null }
   const send = async () => {
     now += 40
     if (answer instanceof Error) throw answer
     return { status: answer, error: null, durationMs: 40, retryAfter: null, answer: 'ok' }
   }
-  const { attempted } = await attempt(item, {
+  const { record: attempted } = await attemptDelivery(item, {
     endpoint,
     sender: { send, close: () => {} },
-    signer: signerOf([newSharedSecret()]),
+    signer: parseSigner([generateSharedSecret()]),
     wallClock: () => wallTime(now),
     random: () => 0.5,
-    onFault: (fault) => faults.push(fault),
+    onError: (fault) => faults.push(fault),
   })
   return { attempted, faults }
 }
@@ -32,7 +32,7 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
 test('an attempt is told with its time, its answer and when the next is due', async () => {
   const { attempted, faults } = await attemptWith(500)
   expect(attempted).toEqual({
-    ...{ sequence: 7, objectId: 'an object', happenedAt: dullEvent().timestamp, known: null, tries: 0 },
+    ...{ sequence: 7, objectId: 'an object', happenedAt: sampleEvent().timestamp, known: null, tries: 0 },
     ...{ attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 40, status: 500, answer: 'ok', error: null },
     ...{ becomes: 'pending', nextAttemptAt: dueTime(start + 40 + 5_000) },
   })

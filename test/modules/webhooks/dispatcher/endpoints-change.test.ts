@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { secretsWith } from '../../../../src/core/secrets/secrets.ts'
+import { createSecrets } from '../../../../src/core/secrets/secrets.ts'
 import { createCustomer } from '../../../../src/modules/customers/create-customer.ts'
 import type { Event } from '../../../../src/modules/outbox/event.ts'
 import { eventId } from '../../../../src/modules/outbox/event.ts'
@@ -8,16 +8,16 @@ import { advanceClock } from '../../../../src/modules/rails/orders/advance-clock
 import { deleteWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/delete-webhook-endpoint.ts'
 import { disableWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/disable-webhook-endpoint.ts'
 import { enableWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/enable-webhook-endpoint.ts'
-import { secretsInForce } from '../../../../src/modules/webhooks/endpoints/endpoint-secrets.ts'
+import { activeSecrets } from '../../../../src/modules/webhooks/endpoints/endpoint-secrets.ts'
 import { replayWebhookEvents } from '../../../../src/modules/webhooks/endpoints/replay-webhook-events.ts'
 import { rotateWebhookSecret } from '../../../../src/modules/webhooks/endpoints/rotate-webhook-secret.ts'
 import { updateWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/update-webhook-endpoint.ts'
 import type { Mode } from '../../../../src/operations/context.ts'
 import { createContext } from '../../../../src/operations/context.ts'
 import type { Engine } from '../../../support/app.ts'
-import { dullCustomer, everyEngine } from '../../../support/app.ts'
+import { everyEngine, sampleCustomer } from '../../../support/app.ts'
 import { perform } from '../../../support/perform.ts'
-import { answering, day, everyWorld, hour, second, startWorld } from './support/world.ts'
+import { day, everyWorld, hour, replyWithStatus, second, startWorld } from './support/world.ts'
 
 /** A world with a receiver that answers nothing until it is let go. */
 async function startHeld(engine: Engine, mode: Mode, status = 200) {
@@ -64,11 +64,11 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     await customers(8)
     await until(() => old.got.length === 2)
     await perform(stopIt as typeof disableWebhookEndpoint, app.context(), { webhookId })
-    await dispatcher.look()
+    await dispatcher.poll()
     letGo()
     await app.customer()
     await delay(50)
-    await dispatcher.look()
+    await dispatcher.poll()
     expect(old.got.length).toBe(2)
   })
 
@@ -81,11 +81,11 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     await customers(8)
     await until(() => got.length === 2)
     await perform(enableWebhookEndpoint, app.context(), { webhookId, from: 'now' })
-    await dispatcher.look()
+    await dispatcher.poll()
     letGo()
     await until(async () => (await deliveries(webhookId)).size === 2)
     pass(2 * day)
-    await dispatcher.look()
+    await dispatcher.poll()
     await delay(50)
     expect(got.length).toBe(2)
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
@@ -162,14 +162,14 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
 
   test('says 410 and gets nothing more', async () => {
     const { app, dispatch, endpoint, until, stored, receiver } = await startWorld(engine, mode)
-    const { url, got } = await receiver(answering(410))
+    const { url, got } = await receiver(replyWithStatus(410))
     const id = await endpoint(url)
     const dispatcher = dispatch()
     await app.customer()
     await until(async () => (await stored(id)).status === 'disabled')
     expect(await stored(id)).toMatchObject({ disabledReason: 'gone', probeAt: null })
     await app.customer()
-    await dispatcher.look()
+    await dispatcher.poll()
     await delay(50)
     expect(got.length).toBe(1)
   })
@@ -192,7 +192,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     await until(async () => (await deliveries(id)).size === 1)
     await customers(8)
     elapse(500)
-    await dispatcher.look()
+    await dispatcher.poll()
     await delay(50)
     expect(got.length).toBe(1)
     elapse(500)
@@ -201,7 +201,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     isDown = false
     // It rests for a minute at most, and the event for as long as was asked.
     elapse(59 * second)
-    await dispatcher.look()
+    await dispatcher.poll()
     await delay(50)
     expect(got.length).toBe(2)
     const [last] = [...(await deliveries(id)).values()]
@@ -216,13 +216,13 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     const { url, got } = await receiver()
     await endpoint(url)
     const merchant = await app.otherMerchant()
-    const other = { ...app.service, secrets: secretsWith([Buffer.alloc(32, 9)]) }
+    const other = { ...app.service, secrets: createSecrets([Buffer.alloc(32, 9)]) }
     await endpoint(url, {}, { ...app.context(), ...other, merchantId: merchant.id })
     const dispatcher = dispatch({ service: other })
     await app.customer()
-    await perform(createCustomer, { ...app.context(), merchantId: merchant.id }, dullCustomer)
+    await perform(createCustomer, { ...app.context(), merchantId: merchant.id }, sampleCustomer)
     await until(() => got.length === 1)
-    for (let looks = 0; looks < 50; looks++) await dispatcher.look()
+    for (let looks = 0; looks < 50; looks++) await dispatcher.poll()
     expect([got.length, faults.length]).toEqual([1, 1])
     // Tried again after a second, then after two.
     for (const [seconds, count] of [
@@ -231,7 +231,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
       [1, 3],
     ] as const) {
       elapse(seconds * second)
-      for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+      for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
       expect(faults.length).toBe(count)
     }
     expect(String(faults[0])).toContain('SECRETS_KEY')
@@ -265,12 +265,12 @@ describe.each(everyEngine)('an owner of an endpoint in the sandbox on %s', (engi
     await perform(rotateWebhookSecret, ahead, { webhookId, overlapHours: 0 })
     await app.customer()
     await until(() => got.length === 5)
-    expect(secretsInForce(app.service, await stored(webhookId)).length).toBe(1)
+    expect(activeSecrets(app.service, await stored(webhookId)).length).toBe(1)
   })
 
   test('moves its clock on: what is due by then is tried, as if the time had passed', async () => {
     const { app, dispatch, endpoint, until, deliveries, receiver } = await startWorld(engine, 'sandbox')
-    const { url, got } = await receiver(answering(500))
+    const { url, got } = await receiver(replyWithStatus(500))
     const webhookId = await endpoint(url)
     dispatch()
     await app.customer()

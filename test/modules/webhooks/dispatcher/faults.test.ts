@@ -2,17 +2,17 @@ import type { ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import { unavailable } from '../../../../src/core/errors.ts'
-import { logPruner } from '../../../../src/modules/webhooks/dispatcher/prune-delivery-log.ts'
-import type { Attempted } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
+import { createLogPruner } from '../../../../src/modules/webhooks/dispatcher/prune-delivery-log.ts'
+import type { AttemptRecord } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import { recordAttempts } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
-import { deliveriesNumbered, nextLog } from '../../../../src/modules/webhooks/dispatcher/repository.ts'
+import { deliveriesBySequence, nextDeliveryLog } from '../../../../src/modules/webhooks/dispatcher/repository.ts'
 import { deleteWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/delete-webhook-endpoint.ts'
 import { replayWebhookEvents } from '../../../../src/modules/webhooks/endpoints/replay-webhook-events.ts'
 import { updateWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/update-webhook-endpoint.ts'
 import type { Service } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
 import { dueTime } from '../../../support/times.ts'
-import { answering, day, everyWorld, second, startWorld, useFakeTimers } from './support/world.ts'
+import { day, everyWorld, replyWithStatus, second, startWorld, useFakeTimers } from './support/world.ts'
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
@@ -37,7 +37,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
 
   test('a receiver that says 410 is disabled though that could not be recorded at first', async () => {
     const { app, dispatch, endpoint, until, stored, faults, failing, receiver } = await startWorld(engine, mode)
-    const { url, got } = await receiver(answering(410))
+    const { url, got } = await receiver(replyWithStatus(410))
     const { state, service } = failing()
     const id = await endpoint(url)
     await app.customer()
@@ -114,7 +114,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
       engine,
       mode,
     )
-    const { url, got } = await receiver(answering(500))
+    const { url, got } = await receiver(replyWithStatus(500))
     const { state, service } = failing()
     state.isDown = false
     const id = await endpoint(url)
@@ -139,7 +139,9 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
       engine,
       mode,
     )
-    const { url, got } = await receiver((response, _, count) => answering(count === 1 ? 500 : 200)(response, _, count))
+    const { url, got } = await receiver((response, _, count) =>
+      replyWithStatus(count === 1 ? 500 : 200)(response, _, count),
+    )
     let isDown = false
     const execute: Service['db']['execute'] = async (query, params) => {
       if (isDown && 'now' in params && 'limit' in params) throw unavailable()
@@ -153,7 +155,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     pass(6 * second)
     await until(() => faults.length === 1)
     isDown = false
-    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
     expect([got.length, faults.length]).toEqual([1, 1])
     elapse(second)
     await until(() => got.length === 2)
@@ -303,7 +305,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(() => hanging.got.length === 32)
     await endpoint(url)
     await app.customer()
-    await dispatcher.look()
+    await dispatcher.poll()
     expect(got).toEqual([])
     // Two others have waited for longer, with as many as one merchant may have on its way.
     for (let freed = 0; freed < 10; freed++) {
@@ -322,7 +324,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     dispatch()
     await until(async () => (await stored(endpointId)).cursor === 1)
     const [event] = await events()
-    const stale: Omit<Attempted, 'known'> = {
+    const stale: Omit<AttemptRecord, 'known'> = {
       ...{
         sequence: 1,
         objectId: event?.objectId ?? '',
@@ -343,7 +345,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
       }
       expect(await recordAttempts(app.context(), report)).toMatchObject({ isMoved: true, pending: [] })
     }
-    expect(await deliveriesNumbered(app.db, whose)).toMatchObject([{ status: 'delivered', attempts: 3 }])
+    expect(await deliveriesBySequence(app.db, whose)).toMatchObject([{ status: 'delivered', attempts: 3 }])
     expect((await stored(endpointId)).cursor).toBe(1)
   })
 
@@ -353,7 +355,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
       mode,
     )
     const { url, sequences } = await receiver()
-    const failing = await receiver(answering(500))
+    const failing = await receiver(replyWithStatus(500))
     const [id, other] = [await endpoint(url), await endpoint(url)]
     // What waits to be tried again is not any more.
     const down = await endpoint(failing.url)
@@ -365,9 +367,9 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await dispatcher.stop()
     pass(31 * day)
     await app.customer()
-    const prune = logPruner(app.service)
+    const prune = createLogPruner(app.service)
     for (let calls = 0; calls < 4; calls++) await prune()
-    expect(await nextLog(app.db, { merchantId: noId, endpointId: noId })).toBeNull()
+    expect(await nextDeliveryLog(app.db, { merchantId: noId, endpointId: noId })).toBeNull()
     await perform(replayWebhookEvents, app.context(), { webhookId: id, after: 0 })
     dispatch()
     await until(async () => (await stored(id)).cursor === 4)

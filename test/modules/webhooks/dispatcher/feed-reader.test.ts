@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Item } from '../../../../src/modules/webhooks/dispatcher/attempt.ts'
-import { sharedFeed } from '../../../../src/modules/webhooks/dispatcher/feed-cache.ts'
+import type { QueuedDelivery } from '../../../../src/modules/webhooks/dispatcher/attempt.ts'
+import { createFeedCache } from '../../../../src/modules/webhooks/dispatcher/feed-cache.ts'
 import { createFeedReader } from '../../../../src/modules/webhooks/dispatcher/feed-reader.ts'
-import { createQueue } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
+import { createDeliveryQueue } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
 import { recordAttempts } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import { everyEngine } from '../../../support/app.ts'
 import { dueTime } from '../../../support/times.ts'
@@ -25,7 +25,7 @@ test.each(everyEngine)(
     })
     await change(objectId)
     const putOff: number[] = []
-    const queue = createQueue<Item>((items) => putOff.push(...items.map(({ sequence }) => sequence)))
+    const queue = createDeliveryQueue<QueuedDelivery>((items) => putOff.push(...items.map(({ sequence }) => sequence)))
     const looks = [2]
     const latest = () => {
       const known = looks.pop()
@@ -33,7 +33,7 @@ test.each(everyEngine)(
       return known
     }
     const context = app.context()
-    const feed = sharedFeed(context)
+    const feed = createFeedCache(context)
     const reader = createFeedReader({
       context,
       endpoint: await stored(endpointId),
@@ -43,7 +43,7 @@ test.each(everyEngine)(
       isStopped: () => false,
     })
     await expect(reader.read()).rejects.toThrow('the look failed')
-    expect(queue.begin()).toBeNull()
+    expect(queue.takeNext()).toBeNull()
     expect(putOff).toEqual([2])
   },
 )

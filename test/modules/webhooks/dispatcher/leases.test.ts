@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { laterBy } from '../../../../src/core/ids.ts'
+import { wallTimeAfter } from '../../../../src/core/ids.ts'
 import { createCustomer } from '../../../../src/modules/customers/create-customer.ts'
-import { leases } from '../../../../src/modules/webhooks/dispatcher/leases.ts'
+import { createLeases } from '../../../../src/modules/webhooks/dispatcher/leases.ts'
 import type { Service } from '../../../../src/operations/context.ts'
 import { createService } from '../../../../src/operations/context.ts'
-import { dullCustomer, everyEngine } from '../../../support/app.ts'
+import { everyEngine, sampleCustomer } from '../../../support/app.ts'
 import { perform } from '../../../support/perform.ts'
 import { day, minute, second, startWorld } from './support/world.ts'
 
@@ -15,20 +15,20 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     const { url, got } = await receiver()
     const contexts = await merchants(4, { url, endpoints: 1 })
     // The first dies: it never gives back what it has.
-    const held = leases(app.service, 'dead')
+    const held = createLeases(app.service, 'dead')
     const ids = contexts.map(({ merchantId }) => merchantId)
-    expect((await held.take(ids)).size).toBe(4)
-    const next = leases(app.service, 'next')
-    expect((await next.take(ids)).size).toBe(0)
+    expect((await held.acquire(ids)).size).toBe(4)
+    const next = createLeases(app.service, 'next')
+    expect((await next.acquire(ids)).size).toBe(0)
     dispatch({ leases: next })
-    dispatch({ leases: leases(app.service, 'third') })
-    for (const context of contexts) await perform(createCustomer, context, dullCustomer)
+    dispatch({ leases: createLeases(app.service, 'third') })
+    for (const context of contexts) await perform(createCustomer, context, sampleCustomer)
     await until(() => true)
     await delay(50)
     expect(got).toEqual([])
     pass(31 * second)
     await until(() => got.length === 4)
-    for (const context of contexts) await perform(createCustomer, context, dullCustomer)
+    for (const context of contexts) await perform(createCustomer, context, sampleCustomer)
     await until(() => got.length === 8)
     await delay(50)
     expect(got.length).toBe(8)
@@ -43,9 +43,9 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
       return app.db.write(operation, options)
     }
     const counted = { ...app.service, db: { ...app.db, write } }
-    expect((await leases(counted, 'one').take(ids)).size).toBe(150)
+    expect((await createLeases(counted, 'one').acquire(ids)).size).toBe(150)
     expect(writes).toBe(2)
-    expect((await leases(app.service, 'other').take([...ids].reverse())).size).toBe(0)
+    expect((await createLeases(app.service, 'other').acquire([...ids].reverse())).size).toBe(0)
   })
 
   test('keep what they have leased when a clock of theirs was ahead for a while', async () => {
@@ -54,49 +54,49 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     let aheadMs = 0
     const clock = () => app.service.wallClock() + aheadMs
     const stepping = createService({ db: app.db, mode: 'sandbox', clock })
-    const [one, other] = [leases(stepping, 'one'), leases(app.service, 'other')]
+    const [one, other] = [createLeases(stepping, 'one'), createLeases(app.service, 'other')]
     aheadMs = day
     stepping.now()
     aheadMs = 0
-    expect((await one.take([id])).size).toBe(1)
+    expect((await one.acquire([id])).size).toBe(1)
     pass(second)
-    expect((await other.take([id])).size).toBe(0)
+    expect((await other.acquire([id])).size).toBe(0)
   })
 
   test('renew what they hold every ten seconds, and give it back when they stop', async () => {
     const { app, pass, elapse, merchants, nowhere } = await startWorld(engine)
     const ids = (await merchants(2, { url: nowhere, endpoints: 1 })).map(({ merchantId }) => merchantId)
-    const [one, other] = [leases(app.service, 'one'), leases(app.service, 'other')]
-    expect([...(await one.take(ids))].sort()).toEqual([...ids].sort())
+    const [one, other] = [createLeases(app.service, 'one'), createLeases(app.service, 'other')]
+    expect([...(await one.acquire(ids))].sort()).toEqual([...ids].sort())
     for (let renewals = 0; renewals < 5; renewals++) {
       pass(10 * second)
       elapse(10 * second)
-      expect((await one.take(ids)).size).toBe(2)
+      expect((await one.acquire(ids)).size).toBe(2)
     }
-    expect(await other.take(ids)).toEqual(new Set())
+    expect(await other.acquire(ids)).toEqual(new Set())
     // Nothing is written in between.
     pass(29 * second)
     elapse(9 * second)
-    await one.take(ids)
+    await one.acquire(ids)
     pass(2 * second)
-    expect((await other.take(ids.slice(0, 1))).size).toBe(1)
+    expect((await other.acquire(ids.slice(0, 1))).size).toBe(1)
     // What another has taken meanwhile is not this one's any more.
     elapse(second)
-    expect([...(await one.take(ids))]).toEqual(ids.slice(1))
-    await one.giveBack()
-    await other.giveBack()
+    expect([...(await one.acquire(ids))]).toEqual(ids.slice(1))
+    await one.release()
+    await other.release()
     pass(1)
-    const third = leases(app.service, 'third')
-    expect((await third.take(ids)).size).toBe(2)
+    const third = createLeases(app.service, 'third')
+    expect((await third.acquire(ids)).size).toBe(2)
   })
 
   test('take what was leased by a clock that was wrong', async () => {
     const { app, endpoint, pass, contextOf, nowhere } = await startWorld(engine)
     const { id } = await app.otherMerchant()
     await endpoint(nowhere, {}, contextOf(id))
-    const wrong: Service = { ...app.service, wallClock: () => laterBy(10 * 365 * day, app.service.wallClock()) }
-    expect((await leases(wrong, 'wrong').take([id])).size).toBe(1)
+    const wrong: Service = { ...app.service, wallClock: () => wallTimeAfter(10 * 365 * day, app.service.wallClock()) }
+    expect((await createLeases(wrong, 'wrong').acquire([id])).size).toBe(1)
     pass(minute)
-    expect((await leases(app.service, 'right').take([id])).size).toBe(1)
+    expect((await createLeases(app.service, 'right').acquire([id])).size).toBe(1)
   })
 })

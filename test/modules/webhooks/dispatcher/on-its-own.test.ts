@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { rotateWebhookSecret } from '../../../../src/modules/webhooks/endpoints/rotate-webhook-secret.ts'
 import type { Service } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
-import { answering, day, everyWorld, hour, minute, second, startWorld } from './support/world.ts'
+import { day, everyWorld, hour, minute, replyWithStatus, second, startWorld } from './support/world.ts'
 
 describe.each(everyWorld)('without being looked after, what sends on %s in %s', (engine, mode) => {
   test('reads on behind events that all wait for an earlier one of their object', async () => {
@@ -26,7 +26,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     const count = () => {
       begun++
     }
-    dispatch({ throttle: { waitMs, count } })
+    dispatch({ throttle: { waitMs, recordStart: count } })
     await onItsOwn(() => got.some(({ objectId }) => objectId === quick))
     expect(got.length).toBe(2)
   })
@@ -57,7 +57,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await until(() => got.length === 8)
     const before = reads
     pass(6 * second)
-    await dispatcher.look()
+    await dispatcher.poll()
     await onItsOwn(() => reads > before)
     await delay(20)
     for (const customer of made) await change(customer)
@@ -89,7 +89,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await customers(count)
     await until(async () => (await stored(id)).cursor === count)
     pass(6 * second)
-    await dispatcher.look()
+    await dispatcher.poll()
     await onItsOwn(() => [...tries.values()].reduce((one, other) => one + other) === (count * 9) / 5)
     await onItsOwn(async () => [...(await deliveries(id)).values()].every(({ status }) => status === 'delivered'))
   })
@@ -114,7 +114,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await changes(2, customer)
     await onItsOwn(() => latest === 3)
     elapse(4 * second)
-    for (let looks = 0; looks < 3; looks++) await dispatcher.look()
+    for (let looks = 0; looks < 3; looks++) await dispatcher.poll()
     await delay(20)
     expect((await stored(id)).cursor).toBe(1)
     elapse(second)
@@ -132,7 +132,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const dispatcher = dispatch()
-    await dispatcher.look()
+    await dispatcher.poll()
     await endpoint(url)
     await app.customer()
     await vi.advanceTimersByTimeAsync(second - 1)
@@ -175,20 +175,20 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await customers(2)
     await until(async () => (await sizes()).join() === '2,2')
     // The first time round it found nothing to remove.
-    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
     pass(31 * day)
     await app.customer()
     await until(async () => (await sizes()).join() === '3,3')
-    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
     expect(await sizes()).toEqual([3, 3])
     elapse(hour)
-    for (let looks = 0; looks < 5; looks++) await dispatcher.look()
+    for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
     expect(await sizes()).toEqual([1, 1])
   })
 
   test('sends nothing once it has stopped', async () => {
     const { app, dispatch, endpoint, until, receiver } = await startWorld(engine, mode)
-    const { url, got } = await receiver(answering(200))
+    const { url, got } = await receiver(replyWithStatus(200))
     await endpoint(url)
     const dispatcher = dispatch()
     await app.customer()
@@ -196,7 +196,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await dispatcher.stop()
     await endpoint(url)
     await app.customer()
-    await dispatcher.look()
+    await dispatcher.poll()
     await delay(50)
     expect(got.length).toBe(1)
   })

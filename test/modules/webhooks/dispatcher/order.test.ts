@@ -150,7 +150,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     await delay(50)
     isDown = false
     await perform(enableWebhookEndpoint, app.context(), { webhookId: id })
-    await dispatcher.look()
+    await dispatcher.poll()
     await until(() => sequences().length === 5)
     expect(sequences()).toEqual([2, 2, 3, 4, 5])
   })

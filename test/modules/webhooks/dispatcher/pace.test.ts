@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createPace } from '../../../../src/modules/webhooks/dispatcher/endpoint-concurrency.ts'
+import { createConcurrencyLimiter } from '../../../../src/modules/webhooks/dispatcher/endpoint-concurrency.ts'
 import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
-import { judge } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
-import type { Sent } from '../../../../src/modules/webhooks/transport/send.ts'
+import { judgeResponse } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
+import type { SendResult } from '../../../../src/modules/webhooks/transport/send.ts'
 import { wallTime } from '../../../support/times.ts'
 
 type Endpoint = Pick<StoredWebhookEndpoint, 'status' | 'failures'>
@@ -14,20 +14,20 @@ function startPace(endpoint: Endpoint = untried) {
   let time = 10_000
   const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => time)
   onTestFinished(() => monotonic.mockRestore())
-  const pace = createPace(endpoint as StoredWebhookEndpoint, { wallClock: () => wallTime(0) })
+  const pace = createConcurrencyLimiter(endpoint as StoredWebhookEndpoint, { wallClock: () => wallTime(0) })
   return {
     ...pace,
     pass: (ms: number) => {
       time += ms
     },
     /** How many attempts may be on their way at once. */
-    most: () => [0, 1, 2, 3, 4, 5].find((inFlight) => !pace.hasRoom(inFlight)),
+    most: () => [0, 1, 2, 3, 4, 5].find((inFlight) => !pace.hasCapacity(inFlight)),
     answer: (
       status: number | null,
-      { durationMs = 1, retryAfter = null, times = 1 }: Partial<Sent & { times: number }> = {},
+      { durationMs = 1, retryAfter = null, times = 1 }: Partial<SendResult & { times: number }> = {},
     ) => {
-      const sent: Sent = { status, durationMs, retryAfter, error: null, answer: null }
-      for (let answers = 0; answers < times; answers++) pace.note(judge(status), sent)
+      const sent: SendResult = { status, durationMs, retryAfter, error: null, answer: null }
+      for (let answers = 0; answers < times; answers++) pace.recordResult(judgeResponse(status), sent)
     },
   }
 }
@@ -113,7 +113,7 @@ describe('a rest that an endpoint asks for', () => {
 })
 
 test('it is doubtful whether an endpoint answers until it did so soon, and after each failure', () => {
-  const { isDoubtful, answer } = startPace()
+  const { isUnhealthy: isDoubtful, answer } = startPace()
   const afterAnswer = (status: number | null, durationMs = 1) => {
     answer(status, { durationMs })
     return isDoubtful()
@@ -124,5 +124,5 @@ test('it is doubtful whether an endpoint answers until it did so soon, and after
   expect(afterAnswer(200, 1_000)).toBe(true)
   expect(afterAnswer(200, 999)).toBe(false)
   expect(afterAnswer(null)).toBe(true)
-  expect(startPace({ status: 'enabled', failures: 1 }).isDoubtful()).toBe(true)
+  expect(startPace({ status: 'enabled', failures: 1 }).isUnhealthy()).toBe(true)
 })

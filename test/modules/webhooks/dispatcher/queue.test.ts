@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Queued } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
-import { createQueue, mostOpen } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
+import type { QueueEntry } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
+import { createDeliveryQueue, maxOpen } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
 
-type Attempted = { readonly item: Queued; readonly isOver: boolean }
+type Attempted = { readonly item: QueueEntry; readonly isOver: boolean }
 type Step = (typeof steps)[number]
 
 /** What happens beside each other: attempts, what is recorded of them and heard of that, and what is read and taken over. */
@@ -18,20 +18,20 @@ const [mostAtOnce, feedRead, fewOpen] = [4, 16, 8]
  * @param past whether those that were attempted before are over, from the first one on
  */
 function startWorld(objects: readonly number[], past: readonly boolean[]) {
-  const feed = objects.map((object, place): Queued => ({ sequence: place + 1, objectId: `object ${object}` }))
+  const feed = objects.map((object, place): QueueEntry => ({ sequence: place + 1, objectId: `object ${object}` }))
   /** What is stored of deliveries: over, due, or waiting for another of its object. */
   const stored = new Map<number, 'over' | 'due' | 'waiting'>()
   let attempted: Attempted[] = []
-  let waiting: Queued[] = []
-  let unheard: { recorded: readonly Queued[]; pending: ReadonlySet<string> } | null = null
+  let waiting: QueueEntry[] = []
+  let unheard: { recorded: readonly QueueEntry[]; pending: ReadonlySet<string> } | null = null
   let take: (() => void) | null = null
   let position = Math.min(past.length, feed.length)
-  const inFlight: Queued[] = []
-  let held: Queued | undefined
-  const queue = createQueue<Queued>((items) => waiting.push(...items))
-  const isPending = ({ sequence }: Queued) => stored.has(sequence) && stored.get(sequence) !== 'over'
+  const inFlight: QueueEntry[] = []
+  let held: QueueEntry | undefined
+  const queue = createDeliveryQueue<QueueEntry>((items) => waiting.push(...items))
+  const isPending = ({ sequence }: QueueEntry) => stored.has(sequence) && stored.get(sequence) !== 'over'
   const firstPendingOf = (objectId: string) => feed.find((each) => each.objectId === objectId && isPending(each))
-  const isOver = ({ sequence }: Queued) => stored.get(sequence) === 'over'
+  const isOver = ({ sequence }: QueueEntry) => stored.get(sequence) === 'over'
 
   for (const { sequence, objectId } of feed.slice(0, position)) {
     const isFirst = firstPendingOf(objectId) === undefined
@@ -39,7 +39,7 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
   }
 
   function begin(): boolean {
-    const item = inFlight.length < mostAtOnce ? queue.begin() : null
+    const item = inFlight.length < mostAtOnce ? queue.takeNext() : null
     if (item === null) return false
     const ofObject = feed.filter(({ objectId }) => objectId === item.objectId)
     expect(ofObject.filter((each) => each.sequence < item.sequence && !isOver(each))).toEqual([])
@@ -54,7 +54,7 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
     const item = others[place % others.length]
     if (item === undefined) return
     inFlight.splice(inFlight.indexOf(item), 1)
-    queue.end(item)
+    queue.finish(item)
     attempted.push({ item, isOver })
   }
 
@@ -77,7 +77,7 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
   }
 
   function hear(): void {
-    if (unheard !== null) queue.noteRecorded(unheard.recorded, unheard.pending)
+    if (unheard !== null) queue.markRecorded(unheard.recorded, unheard.pending)
     unheard = null
   }
 
@@ -92,7 +92,7 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
   }
 
   function readFeed(): void {
-    if (queue.openCount() >= (queue.isBlocked() ? mostOpen : fewOpen)) return
+    if (queue.openCount() >= (queue.isBlocked() ? maxOpen : fewOpen)) return
     const events = feed.slice(position, position + feedRead)
     const pending = events.map(({ objectId }) => objectId).filter((objectId) => firstPendingOf(objectId))
     const fresh = events.filter((each) => !isPending(each))
@@ -165,7 +165,7 @@ test('of one object nothing begins before all that came before it is over, and n
 })
 
 // As many of one object as are kept open at most, and more.
-const backlog = fc.constantFrom(1, 1, 1, mostOpen + 10)
+const backlog = fc.constantFrom(1, 1, 1, maxOpen + 10)
 
 test('no object waits for another, of which an attempt does not end', () => {
   fc.assert(

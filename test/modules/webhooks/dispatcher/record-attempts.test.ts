@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Attempted, Report } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
+import type { AttemptRecord, AttemptReport } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import { recordAttempts } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
-import { deliveriesNumbered, storeDelivery } from '../../../../src/modules/webhooks/dispatcher/repository.ts'
+import { deliveriesBySequence, storeDelivery } from '../../../../src/modules/webhooks/dispatcher/repository.ts'
 import { storeWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/repository.ts'
 import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
 import type { Engine } from '../../../support/app.ts'
@@ -25,7 +25,7 @@ async function startStored(engine: Engine, count = 1) {
   const objectIds = (await events()).map(({ objectId }) => objectId)
   const failed = { status: 500, answer: 'no', error: null, becomes: 'pending', nextAttemptAt: soon } as const
 
-  function attempted(sequence: number, change: Partial<Attempted> = {}): Attempted {
+  function attempted(sequence: number, change: Partial<AttemptRecord> = {}): AttemptRecord {
     const objectId = objectIds[sequence - 1] as string
     const times = { happenedAt: at(0), attemptedAt: at(5), durationMs: 3 }
     return { sequence, objectId, ...times, known: null, tries: 0, ...failed, ...change }
@@ -36,7 +36,7 @@ async function startStored(engine: Engine, count = 1) {
     objectIds,
     attempted,
     delivered: (sequence: number) => attempted(sequence, { status: 200, becomes: 'delivered', nextAttemptAt: null }),
-    record: (change: Partial<Report>) =>
+    record: (change: Partial<AttemptReport>) =>
       recordAttempts(app.context(), {
         ...{ endpointId, attempted: [], waiting: [], cursor: { from: 0, to: 0 }, isGone: false },
         ...change,
@@ -44,7 +44,7 @@ async function startStored(engine: Engine, count = 1) {
     store: (sequence: number, row: Row, objectId = objectIds[sequence - 1] as string) =>
       app.db.write((tx) => storeDelivery(tx, { merchantId, endpointId, sequence, objectId, createdAt: at(0), ...row })),
     rows: async (...sequences: number[]) => {
-      const found = await deliveriesNumbered(app.db, { merchantId, endpointId, sequences })
+      const found = await deliveriesBySequence(app.db, { merchantId, endpointId, sequences })
       return found.sort((one, other) => one.sequence - other.sequence)
     },
     endpointNow: () => world.stored(endpointId),
@@ -74,7 +74,7 @@ const [delivers, fails, givesUp] = [
 ] as const
 
 describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
-  test.each<[string, Row | null, Partial<Attempted>, { isMoved?: boolean }, Row]>([
+  test.each<[string, Row | null, Partial<AttemptRecord>, { isMoved?: boolean }, Row]>([
     ['that delivers a new event', null, delivers, {}, over('delivered', 1)],
     ['that fails for a new event', null, fails, {}, { ...pending(1), nextAttemptAt: soon }],
     ['that was the last for a new event', null, givesUp, {}, over('exhausted', 1)],

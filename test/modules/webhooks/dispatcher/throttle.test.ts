@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import type { Room } from '../../../../src/modules/webhooks/dispatcher/throttle.ts'
-import { nextRate, throttle } from '../../../../src/modules/webhooks/dispatcher/throttle.ts'
+import type { IdleCapacity } from '../../../../src/modules/webhooks/dispatcher/throttle.ts'
+import { createThrottle, nextRate } from '../../../../src/modules/webhooks/dispatcher/throttle.ts'
 import { everyEngine } from '../../../support/app.ts'
 import { startWorld } from './support/world.ts'
 
-const free: Room = { machine: 1, loop: 1 }
-const full: Room = { machine: 0, loop: 0 }
+const free: IdleCapacity = { machine: 1, loop: 1 }
+const full: IdleCapacity = { machine: 0, loop: 0 }
 
 /** A throttle with a clock of the test's own, which tries every millisecond; how many begin in a time. */
-function startThrottle(room: () => Room) {
+function startThrottle(room: () => IdleCapacity) {
   let time = 0
-  const { waitMs, count } = throttle(room, () => time)
+  const { waitMs, recordStart: count } = createThrottle(room, () => time)
   const begunIn = (ms: number, most = 100) => {
     let begun = 0
     for (const end = time + ms; time < end; time++) {
@@ -70,7 +70,7 @@ describe('how many attempts are begun a second', () => {
 })
 
 test('measures the machine and this process', () => {
-  const { waitMs, count } = throttle()
+  const { waitMs, recordStart: count } = createThrottle()
   // Nothing was measured yet, so nothing waits.
   expect(waitMs()).toBe(0)
   count()
@@ -90,7 +90,7 @@ describe.each(everyEngine)('what is throttled on %s', (engine) => {
       if (begun.length <= waits.length) return 0
       return waits.push(1)
     }
-    dispatch({ throttle: { waitMs, count: () => begun.push(waits.length) } })
+    dispatch({ throttle: { waitMs, recordStart: () => begun.push(waits.length) } })
     await until(() => sequences().length === 20)
     expect(begun).toEqual(Array.from({ length: 20 }, (_, place) => place))
     expect(sequences().sort((one, other) => one - other)).toEqual(begun.map((place) => place + 1))

@@ -4,8 +4,8 @@ import { eventId } from '../../../../src/modules/outbox/event.ts'
 import { eventsAfter } from '../../../../src/modules/outbox/repository.ts'
 import type { App, Setup } from '../../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../../support/app.ts'
-import { everyDoor } from '../../../support/doors.ts'
-import { whatIsStored } from '../../../support/stored.ts'
+import { everyApi } from '../../../support/doors.ts'
+import { readStoredRows } from '../../../support/stored.ts'
 import { dueTime } from '../../../support/times.ts'
 import { ask, log, modeOn } from './webhook-doors.ts'
 
@@ -48,7 +48,7 @@ async function startDelivered(engine: Setup) {
   // As whoever sends leaves it.
   await ask('rest', app, 'enableWebhookEndpoint', { webhookId: endpointId, after: 5 })
   const stored = async () =>
-    ((await whatIsStored(app)).webhook_deliveries ?? [])
+    ((await readStoredRows(app)).webhook_deliveries ?? [])
       .map((row) => JSON.parse(row))
       .sort((a, b) => a.sequence - b.sequence)
   const idOf = (sequence: number) => eventId(events[sequence - 1] as (typeof events)[0])
@@ -57,7 +57,7 @@ async function startDelivered(engine: Setup) {
 
 const sequencesOf = (items: readonly { sequence: number }[]) => items.map(({ sequence }) => sequence)
 
-describe.each(everyDoor.flatMap((door) => everyEngine.map((engine) => [door, engine] as const)))(
+describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engine] as const)))(
   'the log of an endpoint through %s on %s',
   (door, engine) => {
     test('tells of each event with its attempts, the newest first', async () => {
@@ -142,7 +142,7 @@ describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
   })
 })
 
-describe.each(everyDoor.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const)))(
+describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const)))(
   'events are sent again through %s on %s',
   (door, engine) => {
     const replay = async (app: App, input: object) => ask(door, app, 'replayWebhookEvents', input as never)

@@ -1,6 +1,6 @@
 import type { Mode } from '../../../../src/operations/context.ts'
 import type { App, Setup } from '../../../support/app.ts'
-import type { DoorName } from '../../../support/doors.ts'
+import type { ApiName } from '../../../support/doors.ts'
 
 /** Each suite runs in the sandbox on SQLite, and live on all else. */
 export function modeOn(setup: Setup): Mode {
@@ -38,7 +38,7 @@ export const changes = Object.keys(paths) as (keyof typeof paths)[]
 
 /** Asks a door for a change, in the operation's own words; answers in camel case. */
 export async function ask(
-  door: DoorName,
+  door: ApiName,
   app: App,
   name: keyof typeof paths,
   input: Input,
@@ -72,7 +72,7 @@ export async function ask(
 }
 
 /** The endpoint as a door shows it, or `null`. */
-export async function shown(door: DoorName, app: App, id: string, { key }: Options = {}) {
+export async function shown(door: ApiName, app: App, id: string, { key }: Options = {}) {
   const keyed = key === undefined ? {} : { key }
   if (door === 'rest') {
     const { body } = await app.rest('GET', `/api/webhooks/${id}`, keyed)
@@ -83,7 +83,7 @@ export async function shown(door: DoorName, app: App, id: string, { key }: Optio
 }
 
 /** The URLs of the endpoints, as a door lists them. */
-export async function listedUrls(door: DoorName, app: App, { key }: Options = {}): Promise<string[]> {
+export async function listedUrls(door: ApiName, app: App, { key }: Options = {}): Promise<string[]> {
   const keyed = key === undefined ? {} : { key }
   if (door === 'rest') {
     const { body } = await app.rest('GET', '/api/webhooks', keyed)
@@ -94,7 +94,7 @@ export async function listedUrls(door: DoorName, app: App, { key }: Options = {}
 }
 
 /** The log of an endpoint as a door shows it: `before` is a sequence at REST, and a cursor at GraphQL. */
-export async function log(door: DoorName, app: App, id: string, { status, first = 20, before = null }: Input = {}) {
+export async function log(door: ApiName, app: App, id: string, { status, first = 20, before = null }: Input = {}) {
   if (door === 'rest') {
     const given = Object.entries({ status, limit: first, before }).filter(([, value]) => value != null)
     const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))

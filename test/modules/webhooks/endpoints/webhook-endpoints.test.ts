@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { latestInSequence } from '../../../../src/lists/sequence.ts'
-import { secretsInForce } from '../../../../src/modules/webhooks/endpoints/endpoint-secrets.ts'
+import { latestSequenceNumber } from '../../../../src/lists/sequence.ts'
+import { activeSecrets } from '../../../../src/modules/webhooks/endpoints/endpoint-secrets.ts'
 import { lockWebhookEndpointById } from '../../../../src/modules/webhooks/endpoints/repository.ts'
 import { createContext } from '../../../../src/operations/context.ts'
 import type { App, Setup } from '../../../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../../../support/app.ts'
-import { everyDoor } from '../../../support/doors.ts'
-import { whatIsStored } from '../../../support/stored.ts'
+import { everyApi } from '../../../support/doors.ts'
+import { readStoredRows } from '../../../support/stored.ts'
 import { ask, changes, listedUrls, modeOn, shown } from './webhook-doors.ts'
 
 const url = 'https://example.com/webhooks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
-const doorsAndEngines = everyDoor.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const))
+const doorsAndEngines = everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const))
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/
 
 const start = Date.parse('2026-03-02T09:30:00.000Z')
@@ -29,11 +29,11 @@ async function signing(app: App, id: string): Promise<string[]> {
   const key = { merchantId: app.merchant.id, id }
   const row = await app.db.write(async (tx) => lockWebhookEndpointById(tx, key), { merchantId: key.merchantId })
   if (!row) throw new Error('no such endpoint')
-  return secretsInForce(app.service, row)
+  return activeSecrets(app.service, row)
 }
 
 async function latestEvent(app: App): Promise<number> {
-  return (await latestInSequence(app.db, { merchantId: app.merchant.id, name: 'events' }))?.latest ?? 0
+  return (await latestSequenceNumber(app.db, { merchantId: app.merchant.id, name: 'events' }))?.latest ?? 0
 }
 
 describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engine) => {
@@ -53,7 +53,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
       ...{ status: 'enabled', disabledReason: null, publicKey: null, sentUpTo: 1, failures: 0, failingSince: null },
     })
     expect(await shown(door, app, id)).toEqual(endpoint)
-    expect(JSON.stringify(await whatIsStored(app))).not.toContain(secret)
+    expect(JSON.stringify(await readStoredRows(app))).not.toContain(secret)
   })
 
   test('get all events in the standard format unless they ask for something else', async () => {
@@ -76,7 +76,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect(await ask(door, app, 'createWebhookEndpoint', { url }, key)).toEqual(first)
     const other = await ask(door, app, 'createWebhookEndpoint', { url: `${url}/2` }, key)
     expect(other.code).toBe('IDEMPOTENCY_KEY_REUSED')
-    expect(JSON.stringify(await whatIsStored(app))).not.toContain(first.secret)
+    expect(JSON.stringify(await readStoredRows(app))).not.toContain(first.secret)
     expect(await listedUrls(door, app)).toEqual([url])
   })
 
@@ -94,12 +94,12 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     ['description', { url, description: 'x'.repeat(256) }],
   ])('are refused for a wrong %s: %o', async (field, input) => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     expect(await ask(door, app, 'createWebhookEndpoint', input)).toMatchObject({
       code: 'INVALID_INPUT',
       fields: [field],
     })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
   })
 
   test('are https alone in live', async () => {
@@ -114,9 +114,9 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const app = await startApp(engine, { mode: modeOn(engine) })
     const made = []
     for (let i = 0; i < 50; i++) made.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     expect(await ask(door, app, 'createWebhookEndpoint', { url })).toMatchObject({ code: 'WEBHOOK_LIMIT_REACHED' })
-    expect(await whatIsStored(app)).toEqual(before)
+    expect(await readStoredRows(app)).toEqual(before)
     const { apiKey } = await app.otherMerchant()
     expect((await ask(door, app, 'createWebhookEndpoint', { url }, { key: apiKey })).code).toBeNull()
     await ask(door, app, 'deleteWebhookEndpoint', { webhookId: made[7] })
@@ -219,7 +219,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()
-    const before = await whatIsStored(app)
+    const before = await readStoredRows(app)
     expect([await listedUrls(door, app, { key }), await shown(door, app, endpoint.id, { key })]).toEqual([[], null])
     for (const name of changes.filter((each) => each !== 'createWebhookEndpoint')) {
       const more = name === 'replayWebhookEvents' ? { after: 0 } : {}
@@ -229,7 +229,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
       }
     }
     // Keys are used, and that is all that is new.
-    const { api_keys: _, ...rest } = await whatIsStored(app)
+    const { api_keys: _, ...rest } = await readStoredRows(app)
     expect(rest).toEqual(Object.fromEntries(Object.entries(before).filter(([table]) => table !== 'api_keys')))
     expect(createContext(app.service, app.merchant.id).merchantId).toBe(app.merchant.id)
   })

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createCaller } from '../../../../src/modules/webhooks/transport/agent-options.ts'
+import { createTrustedHttpClient } from '../../../../src/modules/webhooks/transport/agent-options.ts'
 import { certificate } from './support/certificate.ts'
 import { startReceiver } from './support/receiver.ts'
 
 const most = 64 * 1024
 
 function callerOf(options: { ca?: string } = {}) {
-  const caller = createCaller({ limits: { connectMs: 5_000, wholeMs: 15_000 }, ...options })
+  const caller = createTrustedHttpClient({ limits: { connectMs: 5_000, wholeMs: 15_000 }, ...options })
   onTestFinished(caller.close)
   return caller
 }
@@ -15,7 +15,7 @@ const get = { method: 'GET', headers: { 'x-a': '1' }, body: '' } as const
 
 test.each([false, true])('a caller keeps its connection to a service (TLS: %s)', async (isSecure) => {
   const service = await startReceiver((response) => response.end('hello'), { isSecure })
-  const { exchange } = callerOf({ ca: certificate })
+  const { send: exchange } = callerOf({ ca: certificate })
   const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
   for (let calls = 0; calls < 3; calls++) {
     expect(await exchange(url, get)).toEqual({
@@ -41,8 +41,8 @@ test.each([false, true])('a caller keeps its connection to a service (TLS: %s)',
 test('a caller trusts the certificates that it was given and no others', async () => {
   const service = await startReceiver(undefined, { isSecure: true })
   const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
-  expect(await callerOf().exchange(url, get)).toMatchObject({ kind: 'tls' })
-  expect(await callerOf({ ca: certificate }).exchange(url, get)).toMatchObject({ status: 200 })
+  expect(await callerOf().send(url, get)).toMatchObject({ kind: 'tls' })
+  expect(await callerOf({ ca: certificate }).send(url, get)).toMatchObject({ status: 200 })
 })
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
   [most + 1, false, 2],
 ])('a caller reads 64 KiB at most: of %i bytes it has all, %s', async (length, isWhole, connections) => {
   const service = await startReceiver((response) => response.end(Buffer.alloc(length, 'x')))
-  const { exchange } = callerOf()
+  const { send: exchange } = callerOf()
   for (let calls = 0; calls < 2; calls++) {
     const answer = await exchange(new URL(service.url), get)
     expect(answer).toMatchObject({ status: 200, isWhole })
@@ -66,7 +66,7 @@ test('a caller calls again over a new connection where the kept one was closed',
     (response) => (service.received.length === 2 ? response.socket?.destroy() : response.end()),
     { isSecure: true },
   )
-  const { exchange } = callerOf({ ca: certificate })
+  const { send: exchange } = callerOf({ ca: certificate })
   const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
   for (let calls = 0; calls < 3; calls++) expect(await exchange(url, get)).toMatchObject({ status: 200 })
   expect(service.received.map(({ headers }) => headers.connection)).toEqual([

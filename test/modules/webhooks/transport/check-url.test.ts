@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { allowanceOf, readAllowed } from '../../../../src/modules/webhooks/transport/allowlist.ts'
-import { urlFault } from '../../../../src/modules/webhooks/transport/check-url.ts'
+import { createAllowlist, parseAllowlist } from '../../../../src/modules/webhooks/transport/allowlist.ts'
+import { findUrlError } from '../../../../src/modules/webhooks/transport/check-url.ts'
 import { isPublicUnicast } from '../../../../src/modules/webhooks/transport/public-address.ts'
 import { innerAddresses, outerAddresses } from './support/addresses.ts'
 
 const faultOf = (url: string, { mode = 'live', allowed = '' }: { mode?: 'live' | 'sandbox'; allowed?: string } = {}) =>
-  urlFault(url, { mode, allowance: allowanceOf(allowed === '' ? [] : (readAllowed(allowed) ?? []), mode) })
+  findUrlError(url, { mode, allowlist: createAllowlist(allowed === '' ? [] : (parseAllowlist(allowed) ?? []), mode) })
 
 const publicOnly = 'must be of a public address: what is inside must be allowed by WEBHOOK_ALLOW'
 const written = (address: string) => (address.includes(':') ? `[${address}]` : address)
@@ -90,7 +90,7 @@ describe('WEBHOOK_ALLOW', () => {
     '10.0.0.0/8, 192.168.1.5, fd00::/8, fd12::1, Hooks.Internal, other.internal:8080, [fc00::1]:8443, 172.16.0.1:443'
 
   test('is read into one form', () => {
-    expect(readAllowed(allowed)).toEqual([
+    expect(parseAllowlist(allowed)).toEqual([
       '10.0.0.0/8',
       '192.168.1.5/32',
       'fd00::/8',
@@ -100,8 +100,8 @@ describe('WEBHOOK_ALLOW', () => {
       'fc00::1 8443',
       '172.16.0.1 443',
     ])
-    expect(readAllowed('a:65535')).toEqual(['a 65535'])
-    expect(readAllowed('0.0.0.0/0,::/0')).toEqual(['0.0.0.0/0', '::/0'])
+    expect(parseAllowlist('a:65535')).toEqual(['a 65535'])
+    expect(parseAllowlist('0.0.0.0/0,::/0')).toEqual(['0.0.0.0/0', '::/0'])
   })
 
   test.each([
@@ -121,10 +121,10 @@ describe('WEBHOOK_ALLOW', () => {
     '[::1',
     '::1:80x',
     'user@a',
-  ])('%j is wrong', (text) => expect(readAllowed(text)).toBeNull())
+  ])('%j is wrong', (text) => expect(parseAllowlist(text)).toBeNull())
 
   test('covers what it lists, by name with its ports, and nothing beside', () => {
-    const { coversHost, coversAddress } = allowanceOf(readAllowed(allowed) ?? [], 'live')
+    const { coversHost, coversAddress } = createAllowlist(parseAllowlist(allowed) ?? [], 'live')
     expect(['10.255.0.1', '192.168.1.5', 'fd00::1'].map(coversAddress)).toEqual([true, true, true])
     const others = ['11.0.0.1', '192.168.1.6', 'fc00::1', '127.0.0.1', '::1', '::ffff:10.0.0.1', 'x']
     expect(others.filter(coversAddress)).toEqual([])

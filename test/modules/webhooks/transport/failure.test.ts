@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Phase } from '../../../../src/modules/webhooks/transport/failure.ts'
-import { DeliveryError, failureOf } from '../../../../src/modules/webhooks/transport/failure.ts'
+import type { ConnectionPhase } from '../../../../src/modules/webhooks/transport/failure.ts'
+import { DeliveryError, toDeliveryFailure } from '../../../../src/modules/webhooks/transport/failure.ts'
 
 const errorOf = (code?: string) => Object.assign(new Error('10.0.0.1 said no'), code === undefined ? {} : { code })
 
-test.each<[Phase, string | undefined, string, string]>([
+test.each<[ConnectionPhase, string | undefined, string, string]>([
   ['connecting', 'ECONNREFUSED', 'connect', 'No connection could be made (ECONNREFUSED).'],
   ['connecting', undefined, 'connect', 'No connection could be made.'],
   ['securing', 'CERT_HAS_EXPIRED', 'tls', 'TLS could not be agreed on (CERT_HAS_EXPIRED).'],
@@ -14,11 +14,11 @@ test.each<[Phase, string | undefined, string, string]>([
   ['connected', 'ENETDOWN', 'other', 'The request failed (ENETDOWN).'],
   ['connected', undefined, 'other', 'The request failed.'],
 ])('an error of a request that was %s, with code %s, is a failure of kind %s', (phase, code, kind, message) => {
-  expect(failureOf(errorOf(code), phase)).toEqual({ kind, message })
+  expect(toDeliveryFailure(errorOf(code), phase)).toEqual({ kind, message })
 })
 
 test('a failure that was thrown as an error is told as it is, however far the connection had come', () => {
-  expect(failureOf(new DeliveryError('dns', 'No such host.'), 'connecting')).toEqual({
+  expect(toDeliveryFailure(new DeliveryError('dns', 'No such host.'), 'connecting')).toEqual({
     kind: 'dns',
     message: 'No such host.',
   })

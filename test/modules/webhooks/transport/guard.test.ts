@@ -6,19 +6,19 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { allowanceOf, readAllowed } from '../../../../src/modules/webhooks/transport/allowlist.ts'
-import { lookUpAtServers } from '../../../../src/modules/webhooks/transport/dns-lookup.ts'
+import { createAllowlist, parseAllowlist } from '../../../../src/modules/webhooks/transport/allowlist.ts'
+import { createDnsLookup } from '../../../../src/modules/webhooks/transport/dns-lookup.ts'
 import { createSender } from '../../../../src/modules/webhooks/transport/send.ts'
-import { guardedAgents } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
+import { createGuardedAgents } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
 import { innerAddresses } from './support/addresses.ts'
 import { certificate } from './support/certificate.ts'
-import { namesOf, startReceiver } from './support/receiver.ts'
+import { fakeLookup, startReceiver } from './support/receiver.ts'
 
 const post = { body: '{}', headers: { 'content-type': 'application/json' } }
 const refused = { status: null, error: { kind: 'address_refused' } }
 
 function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
-  const sender = createSender({ mode: 'sandbox', allowed: [], ...change })
+  const sender = createSender({ mode: 'sandbox', allowlistEntries: [], ...change })
   onTestFinished(sender.close)
   return sender
 }
@@ -28,7 +28,7 @@ describe('when a connection is made', () => {
 
   test('a name of any address that is inside is refused', async () => {
     const names = Object.fromEntries(innerAddresses.map((address, index) => [`n${index}.test`, [[address]]]))
-    const sender = senderOf({ lookUp: namesOf(names) })
+    const sender = senderOf({ lookUp: fakeLookup(names) })
     for (const [index, address] of innerAddresses.entries()) {
       if (!inside.includes(address)) continue
       expect([address, await sender.send(`http://n${index}.test/`, post)]).toEqual([
@@ -40,7 +40,10 @@ describe('when a connection is made', () => {
 
   // The agents themselves, past the check of the URL.
   test.each(innerAddresses)('%s itself is refused', async (host) => {
-    const { http } = guardedAgents({ allowance: allowanceOf([], 'live'), lookUp: lookup }, { keepAlive: true })
+    const { http } = createGuardedAgents(
+      { allowance: createAllowlist([], 'live'), lookUp: lookup },
+      { keepAlive: true },
+    )
     onTestFinished(() => http.destroy())
     const asked = request({ host, port: 9, agent: http })
     const [error] = await once(asked, 'error')
@@ -52,8 +55,8 @@ describe('when a connection is made', () => {
     ['127.0.0.1', true],
   ])('a name of %s is checked also where only one address is asked for', async (address, isReached) => {
     const receiver = await startReceiver()
-    const guard = { allowance: allowanceOf([], 'sandbox'), lookUp: namesOf({ 'hooks.test': [[address]] }) }
-    const { http } = guardedAgents(guard, { keepAlive: true })
+    const guard = { allowance: createAllowlist([], 'sandbox'), lookUp: fakeLookup({ 'hooks.test': [[address]] }) }
+    const { http } = createGuardedAgents(guard, { keepAlive: true })
     onTestFinished(() => http.destroy())
     const options = { host: 'hooks.test', port: receiver.port, agent: http, autoSelectFamily: false }
     const [answered] = await once(request(options).end(), 'response').catch((error) => [error])
@@ -63,7 +66,7 @@ describe('when a connection is made', () => {
   test('in live this machine is refused too', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
     const names = { 'hooks.test': [['127.0.0.1']] }
-    const sender = senderOf({ mode: 'live', lookUp: namesOf(names), ca: certificate })
+    const sender = senderOf({ mode: 'live', lookUp: fakeLookup(names), ca: certificate })
     expect(await sender.send(`https://hooks.test:${receiver.port}/`, post)).toMatchObject(refused)
     expect(receiver.connections()).toBe(0)
   })
@@ -74,7 +77,7 @@ describe('when a connection is made', () => {
     for (const address of ['127.0.0.1', '169.254.169.254', '::1']) {
       const sender = senderOf({
         mode: 'live',
-        lookUp: namesOf({ 'hooks.test': [['1.1.1.1', address], [address]] }),
+        lookUp: fakeLookup({ 'hooks.test': [['1.1.1.1', address], [address]] }),
         ca: certificate,
       })
       for (let turn = 0; turn < 3; turn++)
@@ -89,7 +92,7 @@ describe('when a connection is made', () => {
       response.end()
     })
     const names = { 'hooks.test': [['127.0.0.1'], ['169.254.169.254']] }
-    const sender = senderOf({ lookUp: namesOf(names) })
+    const sender = senderOf({ lookUp: fakeLookup(names) })
     const url = `http://hooks.test:${receiver.port}`
     expect(await sender.send(`${url}/`, post)).toMatchObject({ status: 200 })
     expect(await sender.send(`${url}/last`, post)).toMatchObject({ status: 200 })
@@ -104,14 +107,14 @@ describe('when a connection is made', () => {
     [['127.0.0.1', 'fd00::1']],
   ])('of %j one is refused, and so all are: any of them may be tried', async (addresses) => {
     const receiver = await startReceiver()
-    const sender = senderOf({ lookUp: namesOf({ 'hooks.test': [addresses] }) })
+    const sender = senderOf({ lookUp: fakeLookup({ 'hooks.test': [addresses] }) })
     expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject(refused)
     expect(receiver.connections()).toBe(0)
   })
 
   test('of two that are allowed the second is tried where the first does not answer', async () => {
     const receiver = await startReceiver()
-    const sender = senderOf({ lookUp: namesOf({ 'hooks.test': [['::1', '127.0.0.1']] }) })
+    const sender = senderOf({ lookUp: fakeLookup({ 'hooks.test': [['::1', '127.0.0.1']] }) })
     expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject({ status: 200 })
   })
 
@@ -136,8 +139,8 @@ describe('WEBHOOK_ALLOW', () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
     const sender = senderOf({
       mode: 'live',
-      allowed: readAllowed('127.0.0.0/8,fd00::/8') ?? [],
-      lookUp: namesOf({ 'hooks.test': names['a.test'], 'c.test': names['c.test'], 'd.test': names['d.test'] }),
+      allowlistEntries: parseAllowlist('127.0.0.0/8,fd00::/8') ?? [],
+      lookUp: fakeLookup({ 'hooks.test': names['a.test'], 'c.test': names['c.test'], 'd.test': names['d.test'] }),
       ca: certificate,
     })
     expect(await sender.send(`https://hooks.test:${receiver.port}/`, post)).toMatchObject({ status: 200 })
@@ -148,8 +151,8 @@ describe('WEBHOOK_ALLOW', () => {
 
   test('lets a host through wherever it is, as the system looks it up, on its port only', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
-    const allowed = readAllowed(`localhost:${receiver.port}`) ?? []
-    const sender = senderOf({ mode: 'live', allowed, lookUp: namesOf(names), ca: certificate })
+    const allowed = parseAllowlist(`localhost:${receiver.port}`) ?? []
+    const sender = senderOf({ mode: 'live', allowlistEntries: allowed, lookUp: fakeLookup(names), ca: certificate })
     expect(await sender.send(`https://localhost:${receiver.port}/`, post)).toMatchObject({ status: 200 })
     expect(await sender.send('https://localhost:1/', post)).toMatchObject({ error: { kind: 'url_refused' } })
     // What was allowed for one connection is not for the next.
@@ -185,7 +188,7 @@ describe('names', () => {
 
   test('are asked of the name servers, and one that is silent keeps nobody else waiting', async () => {
     const receiver = await startReceiver()
-    const lookUp = lookUpAtServers([await startNameServer()])
+    const lookUp = createDnsLookup([await startNameServer()])
     const sender = senderOf({ lookUp })
     const hasty = senderOf({ lookUp, limits: { connectMs: 1_000, wholeMs: 15_000 } })
     const silent = Array.from({ length: 32 }, (_, index) => hasty.send(`http://silent${index}.test/`, post))
@@ -197,14 +200,14 @@ describe('names', () => {
   })
 
   test('that a name server fails for are said to be what it says', async () => {
-    const sender = senderOf({ lookUp: lookUpAtServers([await startNameServer()]) })
+    const sender = senderOf({ lookUp: createDnsLookup([await startNameServer()]) })
     expect(await sender.send('http://broken.test/', post)).toMatchObject({
       error: { kind: 'dns', message: 'The host could not be looked up (ESERVFAIL).' },
     })
   })
 
   test('that are not there are said to be', async () => {
-    const sender = senderOf({ lookUp: namesOf({}) })
+    const sender = senderOf({ lookUp: fakeLookup({}) })
     expect(await sender.send('http://nobody.test/', post)).toMatchObject({
       error: { kind: 'dns', message: 'The host could not be looked up (ENOTFOUND).' },
     })

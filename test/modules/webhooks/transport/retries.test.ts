@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import {
   attemptDelaysMs,
-  judge,
+  judgeResponse,
   nextAttemptAt,
-  retryAfterMs,
+  parseRetryAfterMs,
 } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
 import { wallTime } from '../../../support/times.ts'
 
@@ -66,7 +66,7 @@ describe('Retry-After', () => {
     ['Sat, never', 0],
     ['-Sat, 21 Nov 2026 10:00:30 GMT', 0],
     ['', 0],
-  ])('%j asks for %i ms', (text, expected) => expect(retryAfterMs(text, wallTime(now))).toBe(expected))
+  ])('%j asks for %i ms', (text, expected) => expect(parseRetryAfterMs(text, wallTime(now))).toBe(expected))
 })
 
 test.each([
@@ -81,17 +81,17 @@ test.each([
   [400, null],
   [404, null],
   [410, 'isGone'],
-  [429, 'isSlowedDown'],
+  [429, 'isOverloaded'],
   [500, null],
-  [502, 'isSlowedDown'],
+  [502, 'isOverloaded'],
   [503, null],
-  [504, 'isSlowedDown'],
+  [504, 'isOverloaded'],
   [null, null],
 ])('an answer of %s is %s', (status, expected) => {
-  const { isDelivered, isGone, isSlowedDown } = judge(status)
-  expect({ isDelivered, isGone, isSlowedDown }).toEqual({
+  const { isDelivered, isGone, isOverloaded } = judgeResponse(status)
+  expect({ isDelivered, isGone, isOverloaded }).toEqual({
     isDelivered: expected === 'isDelivered',
     isGone: expected === 'isGone',
-    isSlowedDown: expected === 'isSlowedDown',
+    isOverloaded: expected === 'isOverloaded',
   })
 })

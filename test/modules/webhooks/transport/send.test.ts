@@ -3,14 +3,14 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { writePost } from '../../../../src/modules/webhooks/transport/build-request.ts'
+import { buildRequest } from '../../../../src/modules/webhooks/transport/build-request.ts'
 import { createSender } from '../../../../src/modules/webhooks/transport/send.ts'
-import { newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { mostIdle } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
+import { generateSharedSecret, parseSigner } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { maxIdleSockets } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
 import { wallTime } from '../../../support/times.ts'
 import { certificate } from './support/certificate.ts'
-import { dullEvent } from './support/events.ts'
-import { namesOf, startReceiver } from './support/receiver.ts'
+import { sampleEvent } from './support/events.ts'
+import { fakeLookup, startReceiver } from './support/receiver.ts'
 
 const post = { body: '{"a":"ü€😀"}', headers: { 'content-type': 'application/json' } }
 /** For tests that wait for them to pass. */
@@ -20,7 +20,7 @@ const limits = { connectMs: 200, wholeMs: 400 }
 const live = { mode: 'live', allowed: ['127.0.0.0/8', '::1/128'], ca: certificate } as const
 
 function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
-  const sender = createSender({ mode: 'sandbox', allowed: [], ...change })
+  const sender = createSender({ mode: 'sandbox', allowlistEntries: [], ...change })
   onTestFinished(sender.close)
   return sender
 }
@@ -61,11 +61,11 @@ describe('an answer', () => {
 
   test('comes to exactly what was written', async () => {
     const receiver = await startReceiver()
-    const signer = signerOf([newSharedSecret()])
-    const written = writePost(dullEvent(), {
+    const signer = parseSigner([generateSharedSecret()])
+    const written = buildRequest(sampleEvent(), {
       format: 'standard',
       signer,
-      now: wallTime(Date.parse(dullEvent().timestamp)),
+      now: wallTime(Date.parse(sampleEvent().timestamp)),
     })
     await senderOf().send(`${receiver.url}?a=b%20c`, written)
     await senderOf().send(receiver.url, post)
@@ -189,7 +189,7 @@ describe('a failure is told with its kind and a sentence', () => {
   })
 
   test('no answer comes over TLS, though connecting took no time', async () => {
-    const lookUp = namesOf({ 'hooks.test': [['127.0.0.1']] })
+    const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']] })
     const receiver = await startReceiver((response) => response.socket?.destroy(), { isSecure: true })
     const sent = await senderOf({ ...live, lookUp }).send(`https://hooks.test:${receiver.port}/`, post)
     expect(sent).toMatchObject(failed('reset', /closed before the answer was complete/))
@@ -197,7 +197,7 @@ describe('a failure is told with its kind and a sentence', () => {
 
   test('the certificate is not trusted, or of another name', async () => {
     const { port, received } = await startReceiver(undefined, { isSecure: true })
-    const lookUp = namesOf({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
+    const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
     const trusting = senderOf({ ...live, lookUp })
     expect(await senderOf({ lookUp }).send(`https://hooks.test:${port}/`, post)).toMatchObject(
       failed('tls', /^TLS could/),
@@ -319,8 +319,8 @@ describe('connections', () => {
 
   test('are kept for so many only', async () => {
     const receiver = await startReceiver()
-    const names = Array.from({ length: mostIdle + 40 }, (_, index) => `n${index}.test`)
-    const lookUp = namesOf(Object.fromEntries(names.map((name) => [name, [['127.0.0.1']]])))
+    const names = Array.from({ length: maxIdleSockets + 40 }, (_, index) => `n${index}.test`)
+    const lookUp = fakeLookup(Object.fromEntries(names.map((name) => [name, [['127.0.0.1']]])))
     const sender = senderOf({ lookUp })
     for (const name of names) await sender.send(`http://${name}:${receiver.port}/`, post)
     expect(receiver.connections()).toBe(names.length)

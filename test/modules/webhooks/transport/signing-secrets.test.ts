@@ -1,7 +1,11 @@
 import type { KeyObject } from 'node:crypto'
 import { createPublicKey } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { newKeyPair, newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import {
+  generateKeyPair,
+  generateSharedSecret,
+  parseSigner,
+} from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
 
 // A pair in the form of Standard Webhooks, of another implementation.
 const sample = {
@@ -10,20 +14,20 @@ const sample = {
 }
 
 function publicOf(privateKey: string): string {
-  const [key] = signerOf([newSharedSecret(), privateKey]).privateKeys
+  const [key] = parseSigner([generateSharedSecret(), privateKey]).privateKeys
   const { x = '' } = createPublicKey(key as KeyObject).export({ format: 'jwk' })
   return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`
 }
 
 test('a shared secret is of 32 random bytes', () => {
-  const secret = newSharedSecret()
+  const secret = generateSharedSecret()
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-  expect(newSharedSecret()).not.toBe(secret)
-  expect(signerOf([secret]).shared[0]?.key.symmetricKeySize).toBe(32)
+  expect(generateSharedSecret()).not.toBe(secret)
+  expect(parseSigner([secret]).sharedSecrets[0]?.key.symmetricKeySize).toBe(32)
 })
 
 test('a private key leads to its public key', () => {
-  const { privateKey, publicKey } = newKeyPair()
+  const { privateKey, publicKey } = generateKeyPair()
   expect(privateKey).toMatch(/^whsk_[A-Za-z0-9+/]{86}==$/)
   expect(publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
   expect(publicOf(privateKey)).toBe(publicKey)
@@ -31,12 +35,12 @@ test('a private key leads to its public key', () => {
 })
 
 test('a signer keeps the order of the secrets', () => {
-  const secrets = [newSharedSecret(), newSharedSecret()]
-  expect(signerOf([sample.privateKey, ...secrets]).shared.map(({ text }) => text)).toEqual(secrets)
-  expect(signerOf([...secrets, sample.privateKey]).privateKeys).toHaveLength(1)
+  const secrets = [generateSharedSecret(), generateSharedSecret()]
+  expect(parseSigner([sample.privateKey, ...secrets]).sharedSecrets.map(({ text }) => text)).toEqual(secrets)
+  expect(parseSigner([...secrets, sample.privateKey]).privateKeys).toHaveLength(1)
 })
 
-const secret = newSharedSecret()
+const secret = generateSharedSecret()
 
 test.each([
   ['nothing', []],
@@ -49,7 +53,7 @@ test.each([
   ['half of a private key', [secret, sample.privateKey.slice(0, 49)]],
   ['halves of two private keys', [secret, `whsk_${'A'.repeat(86)}==`]],
 ])('%s signs nothing, and the error shows no secret', (_, secrets) => {
-  const signing = () => signerOf(secrets)
+  const signing = () => parseSigner(secrets)
   expect(signing).toThrow(/An endpoint has no|A secret is not|The halves of/)
   for (const secret of secrets) {
     if (secret.length > 10) expect(signing).not.toThrow(secret.slice(6))

@@ -1,12 +1,16 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { newKeyPair, newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { signedHeaders, verifiedId } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import {
+  generateKeyPair,
+  generateSharedSecret,
+  parseSigner,
+} from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { createSignedHeaders, verifySignature } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { wallTime } from '../../../support/times.ts'
 
-const [newest, older] = [newSharedSecret(), newSharedSecret()]
+const [newest, older] = [generateSharedSecret(), generateSharedSecret()]
 const time = Date.parse('2026-11-21T10:00:00.000Z')
-const signer = signerOf([newest, older])
+const signer = parseSigner([newest, older])
 const body = '{"a":1}'
 const id = 'msg_1'
 
@@ -15,14 +19,14 @@ function read(
   change: Partial<Record<string, string | string[] | undefined>> = {},
   { now = time, by = signer, text = body } = {},
 ) {
-  const headers = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
-  return verifiedId({ ...headers, ...change }, { body: text, signer: by, now: wallTime(now) })
+  const headers = createSignedHeaders(id, { body, signer: parseSigner([newest]), now: wallTime(time) })
+  return verifySignature({ ...headers, ...change }, { body: text, signer: by, now: wallTime(now) })
 }
 
 test('a message that was signed with one of the secrets in force is read, by whichever of them', () => {
   expect(read()).toBe(id)
-  expect(read({}, { by: signerOf([older, newest]) })).toBe(id)
-  expect(read({}, { by: signerOf([older]) })).toBeNull()
+  expect(read({}, { by: parseSigner([older, newest]) })).toBe(id)
+  expect(read({}, { by: parseSigner([older]) })).toBeNull()
 })
 
 test.each([
@@ -43,7 +47,7 @@ test('a message of another body, id or time than was signed is refused', () => {
 
 test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('a message without one %s is refused', (name) => {
   expect(read({ [name]: undefined })).toBeNull()
-  const headers = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
+  const headers = createSignedHeaders(id, { body, signer: parseSigner([newest]), now: wallTime(time) })
   expect(read({ [name]: [headers[name as keyof typeof headers]] })).toBeNull()
 })
 
@@ -51,7 +55,11 @@ test.each(['', 'a b', 'ü', 'a\n', 'x'.repeat(256)])(
   'a message with the id %j is refused though it is signed',
   (odd) => {
     expect(
-      verifiedId(signedHeaders(odd, { body, signer, now: wallTime(time) }), { body, signer, now: wallTime(time) }),
+      verifySignature(createSignedHeaders(odd, { body, signer, now: wallTime(time) }), {
+        body,
+        signer,
+        now: wallTime(time),
+      }),
     ).toBeNull()
   },
 )
@@ -59,7 +67,11 @@ test.each(['', 'a b', 'ü', 'a\n', 'x'.repeat(256)])(
 test('a message with an id of 255 characters is read', () => {
   const long = `${'~!'.repeat(127)}x`
   expect(
-    verifiedId(signedHeaders(long, { body, signer, now: wallTime(time) }), { body, signer, now: wallTime(time) }),
+    verifySignature(createSignedHeaders(long, { body, signer, now: wallTime(time) }), {
+      body,
+      signer,
+      now: wallTime(time),
+    }),
   ).toBe(long)
 })
 
@@ -68,13 +80,19 @@ test.each(['x', '', '1e3', '-1', ' 1', '1 ', '9'.repeat(13)])(
   (timestamp) => {
     // The time of day that each of them would be read as.
     const now = Number(timestamp) * 1000 || 0
-    const headers = signedHeaders(id, { body, signer, now: wallTime(now) })
-    expect(verifiedId({ ...headers, 'webhook-timestamp': timestamp }, { body, signer, now: wallTime(now) })).toBeNull()
+    const headers = createSignedHeaders(id, { body, signer, now: wallTime(now) })
+    expect(
+      verifySignature({ ...headers, 'webhook-timestamp': timestamp }, { body, signer, now: wallTime(now) }),
+    ).toBeNull()
   },
 )
 
 test('the signature that is ours is found among the first ten', () => {
-  const { 'webhook-signature': ours } = signedHeaders(id, { body, signer: signerOf([newest]), now: wallTime(time) })
+  const { 'webhook-signature': ours } = createSignedHeaders(id, {
+    body,
+    signer: parseSigner([newest]),
+    now: wallTime(time),
+  })
   const others = ['v1,x', `v1a,${ours.slice(3)}`, '', `v1,${'A'.repeat(43)}=`]
   expect(read({ 'webhook-signature': [...others, ours].join(' ') })).toBe(id)
   expect(read({ 'webhook-signature': [ours, ...others].join(' ') })).toBe(id)
@@ -84,7 +102,11 @@ test('the signature that is ours is found among the first ten', () => {
 })
 
 test('a message that was signed with a private key alone is refused', () => {
-  const signed = signedHeaders(id, { body, signer: signerOf([newest, newKeyPair().privateKey]), now: wallTime(time) })
+  const signed = createSignedHeaders(id, {
+    body,
+    signer: parseSigner([newest, generateKeyPair().privateKey]),
+    now: wallTime(time),
+  })
   const [, asymmetric] = signed['webhook-signature'].split(' ')
   expect(read({ 'webhook-signature': asymmetric })).toBeNull()
 })
@@ -97,7 +119,7 @@ test('whatever is signed is read as it was', () => {
       fc.nat(2 ** 40),
       (id, body, now) => {
         const signed = { body, signer, now: wallTime(now) }
-        expect(verifiedId(signedHeaders(id, signed), signed)).toBe(id)
+        expect(verifySignature(createSignedHeaders(id, signed), signed)).toBe(id)
       },
     ),
     { numRuns: 50 },

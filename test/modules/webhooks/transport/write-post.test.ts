@@ -4,18 +4,26 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { writePost } from '../../../../src/modules/webhooks/transport/build-request.ts'
+import { buildRequest } from '../../../../src/modules/webhooks/transport/build-request.ts'
 import type { WebhookFormat } from '../../../../src/modules/webhooks/transport/formats.ts'
-import { isSent, sentTypes, webhookFormats } from '../../../../src/modules/webhooks/transport/formats.ts'
-import type { Post } from '../../../../src/modules/webhooks/transport/message.ts'
-import { newKeyPair, newSharedSecret, signerOf } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import {
+  isEventTypeSupported,
+  supportedEventTypes,
+  webhookFormats,
+} from '../../../../src/modules/webhooks/transport/formats.ts'
+import type { WebhookRequest } from '../../../../src/modules/webhooks/transport/message.ts'
+import {
+  generateKeyPair,
+  generateSharedSecret,
+  parseSigner,
+} from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
 import { wallTime } from '../../../support/times.ts'
-import { dullEvent } from './support/events.ts'
+import { sampleEvent } from './support/events.ts'
 
-const secret = newSharedSecret()
-const earlier = newSharedSecret()
-const pair = newKeyPair()
-const happened = Date.parse(dullEvent().timestamp)
+const secret = generateSharedSecret()
+const earlier = generateSharedSecret()
+const pair = generateKeyPair()
+const happened = Date.parse(sampleEvent().timestamp)
 const day = 24 * 60 * 60 * 1000
 
 /** Any JSON that an object could be, with keys that parsing puts elsewhere, and numbers that printing changes. */
@@ -37,8 +45,10 @@ const oddData = [
   ' { "spaced" : [ ] } ',
 ]
 
-const write = (format: WebhookFormat, { data = dullEvent().data, secrets = [secret], now = happened } = {}): Post =>
-  writePost(dullEvent({ data }), { format, signer: signerOf(secrets), now: wallTime(now) })
+const write = (
+  format: WebhookFormat,
+  { data = sampleEvent().data, secrets = [secret], now = happened } = {},
+): WebhookRequest => buildRequest(sampleEvent({ data }), { format, signer: parseSigner(secrets), now: wallTime(now) })
 
 /**
  * The sample that the provider gives its integrators, written anew after what its documentation says: it takes the
@@ -55,7 +65,7 @@ function providerAccepts(body: string, secretText: string, now: number): boolean
 }
 
 /** The neutral library, at the time of an attempt. */
-function libraryAccepts({ body, headers }: Post, secretText: string, now: number): boolean {
+function libraryAccepts({ body, headers }: WebhookRequest, secretText: string, now: number): boolean {
   vi.setSystemTime(now)
   try {
     new Webhook(secretText).verify(body, { ...headers })
@@ -65,7 +75,7 @@ function libraryAccepts({ body, headers }: Post, secretText: string, now: number
   }
 }
 
-function publicKeyAccepts({ body, headers }: Post, publicKey: string): boolean {
+function publicKeyAccepts({ body, headers }: WebhookRequest, publicKey: string): boolean {
   const x = Buffer.from(publicKey.replace('whpk_', ''), 'base64').toString('base64url')
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
   const content = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`)
@@ -95,11 +105,11 @@ describe('bodies', () => {
     const body = JSON.parse(write('stablestack', { now }).body)
     expect(Object.keys(body)).toEqual(['id', 'timestamp', 'event_type', 'signature', 'data'])
     expect(body).toMatchObject({
-      id: dullEvent().id,
+      id: sampleEvent().id,
       timestamp: now,
       event_type: 'payout.completed',
       signature: expect.stringMatching(new RegExp(`^t=${now},s=[0-9a-f]{64}$`)),
-      data: JSON.parse(dullEvent().data),
+      data: JSON.parse(sampleEvent().data),
     })
   })
 
@@ -120,7 +130,7 @@ describe('headers', () => {
     expect(headers).toEqual({
       'content-type': 'application/json',
       'user-agent': 'payout-gateway',
-      'webhook-id': dullEvent().id,
+      'webhook-id': sampleEvent().id,
       'webhook-timestamp': String(happened / 1000 + 1),
       'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
     })
@@ -147,23 +157,26 @@ describe('headers', () => {
     expect(post.headers['webhook-signature']?.split(' ')).toHaveLength(2)
     expect(libraryAccepts(post, secret, happened)).toBe(true)
     expect(libraryAccepts(post, earlier, happened)).toBe(true)
-    expect(libraryAccepts(post, newSharedSecret(), happened)).toBe(false)
+    expect(libraryAccepts(post, generateSharedSecret(), happened)).toBe(false)
     expect(libraryAccepts(write('standard'), earlier, happened)).toBe(false)
   })
 
   test('have v1a where the endpoint has a key pair, beside v1', () => {
-    const rotated = newKeyPair()
+    const rotated = generateKeyPair()
     const post = write('thin', { secrets: [secret, pair.privateKey, earlier, rotated.privateKey] })
     expect(post.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+ v1a,\S+ v1a,\S+$/)
     expect(publicKeyAccepts(post, pair.publicKey)).toBe(true)
     expect(publicKeyAccepts(post, rotated.publicKey)).toBe(true)
-    expect(publicKeyAccepts(post, newKeyPair().publicKey)).toBe(false)
+    expect(publicKeyAccepts(post, generateKeyPair().publicKey)).toBe(false)
     expect(libraryAccepts(post, secret, happened)).toBe(true)
   })
 
   test.each(webhookFormats)('of %s cover every byte of the body, the id and the time', (format) => {
     const { body, headers } = write(format, { secrets: [secret, pair.privateKey] })
-    const isAccepted = (post: Post) => [libraryAccepts(post, secret, happened), publicKeyAccepts(post, pair.publicKey)]
+    const isAccepted = (post: WebhookRequest) => [
+      libraryAccepts(post, secret, happened),
+      publicKeyAccepts(post, pair.publicKey),
+    ]
     expect(isAccepted({ body, headers })).toEqual([true, true])
     for (let at = 0; at < body.length; at++) {
       const tampered = `${body.slice(0, at)}${body[at] === '0' ? '1' : '0'}${body.slice(at + 1)}`
@@ -176,7 +189,7 @@ describe('headers', () => {
 })
 
 describe("the provider's sample", () => {
-  const accepts = ({ body }: Post, now: number) => providerAccepts(body, secret, now)
+  const accepts = ({ body }: WebhookRequest, now: number) => providerAccepts(body, secret, now)
 
   test('accepts the first attempt and those of days later, and refuses what is sent again by others', () => {
     for (const now of [happened, happened + 5_000, happened + 3 * day, happened + 4 * day + 999]) {
@@ -219,7 +232,7 @@ test.skipIf(!hasPython)(
   `python's standard library accepts what is ours and nothing else${hasPython ? '' : ': python3 IS MISSING'}`,
   () => {
     const posts = webhookFormats.flatMap((format) =>
-      [dullEvent().data, ...oddData].map((data) =>
+      [sampleEvent().data, ...oddData].map((data) =>
         write(format, { data, secrets: [secret, earlier, pair.privateKey] }),
       ),
     )
@@ -228,7 +241,7 @@ test.skipIf(!hasPython)(
       { secret: earlier, headers, body, now: happened / 1000 + 299 },
       { secret, headers, body, now: happened / 1000 + 301 },
       { secret, headers, body: body.replace('payout.completed', 'payout.failed'), now: happened / 1000 },
-      { secret: newSharedSecret(), headers, body, now: happened / 1000 },
+      { secret: generateSharedSecret(), headers, body, now: happened / 1000 },
     ])
     const input = asked
       .map((each) => JSON.stringify({ ...each, body: Buffer.from(each.body).toString('base64') }))
@@ -245,18 +258,18 @@ test.skipIf(!hasPython)(
 describe('types', () => {
   test('standard and thin have all', () => {
     for (const format of ['standard', 'thin'] as const) {
-      expect(sentTypes(format)).toBeNull()
-      expect(isSent(format, 'payout_method.deleted')).toBe(true)
+      expect(supportedEventTypes(format)).toBeNull()
+      expect(isEventTypeSupported(format, 'payout_method.deleted')).toBe(true)
     }
   })
 
   // Ruling 61.
   test('stablestack has those that the provider has, and the test that an owner asks for', () => {
     for (const type of ['payout.initiated', 'payout.completed', 'payout.failed', 'webhook.test'])
-      expect(isSent('stablestack', type)).toBe(true)
+      expect(isEventTypeSupported('stablestack', type)).toBe(true)
     for (const type of ['wallet.transaction.inbound', 'wallet.transaction.outbound'])
-      expect(isSent('stablestack', type)).toBe(true)
+      expect(isEventTypeSupported('stablestack', type)).toBe(true)
     for (const type of ['payout.returned', 'customer.created', 'wallet.created', 'webhook_endpoint.disabled'])
-      expect(isSent('stablestack', type)).toBe(false)
+      expect(isEventTypeSupported('stablestack', type)).toBe(false)
   })
 })

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest'
 import { everyEngine, newDatabase } from '../../../support/app.ts'
 import { freePort } from '../../../support/free-port.ts'
-import type { Place } from '../../../support/process.ts'
-import { cli, demoPlace, emptyPlace, startService } from '../../../support/process.ts'
+import type { TestInstallation } from '../../../support/process.ts'
+import { cli, createDemoInstallation, createEmptyInstallation, startService } from '../../../support/process.ts'
 
 /** What a scrape has: each series, as it is written, with its value, and the names of all metrics. */
 export type Scrape = {
@@ -61,11 +61,14 @@ export async function startMeasured(engine: 'sqlite' | 'postgres', environment: 
 }
 
 /** A database with the demo, and the environment of a service on it. */
-export async function placeFor(engine: 'sqlite' | 'postgres', environment: Record<string, string>): Promise<Place> {
-  if (engine === 'sqlite') return demoPlace(environment)
+export async function placeFor(
+  engine: 'sqlite' | 'postgres',
+  environment: Record<string, string>,
+): Promise<TestInstallation> {
+  if (engine === 'sqlite') return createDemoInstallation(environment)
   const { url, remove } = await newDatabase('postgres')
   onTestFinished(remove)
-  const place = await emptyPlace({ DATABASE_URL: url, ...environment })
+  const place = await createEmptyInstallation({ DATABASE_URL: url, ...environment })
   await cli(place, 'demo')
   return place
 }

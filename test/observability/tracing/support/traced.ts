@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { demoApiKey } from '../../../../src/demo/demo.ts'
 import type { Engine } from '../../../support/app.ts'
-import type { Place } from '../../../support/process.ts'
+import type { TestInstallation } from '../../../support/process.ts'
 import { startService } from '../../../support/process.ts'
 import { placeFor } from '../../metrics/support/scrape.ts'
 import type { Span } from './collector.ts'
@@ -11,7 +11,7 @@ import { startCollector } from './collector.ts'
 export async function startTraced(
   engine: Engine,
   environment: Record<string, string> = {},
-  prepare: (place: Place) => Promise<unknown> = async () => {},
+  prepare: (place: TestInstallation) => Promise<unknown> = async () => {},
 ) {
   const collector = await startCollector()
   const place = await placeFor(engine, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...environment })

@@ -18,20 +18,25 @@ import { createSender } from '../../../../../src/modules/webhooks/transport/send
 import type { Context, Mode, Perform, Service } from '../../../../../src/operations/context.ts'
 import { createContext } from '../../../../../src/operations/context.ts'
 import type { Engine } from '../../../../support/app.ts'
-import { dullCustomer, everyEngine, startApp } from '../../../../support/app.ts'
+import { everyEngine, sampleCustomer, startApp } from '../../../../support/app.ts'
 import { perform } from '../../../../support/perform.ts'
 import { certificate } from '../../transport/support/certificate.ts'
-import { namesOf, startReceiver } from '../../transport/support/receiver.ts'
+import { fakeLookup, startReceiver } from '../../transport/support/receiver.ts'
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
 /** What a receiver got, as far as tests ask. */
-export type Got = { readonly sequence: number; readonly type: string; readonly objectId: string; readonly id: string }
+export type ReceivedWebhook = {
+  readonly sequence: number
+  readonly type: string
+  readonly objectId: string
+  readonly id: string
+}
 
-type Reply = (response: ServerResponse, got: Got, count: number) => unknown
+type Reply = (response: ServerResponse, got: ReceivedWebhook, count: number) => unknown
 
 /** Where nothing else has to be done. */
-export const unthrottled: Throttle = { waitMs: () => 0, count: () => {} }
+export const unthrottled: Throttle = { waitMs: () => 0, recordStart: () => {} }
 
 /** What sends with, where it is not the only one and has nothing else to do. */
 type Sending = { readonly service?: Service; readonly leases?: Leases; readonly throttle?: Throttle }
@@ -62,14 +67,19 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
   function dispatch({ service = app.service, leases = noLeases, throttle = unthrottled }: Sending = {}) {
     const sender = createSender(
       mode === 'sandbox'
-        ? { mode, allowed: [] }
-        : { mode, allowed: ['127.0.0.0/8'], lookUp: namesOf({ 'hooks.test': [['127.0.0.1']] }), ca: certificate },
+        ? { mode, allowlistEntries: [] }
+        : {
+            mode,
+            allowlistEntries: ['127.0.0.0/8'],
+            lookUp: fakeLookup({ 'hooks.test': [['127.0.0.1']] }),
+            ca: certificate,
+          },
     )
     const onFault = (error: unknown) => faults.push(error)
     // It looks when a test says so, and not each second besides, unless the test has a timer of its own for that.
     const hasFakeTimers = vi.isFakeTimers()
     if (!hasFakeTimers) vi.useFakeTimers({ toFake: ['setInterval'] })
-    const started = startDispatcher({ service, sender, leases, throttle, onFault, random: () => 0.5 })
+    const started = startDispatcher({ service, sender, leases, throttle, onError: onFault, random: () => 0.5 })
     if (!hasFakeTimers) vi.useRealTimers()
     let stopping: Promise<void> | undefined
     const stop = () => {
@@ -92,7 +102,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
   /** Waits until something is so, and has all look meanwhile. */
   function until(isSo: () => unknown, what = String(isSo)): Promise<void> {
     return waitUntil(isSo, what, async () => {
-      for (const dispatcher of dispatchers) await dispatcher.look().catch((error) => faults.push(error))
+      for (const dispatcher of dispatchers) await dispatcher.poll().catch((error) => faults.push(error))
     })
   }
 
@@ -109,7 +119,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
 
   /** A receiver that answers what `reply` says, and lists what it got. */
   async function receiver(reply: Reply = (response) => response.end()) {
-    const got: Got[] = []
+    const got: ReceivedWebhook[] = []
     const started = await startReceiver(
       (response, { body }) => {
         const { sequence, type, object, id } = JSON.parse(body)
@@ -134,7 +144,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
 
   /** Makes events of new customers, as many as are asked for, at once. */
   async function customers(count: number, context: Context = app.context()): Promise<string[]> {
-    const made = Array.from({ length: count }, () => perform(createCustomer, context, dullCustomer))
+    const made = Array.from({ length: count }, () => perform(createCustomer, context, sampleCustomer))
     return (await Promise.all(made)).map(({ id }) => id)
   }
 
@@ -216,7 +226,7 @@ export function useFakeTimers(): void {
 }
 
 /** Answers with a status and nothing else. */
-export function answering(status: number): Reply {
+export function replyWithStatus(status: number): Reply {
   return (response) => {
     response.statusCode = status
     response.end()

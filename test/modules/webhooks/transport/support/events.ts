@@ -1,7 +1,7 @@
 import type { EventMessage } from '../../../../../src/modules/webhooks/transport/message.ts'
 
 /** The dullest event. */
-export function dullEvent(change: Partial<EventMessage> = {}): EventMessage {
+export function sampleEvent(change: Partial<EventMessage> = {}): EventMessage {
   return {
     id: 'evt_01980c61-0a1b-7c2d-8e3f-405162738495',
     type: 'payout.completed',

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, LookupFunction } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { answer } from '../../../../../src/modules/webhooks/transport/dns-lookup.ts'
+import { completeLookup } from '../../../../../src/modules/webhooks/transport/dns-lookup.ts'
 import { certificate, certificateKey } from './certificate.ts'
 
 /** What a receiver got, and over how many connections. */
@@ -53,13 +53,13 @@ export async function startReceiver(
 }
 
 /** Names that are there: each is looked up as what the list says, its first answer first, and its last from then on. */
-export function namesOf(answers: Record<string, readonly (readonly string[])[]>): LookupFunction {
+export function fakeLookup(answers: Record<string, readonly (readonly string[])[]>): LookupFunction {
   const asked = new Map<string, number>()
   return (hostname, options, done) => {
     const turn = asked.get(hostname) ?? 0
     asked.set(hostname, turn + 1)
     const found = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
     const all = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-    setImmediate(() => answer(all, { options, done, fault: null }))
+    setImmediate(() => completeLookup(all, { options, done, fault: null }))
   }
 }
