@@ -134,8 +134,8 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'a door that is too long',
     'src/modules/payouts/create-payout-graphql.ts',
-    "import { Payout } from './graphql.ts'\n".repeat(250),
-    'is a door of 251 lines, of 250 at most',
+    "import { Payout } from './graphql.ts'\n".repeat(260),
+    'is a door of 261 lines, of 260 at most',
   ],
   [
     'a door queries',
@@ -342,7 +342,7 @@ describe('a breach is reported:', () => {
 
 // What the rules allow, though it looks like what they forbid.
 const kept: readonly [what: string, path: string, source: string][] = [
-  ['an error', 'src/core/errors.ts', `export class Refusal extends Error { readonly code = 1 }`],
+  ['an error', 'src/core/errors.ts', `export class DomainError extends Error { readonly code = 1 }`],
   [
     'a subclass of a library',
     'src/database/sqlite/compile-for-sqlite.ts',
@@ -382,7 +382,11 @@ const kept: readonly [what: string, path: string, source: string][] = [
     'src/database/sqlite/sqlite-connection.ts',
     `const make = new Function('values', body)`,
   ],
-  ['a date that is given', 'src/core/ids.ts', `export const timestamp = (now) => new Date(now).toISOString()`],
+  [
+    'a date that is given',
+    'src/core/ids-and-clock.ts',
+    `export const timestamp = (now) => new Date(now).toISOString()`,
+  ],
 ]
 
 describe('allowed is', () => {

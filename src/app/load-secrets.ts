@@ -1,4 +1,4 @@
-import { createSecretsFromKeyFile } from '../core/secrets/own-key.ts'
+import { createSecretsFromKeyFile } from '../core/secrets/key-file.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import { createSecrets, noSecrets } from '../core/secrets/secrets.ts'
 import { sqlitePathOf } from '../database/open-database.ts'

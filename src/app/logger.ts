@@ -1,6 +1,6 @@
 import type { DestinationStream, Logger } from 'pino'
 import { pino } from 'pino'
-import { systemTimestamp } from '../core/ids.ts'
+import { systemTimestamp } from '../core/ids-and-clock.ts'
 import type { AccessLog } from '../server/http/access-log.ts'
 import type { Config } from './config.ts'
 

@@ -1,5 +1,5 @@
 import { isSingleWriter } from '../database/database.ts'
-import type { Instrumentation } from '../observability/metrics/measure.ts'
+import type { Instrumentation } from '../observability/metrics/instrumentation.ts'
 import { throttleByMessage } from './log-throttle.ts'
 import type { ProcessRole } from './logger.ts'
 import type { ProcessResources } from './start.ts'

@@ -1,4 +1,4 @@
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
 import { findRailOrders } from '../modules/payouts/payout-timeline.ts'
 import type { AttentionAction } from '../modules/rails/attention/attention-actions.ts'

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { escapeControlCharacters, formatCell, statusColourOf } from './cell.ts'
+import { escapeControlCharacters, formatCell, statusColourOf } from './format-cell.ts'
 import type { Terminal, TextColumns } from './table.ts'
 import { formatTable } from './table.ts'
 

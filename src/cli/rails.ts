@@ -1,4 +1,4 @@
-import { timestamp } from '../core/ids.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
 import { createMerchantContext } from '../modules/merchants/sandbox-clock.ts'
 import { advanceClock } from '../modules/rails/orders/advance-clock.ts'
 import {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { Help } from 'commander'
 import stringWidth from 'string-width'
-import { areNumbers, formatCell, formatNumbers, statusColourOf, truncateToMinute } from './cell.ts'
+import { areNumbers, formatCell, formatNumbers, statusColourOf, truncateToMinute } from './format-cell.ts'
 
 /** How a terminal shows a column of a list. */
 type TextColumn = {

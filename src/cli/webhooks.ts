@@ -1,5 +1,5 @@
-import { timestamp } from '../core/ids.ts'
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from '../modules/webhooks/endpoints/delete-webhook-endpoint.ts'

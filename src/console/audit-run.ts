@@ -1,4 +1,4 @@
-import { timestamp } from '../core/ids.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
 import type { AuditResult } from '../modules/audit/audit.ts'
 import { auditBooks } from '../modules/audit/audit.ts'
 import type { Service } from '../operations/context.ts'

@@ -1,4 +1,4 @@
-import { parseUuid } from '../core/ids.ts'
+import { parseUuid } from '../core/ids-and-clock.ts'
 import type { LoginSession } from './login-session.ts'
 import { isEqualConstantTime } from './login-session.ts'
 

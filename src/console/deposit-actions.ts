@@ -1,5 +1,5 @@
 import { createMerchantContext } from '../modules/merchants/sandbox-clock.ts'
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { reverseDeposit } from '../modules/wallets/reverse-deposit.ts'
 import type { ConsoleAction } from './console-page.ts'
 

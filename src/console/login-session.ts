@@ -1,5 +1,5 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../core/ids.ts'
+import type { Clock } from '../core/ids-and-clock.ts'
 
 /** How long the link waits for whoever opens it, how long a session may lie unused, and how long it lasts at most. */
 const linkLifetimeMs = 10 * 60_000

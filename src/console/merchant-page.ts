@@ -1,4 +1,4 @@
-import { timestamp } from '../core/ids.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import type { ApiKeySummary } from '../modules/merchants/manage-keys.ts'
 import { listKeys } from '../modules/merchants/manage-keys.ts'

@@ -1,4 +1,4 @@
-import { parseUuid } from '../core/ids.ts'
+import { parseUuid } from '../core/ids-and-clock.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import { listMerchants } from '../modules/merchants/list-merchants.ts'
 import { html } from '../server/pages/html.ts'

@@ -1,5 +1,5 @@
 import { enumDescription } from '../core/api/enum-descriptions.ts'
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { settledStatuses, settlePayout } from '../modules/payouts/settle-payout.ts'
 import type { AttentionAction } from '../modules/rails/attention/attention-actions.ts'
 import { attentionActions } from '../modules/rails/attention/attention-actions.ts'

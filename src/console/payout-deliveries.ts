@@ -1,4 +1,4 @@
-import { timestamp } from '../core/ids.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
 import { findPayoutEvents } from '../modules/payouts/find-payout-events.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'

@@ -1,5 +1,5 @@
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { findPayoutEvents } from '../modules/payouts/find-payout-events.ts'
 import { getPayout } from '../modules/payouts/get-payout.ts'
 import type { Payout } from '../modules/payouts/payout.ts'

@@ -1,7 +1,7 @@
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
 import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
 import { reversedDepositReferences } from '../modules/wallets/repository.ts'
 import type { Context } from '../operations/context.ts'

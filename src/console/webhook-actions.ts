@@ -1,6 +1,6 @@
 import { enumDescription } from '../core/api/enum-descriptions.ts'
 import { invalidInput } from '../core/errors.ts'
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { disableWebhookEndpoint } from '../modules/webhooks/endpoints/disable-webhook-endpoint.ts'
 import { enableWebhookEndpoint, webhookStartPositions } from '../modules/webhooks/endpoints/enable-webhook-endpoint.ts'
 import { replayWebhookEvents } from '../modules/webhooks/endpoints/replay-webhook-events.ts'

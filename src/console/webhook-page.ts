@@ -1,5 +1,5 @@
-import { timestamp } from '../core/ids.ts'
-import { createOwnerContext } from '../modules/operators/find-merchant-of.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
+import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { getWebhookEndpoint } from '../modules/webhooks/endpoints/get-webhook-endpoint.ts'
 import { listWebhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { FieldError, FieldErrorCode } from './errors.ts'
 import { invalidInput } from './errors.ts'
-import { parseUuid, timestamp } from './ids.ts'
+import { parseUuid, timestamp } from './ids-and-clock.ts'
 import { parseAmount } from './money/amount.ts'
-import { describeInvalidAmount } from './money/amount-fault.ts'
+import { describeInvalidAmount } from './money/invalid-amount.ts'
 
 /** Longest text where the contract gives no other limit, in code points (ruling 21). */
 const defaultMaxLength = 255

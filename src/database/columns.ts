@@ -1,5 +1,5 @@
 import type { GeneratedAlways } from 'kysely'
-import type { DueTime } from '../core/ids.ts'
+import type { DueTime } from '../core/ids-and-clock.ts'
 
 /**
  * What a column holds, the same on every engine: `text`, `uuid` and `timestamp` are strings in memory, `integer` a

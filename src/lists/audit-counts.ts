@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { acrossMerchants, queryWithFilters, selectFrom } from '../database/query.ts'
 import { declaredLists } from './declared-lists.ts'
-import type { ListCondition } from './queries.ts'
-import { sequenceColumn } from './queries.ts'
+import type { ListCondition } from './list-queries.ts'
+import { sequenceColumn } from './list-queries.ts'
 import { listNameSegment } from './totals.ts'
 
 /** Maintained counts of declared lists that are not what counting gives, for blocks of one size; an operator's view. */

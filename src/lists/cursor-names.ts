@@ -1,6 +1,6 @@
 import type { Context } from '../operations/context.ts'
 import type { FilterFields, FilterValues } from './filters.ts'
-import type { ConditionValues } from './queries.ts'
+import type { ConditionValues } from './list-queries.ts'
 import type { CreatedRange } from './time-range.ts'
 
 type CursorContext = Pick<Context, 'db' | 'merchantId'>

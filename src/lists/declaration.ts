@@ -3,7 +3,7 @@ import type { RowOf, TableName } from '../database/tables.ts'
 import type { Context } from '../operations/context.ts'
 import type { CursorNames, ListCriteria, PreviousCursors } from './cursor-names.ts'
 import type { FilterFields, FilterValues } from './filters.ts'
-import type { ConditionValues, ListQueries, RowSource } from './queries.ts'
+import type { ConditionValues, ListQueries, RowSource } from './list-queries.ts'
 import type { MaintainedTotals } from './totals.ts'
 
 /** What a request needs to read a list. */

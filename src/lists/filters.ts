@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { normalizeCase, optionalOneOf, optionalText, optionalUuid, uuid } from '../core/input.ts'
-import { ownerFilter } from './owner.ts'
+import { ownerFilter } from './owner-filter.ts'
 
 /**
  * A field by which a list is narrowed, with a sentence for its readers. `rest` is what the REST door has differently: its name

@@ -1,5 +1,5 @@
 import { allOrFirstError } from '../core/errors.ts'
-import { timestamp } from '../core/ids.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
 import type { MaybePromise, Params, Tx } from '../database/query.ts'
 import { insertInto, mapMaybe, pickParams, queryOne, selectFrom, statement, updateTable } from '../database/query.ts'
 import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
@@ -123,13 +123,13 @@ function deferredWriteName({ merchantId, name }: SequenceKey): string {
 }
 
 function readState(tx: Tx, sequence: SequenceKey): MaybePromise<SequenceState> {
-  return mapMaybe(selectStateForUpdate(tx, sequence), (end) => end ?? insertAndLockState(tx, sequence))
+  return mapMaybe(lockState(tx, sequence), (end) => end ?? insertAndLockState(tx, sequence))
 }
 
 /** A sequence that nobody had used: its row is there from now on, and held like any other's. */
 async function insertAndLockState(tx: Tx, sequence: SequenceKey): Promise<SequenceState> {
   await insertSequence(tx, { ...sequence, ...initialState })
-  return (await selectStateForUpdate(tx, sequence)) ?? initialState
+  return (await lockState(tx, sequence)) ?? initialState
 }
 
 /**
@@ -140,7 +140,7 @@ export async function createSequence(tx: Tx, merchantId: string, name: NumberedL
   await insertSequence(tx, { merchantId, name, ...initialState })
 }
 
-const selectStateForUpdate = queryOne((p: Params<SequenceKey>) =>
+const lockState = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences')
     .select(['latest', 'latestTime', 'latestId'])
     .where('merchantId', '=', p.merchantId)

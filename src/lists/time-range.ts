@@ -1,6 +1,6 @@
-import { timestamp } from '../core/ids.ts'
+import { timestamp } from '../core/ids-and-clock.ts'
 import type { MaybePromise } from '../database/query.ts'
-import type { CreatedBounds, SequenceMark } from './queries.ts'
+import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
 /** When the rows of a list were created: from a moment on and before another, as they are stored; `null` is no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }

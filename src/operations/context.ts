@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import type { Clock, RecordClock, WallClock, WallTime } from '../core/ids.ts'
+import type { Clock, RecordClock, WallClock, WallTime } from '../core/ids-and-clock.ts'
 import {
   createRecordClock,
   createUuidV7Generator,
@@ -7,7 +7,7 @@ import {
   offsetClock,
   timestamp,
   wallTimeAfter,
-} from '../core/ids.ts'
+} from '../core/ids-and-clock.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import { noSecrets } from '../core/secrets/secrets.ts'
 import { customerScope } from '../database/customer-scope.ts'

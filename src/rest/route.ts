@@ -7,7 +7,7 @@ import { findFieldErrors } from '../core/input.ts'
 import { numberLiteral } from '../core/net/json-text.ts'
 import { snakeCase } from '../database/tables.ts'
 import type { Context, IdempotentResult, Operation } from '../operations/context.ts'
-import type { JsonSchema, RestInputField, RestInputFields } from './reference.ts'
+import type { JsonSchema, RestInputField, RestInputFields } from './input-fields.ts'
 import type { Shape, ShapeMember } from './shape.ts'
 import { constant, shape } from './shape.ts'
 

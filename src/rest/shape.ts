@@ -1,6 +1,6 @@
-import { escapeJsonString } from '../core/net/escaped.ts'
-import type { JsonType } from './forms.ts'
-import { oneOf, text, unquotedType, withSchema } from './forms.ts'
+import { escapeJsonString } from '../core/net/escape-json.ts'
+import type { JsonType } from './json-types.ts'
+import { oneOf, text, unquotedType, withSchema } from './json-types.ts'
 
 /** The form of an object. */
 export type Shape<Row> = JsonType<Row> & { readonly write: (row: Row) => string }

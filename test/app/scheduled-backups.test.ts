@@ -5,7 +5,7 @@ import { listBackups, listUnfinishedBackups, nextBackupPath } from '../../src/ap
 import { readConfig } from '../../src/app/config.ts'
 import { nextBackupDelayMs, startBackupSchedule } from '../../src/app/scheduled-backups.ts'
 import type { ProcessResources } from '../../src/app/start.ts'
-import { createWallClock } from '../../src/core/ids.ts'
+import { createWallClock } from '../../src/core/ids-and-clock.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import type { Diagnosis } from '../../src/modules/diagnoses/diagnosis.ts'
 import { smallDisk } from '../proofs/small-disk.ts'

@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { createService } from '../../src/operations/context.ts'
-import { sealAll } from '../modules/hash-chain/support/spoilings.ts'
+import { sealAll } from '../modules/hash-chain/support/tamperings.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 
 /** A demo whose history is sealed. */

@@ -10,7 +10,7 @@ import { listOperatorActions } from '../../src/modules/operators/list-operator-a
 import { cancelPayout } from '../../src/modules/rails/orders/cancel-payout.ts'
 import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { hashOf, nodeRail, refOf, report } from '../modules/deposits/support/node.ts'
-import { answer, createContradictedPayout, createRailPayout } from '../modules/rails/support/carried.ts'
+import { answer, createContradictedPayout, createRailPayout } from '../modules/rails/support/rail-payouts.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 import { readStoredRows } from '../support/stored.ts'

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { runCommand } from '../../src/cli/run.ts'
 import { listOperatorActions } from '../../src/modules/operators/list-operator-actions.ts'
-import { createRailPayout } from '../modules/rails/support/carried.ts'
+import { createRailPayout } from '../modules/rails/support/rail-payouts.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 

@@ -13,7 +13,12 @@ import { createWebhookEndpoint } from '../../src/modules/webhooks/endpoints/crea
 import { getWebhookEndpoint } from '../../src/modules/webhooks/endpoints/get-webhook-endpoint.ts'
 import type { Context } from '../../src/operations/context.ts'
 import { nodeRail, refOf, report, sampleReport } from '../modules/deposits/support/node.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf } from '../modules/rails/support/carried.ts'
+import {
+  answer,
+  createContradictedPayout,
+  createRailPayout,
+  railOrderOf,
+} from '../modules/rails/support/rail-payouts.ts'
 import type { App, Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { readStoredRows } from '../support/stored.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createRecordClock, createUuidV7Generator, parseUuid, timestamp } from '../../src/core/ids.ts'
+import { createRecordClock, createUuidV7Generator, parseUuid, timestamp } from '../../src/core/ids-and-clock.ts'
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const now = Date.parse('2026-03-01T12:00:00.000Z')

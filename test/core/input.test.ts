@@ -5,10 +5,10 @@ import { z } from 'zod'
 import { findFieldErrors, freeText, limit, optionalFreeText, page, parseInput } from '../../src/core/input.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { updateCustomer } from '../../src/modules/customers/update-customer.ts'
+import { apiClients, everyApi } from '../support/api-clients.ts'
 import { everyEngine, payoutBody, sampleCustomer, startApp, walletMethodBody } from '../support/app.ts'
-import { apiClients, everyApi } from '../support/doors.ts'
+import { domainErrorOf } from '../support/domain-error-of.ts'
 import { perform } from '../support/perform.ts'
-import { domainErrorOf } from '../support/refusal-of.ts'
 
 const source = new URL('../../src/', import.meta.url)
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createWallClock } from '../../src/core/ids.ts'
+import { createWallClock } from '../../src/core/ids-and-clock.ts'
 import { createHttpRail } from '../../src/modules/rails/adapters/http-rail.ts'
 import { exampleBanks, placeForBank } from '../modules/rails/support/example-bank.ts'
 import { sampleOrder } from '../modules/rails/support/orders.ts'

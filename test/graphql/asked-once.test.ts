@@ -4,11 +4,11 @@ import { getOrCreateLoader } from '../../src/graphql/schema/loader.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { collectKnownValues, randomDocuments } from './support/any-document.ts'
+import type { RequestDocument } from './support/execution-comparison.ts'
+import { bothWays } from './support/execution-comparison.ts'
+import { collectKnownValues, randomDocuments } from './support/random-documents.ts'
 import { recordingStatements, rowsByKey } from './support/recorded.ts'
 import { seedRichData } from './support/rich-world.ts'
-import type { RequestDocument } from './support/two-ways.ts'
-import { bothWays } from './support/two-ways.ts'
 
 /** A merchant with some of everything, and what a plan asks the database for a document. */
 async function startRecording(engine: Engine) {

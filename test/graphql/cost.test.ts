@@ -20,7 +20,7 @@ import { transitionRailOrder } from '../../src/modules/rail-orders/transition-or
 import { recordAttempts } from '../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { hashOf, refOf } from '../modules/deposits/support/node.ts'
-import { createRailPayout, railOrderOf } from '../modules/rails/support/carried.ts'
+import { createRailPayout, railOrderOf } from '../modules/rails/support/rail-payouts.ts'
 import type { App } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
 import { dueTime } from '../support/times.ts'

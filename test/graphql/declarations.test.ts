@@ -82,13 +82,9 @@ function notCompiled(): ObjectFields<WalletRow>[] {
   })
   // @ts-expect-error the operation needs to know the customer
   addMutation('closeCustomer', { ...closing, input: {}, operation: closeCustomer, payload })
+  const otherPayload = { wallet: exposeRowAs(Wallet, '') }
   // @ts-expect-error the operation answers no wallet
-  addMutation('closeCustomer', {
-    ...closing,
-    input,
-    operation: closeCustomer,
-    payload: { wallet: exposeRowAs(Wallet, '') },
-  })
+  addMutation('closeCustomer', { ...closing, input, operation: closeCustomer, payload: otherPayload })
   const counted = (row: { readonly count: number }) => String(row.count)
   return [
     { balance: exposeColumn('balance', '', 'Amount'), customer: relationField(Customer, 'customerId', '') },

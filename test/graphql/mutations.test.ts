@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { createContradictedPayout, createRailPayout } from '../modules/rails/support/carried.ts'
+import { createContradictedPayout, createRailPayout } from '../modules/rails/support/rail-payouts.ts'
 import type { App } from '../support/app.ts'
 import { everyEngineAndWorkers, payoutBody, sampleCustomer, startApp } from '../support/app.ts'
 import { readStoredRows } from '../support/stored.ts'

@@ -21,7 +21,7 @@ import { createEngine } from '../../src/graphql/execution/engine.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { startApp } from '../support/app.ts'
-import { bothWays } from './support/two-ways.ts'
+import { bothWays } from './support/execution-comparison.ts'
 
 const anyText = fc.string({ unit: 'binary', maxLength: 8 })
 

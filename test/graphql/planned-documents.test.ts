@@ -2,14 +2,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/database/open-database.ts'
 import { demoKey, seedDemo } from '../../src/demo/demo.ts'
 import { tourTabs } from '../../src/demo/tour.ts'
-import { createDocumentCache } from '../../src/graphql/documents/documents.ts'
+import { createDocumentCache } from '../../src/graphql/documents/document-cache.ts'
 import { apiKeyById } from '../../src/modules/merchants/repository.ts'
 import { createService } from '../../src/operations/context.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { createPayout, documents, lastPayouts } from '../bench/documents.ts'
 import { newDatabase } from '../support/app.ts'
 import * as typedDocuments from './documents/documents.ts'
-import { bothWays } from './support/two-ways.ts'
+import { bothWays } from './support/execution-comparison.ts'
 
 test('every document of the benchmark and of the typed documents has a plan', () => {
   const prepare = createDocumentCache(sandboxSchema)

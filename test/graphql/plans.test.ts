@@ -5,10 +5,10 @@ import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
 import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
-import { collectKnownValues, randomDocuments } from './support/any-document.ts'
+import type { PathAnswer, RequestDocument } from './support/execution-comparison.ts'
+import { bothWays, compareWays } from './support/execution-comparison.ts'
+import { collectKnownValues, randomDocuments } from './support/random-documents.ts'
 import { seedRichData } from './support/rich-world.ts'
-import type { PathAnswer, RequestDocument } from './support/two-ways.ts'
-import { bothWays, compareWays } from './support/two-ways.ts'
 
 /** One merchant's data, and both ways of asking for it. */
 async function startBothWays(engine: Engine) {

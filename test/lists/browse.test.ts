@@ -4,7 +4,7 @@ import type { Context, Service } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import type { Engine } from '../support/app.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { domainErrorOf } from '../support/refusal-of.ts'
+import { domainErrorOf } from '../support/domain-error-of.ts'
 import type { Browsed, List, Row, World } from './lists.ts'
 import { buildWorld, everyList, rowsBefore } from './lists.ts'
 

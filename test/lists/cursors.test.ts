@@ -6,7 +6,7 @@ import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 import { startApp } from '../support/app.ts'
-import { domainErrorOf } from '../support/refusal-of.ts'
+import { domainErrorOf } from '../support/domain-error-of.ts'
 
 // What names each list in its cursors, with the input that asks for it: callers hold cursors across an upgrade.
 const names = (merchantId: string, customerId: string, walletId: string) =>

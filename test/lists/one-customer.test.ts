@@ -6,7 +6,7 @@ import { payouts } from '../../src/modules/payouts/list.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-import { domainErrorOf } from '../support/refusal-of.ts'
+import { domainErrorOf } from '../support/domain-error-of.ts'
 import type { List, Row } from './lists.ts'
 import { buildWorld, payoutList, payoutMethodList, walletList } from './lists.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
-import { createUuidV7Generator } from '../../src/core/ids.ts'
+import { createUuidV7Generator } from '../../src/core/ids-and-clock.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { NewRowFields } from '../../src/lists/sequence.ts'
 import { latestSequenceNumber, lockSequence, newRowFields, takeSequenceNumber } from '../../src/lists/sequence.ts'

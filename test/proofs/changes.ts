@@ -4,7 +4,7 @@ import type { Change } from './changed-source.ts'
 export const believesCommits: Change = {
   file: 'src/database/sqlite/sqlite-writer.ts',
   from: `      if (!isKnownUncommitted(error)) onFatal(error as Error)
-      finish(group, () => refuse(group, error))
+      finishBatch(group, () => rejectAll(group, error))
       return
     }`,
   to: '    }',
@@ -19,7 +19,7 @@ export const checkpointsOften: Change = {
 
 /** Has webhooks sent as fast as they can be, whatever the machine has to do besides. */
 export const unthrottled: Change = {
-  file: 'src/app/dispatching.ts',
-  from: '    throttle: throttle(),',
-  to: '    throttle: { waitMs: () => 0, count: () => {} },',
+  file: 'src/app/start-webhook-dispatcher.ts',
+  from: '    throttle: createThrottle(),',
+  to: '    throttle: { waitMs: () => 0, recordStart: () => {} },',
 }

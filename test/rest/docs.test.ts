@@ -9,7 +9,7 @@ import { sandboxAccounts } from '../../src/modules/rail-orders/sandbox-accounts.
 import { webhookFormats } from '../../src/modules/webhooks/transport/formats.ts'
 import type { Mode } from '../../src/operations/context.ts'
 import { createService } from '../../src/operations/context.ts'
-import { errorDescriptions } from '../../src/rest/failures.ts'
+import { errorDescriptions } from '../../src/rest/error-responses.ts'
 import { createServer } from '../../src/server/host.ts'
 import { openapiDocument } from '../../src/server/pages/openapi.ts'
 import { endpointGroups } from '../../src/server/rest/routes.ts'

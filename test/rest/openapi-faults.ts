@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { failure, problemDetails } from '../../src/rest/failures.ts'
-import type { JsonSchema } from '../../src/rest/reference.ts'
+import { failure, problemDetails } from '../../src/rest/error-responses.ts'
+import type { JsonSchema } from '../../src/rest/input-fields.ts'
 import type { openapiDocument } from '../../src/server/pages/openapi.ts'
 import type { Exchange } from '../contract/exchanges.ts'
 

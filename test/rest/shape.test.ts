@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { GetPayoutInput, getPayout } from '../../src/modules/payouts/get-payout.ts'
-import { amount, boolean, integer, plainText, text, uuid } from '../../src/rest/forms.ts'
+import { amount, boolean, integer, plainText, text, uuid } from '../../src/rest/json-types.ts'
 import { get } from '../../src/rest/route.ts'
 import {
   constant,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { acceptedMediaTypes } from '../../src/server/http/accepted-media-types.ts'
 import { preferenceFor } from '../../src/server/http/content-negotiation.ts'
-import { acceptedMediaTypes } from '../../src/server/http/forms-taken.ts'
 
 const json = 'application/json'
 

@@ -74,7 +74,7 @@ const roots = /^src\/(app\/|cli\/|server\/host\.ts$)/
 const edges = /^[A-Z]/
 
 /** Lines that a door may have. */
-const longestDoor = 250
+const longestDoor = 260
 
 /** What builds queries: only repositories and `database/` may take these from `database/query.ts`. */
 const builders = [
@@ -221,9 +221,12 @@ function readsOnlyItsOwnSources({ path, code }: Source) {
   const isTool = operators.test(path)
   return [
     path !== configuration && readsEnvironment.test(code) && 'reads the environment',
-    path !== 'src/core/ids.ts' && !isTool && /\bDate\.now\b|\bnew Date\(\s*\)/.test(code) && 'has a clock of its own',
+    path !== 'src/core/ids-and-clock.ts' &&
+      !isTool &&
+      /\bDate\.now\b|\bnew Date\(\s*\)/.test(code) &&
+      'has a clock of its own',
     // An engine waits for a random time before it tries again: nothing that is stored depends on it.
-    path !== 'src/core/ids.ts' &&
+    path !== 'src/core/ids-and-clock.ts' &&
       !engines.test(path) &&
       /\bMath\.random\b|\brandomUUID\b/.test(code) &&
       'has a randomness of its own',
@@ -260,7 +263,7 @@ function saysWhatLocks({ code }: Source) {
 function hasTheForm({ path, text, nodes, program, imports }: Source) {
   const fromPackages = new Set(imports.filter((each) => each.path === null).flatMap(({ names }) => names))
   const isAllowed = (parent: string) =>
-    /(^|\.)\w*Error$|^Refusal$/.test(parent) || fromPackages.has(parent.split('.')[0] as string)
+    /(^|\.)\w*Error$|^DomainError$/.test(parent) || fromPackages.has(parent.split('.')[0] as string)
   const lineCount = text.split('\n').length - 1
   return [
     ...nodes.filter(isClass).map(({ id, superClass: parent }) => {

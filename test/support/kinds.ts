@@ -62,7 +62,7 @@ function comparedIn({ type, test, consequent, alternate }: Node): string | null 
 function isNothing({ type, value, name, elements, properties, expression }: Node): boolean {
   if (type === 'TSAsExpression') return isNothing(expression as Node)
   const isEmpty = (elements as [] | undefined)?.length === 0 || (properties as [] | undefined)?.length === 0
-  const isAbsent = name === 'undefined' || name === 'nothing'
+  const isAbsent = name === 'undefined' || name === 'emptyValue'
   return isEmpty || isAbsent || (type === 'Literal' && (value === null || value === '' || typeof value === 'boolean'))
 }
 

@@ -1,5 +1,5 @@
-import type { DueTime, WallTime } from '../../src/core/ids.ts'
-import { createWallClock, dueTimeAfter } from '../../src/core/ids.ts'
+import type { DueTime, WallTime } from '../../src/core/ids-and-clock.ts'
+import { createWallClock, dueTimeAfter } from '../../src/core/ids-and-clock.ts'
 
 /** A number of milliseconds since 1970 as a wall time. */
 export function wallTime(time: number): WallTime {

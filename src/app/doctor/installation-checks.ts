@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { deriveKeyId } from '../../core/secrets/secrets.ts'
 import type { EngineState } from '../../database/database.ts'
 import { backupSourceName } from '../../database/open-database.ts'

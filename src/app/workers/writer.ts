@@ -17,7 +17,7 @@ import { resolveAttention } from '../../modules/rails/attention/resolve-attentio
 import { advanceClock } from '../../modules/rails/orders/advance-clock.ts'
 import { cancelPayout } from '../../modules/rails/orders/cancel-payout.ts'
 import { beginCall } from '../../modules/rails/orders/claim-order.ts'
-import { hastenQuestions } from '../../modules/rails/orders/hasten-questions.ts'
+import { hastenQuestions } from '../../modules/rails/orders/poll-orders-now.ts'
 import { endReports, followReport, keepReports } from '../../modules/rails/orders/receive-reports.ts'
 import { recordAnswer } from '../../modules/rails/orders/record-answer.ts'
 import { simulateDeposit } from '../../modules/wallets/simulate-deposit.ts'

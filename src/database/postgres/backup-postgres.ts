@@ -1,10 +1,10 @@
 import { existsSync, linkSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type pg from 'pg'
-import { createPrivateFile, fsyncPath } from '../owned-file.ts'
+import { createPrivateFile, fsyncPath } from '../private-file.ts'
 import { requireToolVersion, runTool, withConnectionString } from './client-tools.ts'
 import type { ServerTarget } from './connection-url.ts'
-import { rowCounter } from './rows-in-copy.ts'
+import { rowCounter } from './copy-row-counter.ts'
 
 /** Lets a transaction see the rows of every merchant, for as long as a large database takes. */
 const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local statement_timeout = 0;

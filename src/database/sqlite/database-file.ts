@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { firstMigration } from '../../../db/migrations/index.ts'
 import { missingDatabaseAdvice } from '../database.ts'
-import { createPrivateFile } from '../owned-file.ts'
+import { createPrivateFile } from '../private-file.ts'
 
 /**
  * Holds that there is a database of ours at `path`, or may be a new one, before anything there is changed.

@@ -15,11 +15,11 @@ import Sqlite from 'better-sqlite3'
 import { migrations } from '../../../db/migrations/index.ts'
 import type { OnProgress, RestoreOptions, RestoreResult } from '../database.ts'
 import { findUnknownMigration } from '../migration.ts'
-import { fsyncPath, ownerOnlyMode } from '../owned-file.ts'
+import { fsyncPath, ownerOnlyMode } from '../private-file.ts'
 import { identifyContents } from './database-file.ts'
+import { findFileUsers } from './file-users.ts'
 import { appliedMigrations } from './migrate-sqlite.ts'
 import { findIntegrityErrors } from './self-check-sqlite.ts'
-import { findFileUsers } from './users.ts'
 
 /**
  * Puts a backup in the place of the SQLite file at `path`.

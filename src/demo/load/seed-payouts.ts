@@ -1,4 +1,4 @@
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { oneUnit } from '../../core/money/amount.ts'
 import type { Tx } from '../../database/query.ts'

@@ -6,8 +6,8 @@ import type {
   OperationDefinitionNode,
 } from 'graphql'
 import { Kind, NoFragmentCyclesRule, NoUnusedFragmentsRule, parse, UniqueFragmentNamesRule, validate } from 'graphql'
-import type { PlanCache, PlanFor } from '../plan/plans.ts'
-import { createPlanLookup } from '../plan/plans.ts'
+import type { PlanCache, PlanFor } from '../plan/plan-cache.ts'
+import { createPlanLookup } from '../plan/plan-cache.ts'
 import type { OperationCost } from './cost.ts'
 import { operationCost } from './cost.ts'
 import { exceededDocumentLimit, exceededPairLimit, limits } from './limits.ts'

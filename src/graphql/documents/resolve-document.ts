@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
 import { Kind } from 'graphql'
-import { createDocumentCache } from './documents.ts'
+import { createDocumentCache } from './document-cache.ts'
 import { limits } from './limits.ts'
 import { createPersistedQueryCache } from './persisted-queries.ts'
 import type { PreparedDocument, RequestErrors } from './prepare-document.ts'

@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
-import { createPlanCache, planAhead } from '../plan/plans.ts'
+import { createPlanCache, planAhead } from '../plan/plan-cache.ts'
 import type { PreparedDocument, RequestErrors } from './prepare-document.ts'
 import { prepareDocument } from './prepare-document.ts'
 

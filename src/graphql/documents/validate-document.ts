@@ -1,6 +1,6 @@
 import type { GraphQLSchema, OperationDefinitionNode } from 'graphql'
 import { Kind } from 'graphql'
-import { createPlanCache } from '../plan/plans.ts'
+import { createPlanCache } from '../plan/plan-cache.ts'
 import { limits } from './limits.ts'
 import { prepareDocument } from './prepare-document.ts'
 

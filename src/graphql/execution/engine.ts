@@ -3,7 +3,7 @@ import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs
 import { DomainError } from '../../core/errors.ts'
 import { hasScope, insufficientScope } from '../../operations/access/api-caller.ts'
 import type { Context } from '../../operations/context.ts'
-import { createDocumentCache } from '../documents/documents.ts'
+import { createDocumentCache } from '../documents/document-cache.ts'
 import { exceededVariableLimit, limits } from '../documents/limits.ts'
 import type { PreparedDocument, PreparedOperation, RequestErrors } from '../documents/prepare-document.ts'
 import { requestError, withCode } from '../documents/request-errors.ts'

@@ -8,7 +8,7 @@ import {
   isRequiredInputField,
   typeFromAST,
 } from 'graphql'
-import { stubDatabase, stubId } from '../../database/stub-reader.ts'
+import { stubDatabase, stubId } from '../../database/stub-database.ts'
 import { systemCaller } from '../../operations/access/api-caller.ts'
 import type { Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'

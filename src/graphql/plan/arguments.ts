@@ -1,6 +1,6 @@
 import type { FieldNode } from 'graphql'
 import { BREAK, getArgumentValues, visit } from 'graphql'
-import { deepFreeze } from '../schema/frozen.ts'
+import { deepFreeze } from '../schema/deep-freeze.ts'
 import type { PlannedField } from './planning.ts'
 import type { PlanRun } from './runtime.ts'
 

@@ -5,14 +5,14 @@ import { mapMaybe } from '../../database/query.ts'
 import type { RowTypeResolver } from '../schema/field-source.ts'
 import type { SelectionContext } from './collect-fields.ts'
 import { collectFields } from './collect-fields.ts'
-import { objectWriter } from './object.ts'
+import { objectWriter } from './object-writer.ts'
 import type { PlanningContext } from './planning.ts'
 import { createProjections } from './planning.ts'
-import type { RowReader } from './rows.ts'
-import { wholeRowReader } from './rows.ts'
+import type { RowReader } from './row-reader.ts'
+import { wholeRowReader } from './row-reader.ts'
 import type { PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs, graphqlJsFallback } from './runtime.ts'
-import { wrapWriter, writerByType } from './value.ts'
+import { wrapWriter, writerByType } from './value-writers.ts'
 
 /** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
 export type Plan = (run: PlanRun) => MaybePromise<string>

@@ -1,13 +1,13 @@
 import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } from 'graphql'
 import type { MaybePromise } from '../../database/query.ts'
 import { mapMaybe } from '../../database/query.ts'
-import type { ColumnNeeds } from '../../lists/list.ts'
+import type { ColumnNeeds } from '../../lists/define-list.ts'
 import type { KeyedSource, NodeList } from '../schema/loader.ts'
 import { getOrCreateLoader } from '../schema/loader.ts'
 import type { SelectionContext } from './collect-fields.ts'
 import type { LeafWriter } from './leaf-writers.ts'
-import type { ColumnPosition, ProjectedRows, RowReader } from './rows.ts'
-import { projectRows, valueAt, wholeRowReader } from './rows.ts'
+import type { ColumnPosition, ProjectedRows, RowReader } from './row-reader.ts'
+import { projectRows, valueAt, wholeRowReader } from './row-reader.ts'
 import type { PlanRun, WriteLevel } from './runtime.ts'
 
 /** A plan while it is made. */

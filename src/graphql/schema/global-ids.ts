@@ -1,4 +1,4 @@
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 
 /** The global id of a node: opaque to callers, and the same for ever. */
 export function toGlobalId(type: string, id: string): string {

@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader'
 import type { ProjectedRow, Projection } from '../../database/projection.ts'
 import type { MaybePromise } from '../../database/query.ts'
-import type { ColumnNeeds } from '../../lists/list.ts'
+import type { ColumnNeeds } from '../../lists/define-list.ts'
 import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/** A list of nodes (`lists/list.ts`), as far as fields need it: rows are whole, or the values of chosen columns. */
+/** A list of nodes (`lists/define-list.ts`), as far as fields need it: rows are whole, or the values of chosen columns. */
 export type NodeList = {
   readonly columns: (wanted: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {

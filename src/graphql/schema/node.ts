@@ -1,7 +1,7 @@
 import type { ObjectRef, OutputType, UnionRef } from '@pothos/core'
 import { brandWithType } from '@pothos/core'
 import { invalidInput } from '../../core/errors.ts'
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { SchemaTypes } from './builder.ts'
 import { builder, idDescription } from './builder.ts'
 import type { FieldSource, RowTypeResolver } from './field-source.ts'

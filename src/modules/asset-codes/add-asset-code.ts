@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
 import { invalidInput } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { oneOf, parseInput, text } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
 import { networks } from '../networks/network.ts'

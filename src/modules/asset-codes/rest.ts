@@ -1,4 +1,4 @@
-import { oneOf, text, timestamp, uuid } from '../../rest/forms.ts'
+import { oneOf, text, timestamp, uuid } from '../../rest/json-types.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { get } from '../../rest/route.ts'
 import { listOf, member, nullable, resource, shape } from '../../rest/shape.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
 import { DomainError } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { optional, optionalUuid, parseInput, someOf } from '../../core/input.ts'
 import { insufficientScope } from '../../operations/access/api-caller.ts'
 import type { Scope } from '../../operations/access/scopes.ts'

@@ -1,6 +1,6 @@
 import { scopes } from '../../operations/access/scopes.ts'
-import { plainText, someOf, timestamp, uuid } from '../../rest/forms.ts'
-import { notInContract } from '../../rest/reference.ts'
+import { notInContract } from '../../rest/input-fields.ts'
+import { plainText, someOf, timestamp, uuid } from '../../rest/json-types.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { post } from '../../rest/route.ts'
 import { member, nullable, resource } from '../../rest/shape.ts'

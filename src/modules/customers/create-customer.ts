@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { oneOf, optional, optionalText, parseInput, rejectField, text } from '../../core/input.ts'
 import { newRowFields } from '../../lists/sequence.ts'
 import type { Context, IdempotentResult } from '../../operations/context.ts'

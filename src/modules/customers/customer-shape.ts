@@ -1,4 +1,4 @@
-import { oneOf, text, timestamp, uuid } from '../../rest/forms.ts'
+import { oneOf, text, timestamp, uuid } from '../../rest/json-types.ts'
 import { member, nullable, nullInExample, optional, resource, shape } from '../../rest/shape.ts'
 import type { Customer } from './customer.ts'
 import { customerStatuses, customerTypes } from './customer.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { MaybePromise, Reader, Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Customer } from './customer.ts'

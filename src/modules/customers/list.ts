@@ -1,5 +1,5 @@
+import { defineList } from '../../lists/define-list.ts'
 import { filterByEnum } from '../../lists/filters.ts'
-import { defineList } from '../../lists/list.ts'
 import { customerStatuses, customerTypes } from './customer.ts'
 
 /** The merchant's customers. */

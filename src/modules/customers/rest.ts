@@ -1,5 +1,5 @@
+import { idField } from '../../rest/input-fields.ts'
 import { listRoute } from '../../rest/list-route.ts'
-import { idField } from '../../rest/reference.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { get } from '../../rest/route.ts'
 import { listOf } from '../../rest/shape.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
 import { DomainError, invalidInput } from '../../core/errors.ts'
-import { parseUuid, timestamp } from '../../core/ids.ts'
+import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
 import { oneOf, parseInput, positiveAmount, text, uuid } from '../../core/input.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import type { Tx } from '../../database/query.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { limit, oneOf, parseInput, text } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'

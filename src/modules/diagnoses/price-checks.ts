@@ -1,4 +1,4 @@
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { feeInForce } from '../pricing/fees/repository.ts'
 import { rateInForce } from '../pricing/rates/repository.ts'
 import type { DiagnosisCheck, DiagnosisContext } from './diagnosis.ts'

@@ -1,4 +1,4 @@
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { currentRailRoutes, pausedRails } from '../rail-orders/repository.ts'
 import { sandboxRailName } from '../rail-orders/sandbox-accounts.ts'
 import { findAttentionCounts } from './attention-counts.ts'

@@ -1,4 +1,4 @@
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Service } from '../../operations/context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { feeInForce } from '../pricing/fees/repository.ts'

@@ -1,4 +1,4 @@
-import { amount, integer, oneOf, plainText, text, timestamp, unquotedType, uuid } from '../../rest/forms.ts'
+import { amount, integer, oneOf, plainText, text, timestamp, unquotedType, uuid } from '../../rest/json-types.ts'
 import type { Shape } from '../../rest/shape.ts'
 import { member, nullInExample, resource, shape } from '../../rest/shape.ts'
 import { customer } from '../customers/customer-shape.ts'

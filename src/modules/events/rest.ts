@@ -1,5 +1,5 @@
-import { boolean, integer } from '../../rest/forms.ts'
-import { notInContract } from '../../rest/reference.ts'
+import { notInContract } from '../../rest/input-fields.ts'
+import { boolean, integer } from '../../rest/json-types.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { get } from '../../rest/route.ts'
 import { listOf, member, shape } from '../../rest/shape.ts'

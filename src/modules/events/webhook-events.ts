@@ -1,6 +1,6 @@
 import { enumDescription } from '../../core/api/enum-descriptions.ts'
-import { integer, plainText } from '../../rest/forms.ts'
-import type { JsonSchema } from '../../rest/reference.ts'
+import type { JsonSchema } from '../../rest/input-fields.ts'
+import { integer, plainText } from '../../rest/json-types.ts'
 import type { EventType } from '../outbox/event.ts'
 import { eventTypes, objectTypeOf } from '../outbox/event.ts'
 import { isEventTypeSupported } from '../webhooks/transport/formats.ts'

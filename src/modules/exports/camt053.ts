@@ -1,5 +1,5 @@
 import { invalidInput } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import type { TransferKind } from '../ledger/entry.ts'

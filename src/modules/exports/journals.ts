@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { z } from 'zod'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { parseInput } from '../../core/input.ts'
 import type { MaybePromise } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'

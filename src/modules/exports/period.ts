@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { instant, optional } from '../../core/input.ts'
 import type { MaybePromise } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'

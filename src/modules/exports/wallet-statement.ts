@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import { parseInput } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 import { balanceChangeOf, directionOf } from '../ledger/entry.ts'

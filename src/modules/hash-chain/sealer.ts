@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
-import { random as anyNumber, timestamp } from '../../core/ids.ts'
+import { random as anyNumber, timestamp } from '../../core/ids-and-clock.ts'
 import type { Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'

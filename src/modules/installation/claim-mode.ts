@@ -1,4 +1,4 @@
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 

@@ -1,4 +1,4 @@
-import { filterUuids } from '../../core/ids.ts'
+import { filterUuids } from '../../core/ids-and-clock.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Entry } from './entry.ts'
 import { lineNumberOf } from './entry.ts'

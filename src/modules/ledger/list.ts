@@ -1,5 +1,5 @@
+import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { filterByEnum, filterByRequiredId } from '../../lists/filters.ts'
-import { defineList, omitNulls } from '../../lists/list.ts'
 import type { EntryDirection, TransferKind } from './entry.ts'
 import { entryDirections, kindsOfDirection, transferKinds } from './entry.ts'
 import { entryCounts, selectEntries } from './repository.ts'

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount, maxAmount } from '../../core/money/amount.ts'
 import type { MaybePromise, Tx } from '../../database/query.ts'

@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts'
-import type { WallTime } from '../../core/ids.ts'
-import { timestamp } from '../../core/ids.ts'
+import type { WallTime } from '../../core/ids-and-clock.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Database } from '../../database/database.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import { hasScope } from '../../operations/access/api-caller.ts'

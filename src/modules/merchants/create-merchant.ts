@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { parseInput, text } from '../../core/input.ts'
 import { createSequence } from '../../lists/sequence.ts'
 import type { Service } from '../../operations/context.ts'

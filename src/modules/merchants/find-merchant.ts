@@ -1,5 +1,5 @@
 import { notFound } from '../../core/errors.ts'
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { Reader, Tx } from '../../database/query.ts'
 import type { Merchant } from './merchant.ts'
 import { lockMerchantById, merchantById } from './repository.ts'

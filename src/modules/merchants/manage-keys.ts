@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DomainError, notFound } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { instant, optional, parseInput, rejectField, someOf } from '../../core/input.ts'
 import { isIpNetwork } from '../../core/net/ip-networks.ts'
 import type { Tx } from '../../database/query.ts'

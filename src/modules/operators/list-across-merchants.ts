@@ -1,5 +1,5 @@
 import { invalidInput } from '../../core/errors.ts'
-import { parseUuid, timestamp } from '../../core/ids.ts'
+import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
 import type { MaybePromise } from '../../database/query.ts'
 import type { Slice } from '../../lists/slice.ts'
 import { defaultSliceSize } from '../../lists/slice.ts'

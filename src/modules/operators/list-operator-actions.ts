@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import { limit, optional, parseInput, uuid } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
 import type { OperatorAction } from './operator-action.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DomainError } from '../../core/errors.ts'
-import { parseUuid, timestamp } from '../../core/ids.ts'
+import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
 import { freeText, parseInput } from '../../core/input.ts'
 import type { Database } from '../../database/database.ts'
 import type { Service } from '../../operations/context.ts'

@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
 import { requireKnownSequence } from './latest-event.ts'
-import { readEvents } from './next-events.ts'
+import { readEvents } from './read-events.ts'
 import { latestEventSequences } from './repository.ts'
 
 /** Events that are read at once; where there are more, the next are read right after. */

@@ -1,6 +1,6 @@
+import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { filterByEnum, filterByOwner, filterByText } from '../../lists/filters.ts'
-import { defineList, omitNulls } from '../../lists/list.ts'
-import { ownerIdOf } from '../../lists/owner.ts'
+import { ownerIdOf } from '../../lists/owner-filter.ts'
 import type { AssetType } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
 import type { PayoutMethod, PayoutMethodType } from './payout-method.ts'

@@ -1,4 +1,4 @@
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { PayoutMethod } from './payout-method.ts'

@@ -1,4 +1,4 @@
-import { oneOf, text, timestamp, uuid } from '../../rest/forms.ts'
+import { oneOf, text, timestamp, uuid } from '../../rest/json-types.ts'
 import type { ShapeMembers } from '../../rest/shape.ts'
 import { member, nullable, nullInExample, resource, unionByType } from '../../rest/shape.ts'
 import { networks } from '../networks/network.ts'

@@ -1,6 +1,6 @@
-import { text } from '../../rest/forms.ts'
+import { idField, idOrEmptyField } from '../../rest/input-fields.ts'
+import { text } from '../../rest/json-types.ts'
 import { adjacentPageMembers, listRoute } from '../../rest/list-route.ts'
-import { idField, idOrEmptyField } from '../../rest/reference.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { post, put, remove } from '../../rest/route.ts'
 import { constantMessage, listOf, member } from '../../rest/shape.ts'

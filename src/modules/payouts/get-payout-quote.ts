@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { hasValue, oneOf, parseInput } from '../../core/input.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { MaybePromise } from '../../database/query.ts'

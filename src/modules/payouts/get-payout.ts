@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { minIdAt, parseUuid, timeOfId } from '../../core/ids.ts'
+import { minIdAt, parseUuid, timeOfId } from '../../core/ids-and-clock.ts'
 import { parseIdempotencyKey } from '../../core/input.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'

@@ -1,5 +1,5 @@
+import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { filterByEnum, filterById, filterByOwner, filterByText } from '../../lists/filters.ts'
-import { defineList, omitNulls } from '../../lists/list.ts'
 import { payoutAssetCodes, payoutStatuses, recipientCurrencies } from './payout.ts'
 
 /** The payouts of the merchant and of its customers. */

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import { addQuery, exposeRowAs, nodeQueryField } from '../../graphql/schema/fields.ts'
 import type { InputOf } from '../../graphql/schema/inputs.ts'
 import { optional, optionalId, optionalIds, required } from '../../graphql/schema/inputs.ts'

@@ -1,4 +1,4 @@
-import { amount, decimal, oneOf, plainText, text, timestamp, uuid } from '../../rest/forms.ts'
+import { amount, decimal, oneOf, plainText, text, timestamp, uuid } from '../../rest/json-types.ts'
 import { constant, member, nullable, nullInExample, resource } from '../../rest/shape.ts'
 import { networks } from '../networks/network.ts'
 import type { Payout } from './payout.ts'

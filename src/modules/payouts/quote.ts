@@ -1,5 +1,5 @@
 import { allOrFirstError, DomainError, invalidInput, notFound } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import { calculateFee, convertAtRate } from '../../core/money/pricing.ts'

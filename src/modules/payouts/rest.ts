@@ -1,6 +1,6 @@
 import { amountPattern } from '../../core/money/amount.ts'
+import { idField, notInContract } from '../../rest/input-fields.ts'
 import { listRoute } from '../../rest/list-route.ts'
-import { idField, notInContract } from '../../rest/reference.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { get, postAction } from '../../rest/route.ts'
 import { listOf } from '../../rest/shape.ts'

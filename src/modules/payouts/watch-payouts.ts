@@ -1,5 +1,5 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { filterUuids } from '../../core/ids.ts'
+import { filterUuids } from '../../core/ids-and-clock.ts'
 import type { Context } from '../../operations/context.ts'
 import { getCustomer } from '../customers/get-customer.ts'
 import type { Event, EventType } from '../outbox/event.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DomainError, FieldError } from '../../core/errors.ts'
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { instant, oneOf, optional, optionalText, parseInput, text } from '../../core/input.ts'
 import { ConflictError } from '../../database/database.ts'
 import type { Reader, Tx } from '../../database/query.ts'

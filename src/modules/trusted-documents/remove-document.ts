@@ -1,5 +1,5 @@
 import { notFound } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Service } from '../../operations/context.ts'
 import { documentById, latestRevision, updateDocument } from './repository.ts'
 

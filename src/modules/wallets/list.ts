@@ -1,6 +1,6 @@
+import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { filterByLenientEnum, filterByOwner, filterByText } from '../../lists/filters.ts'
-import { defineList, omitNulls } from '../../lists/list.ts'
-import { ownerIdOf } from '../../lists/owner.ts'
+import { ownerIdOf } from '../../lists/owner-filter.ts'
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
 import { selectWallets } from './repository.ts'

@@ -1,4 +1,4 @@
-import { amount, oneOf, text, timestamp, uuid } from '../../rest/forms.ts'
+import { amount, oneOf, text, timestamp, uuid } from '../../rest/json-types.ts'
 import type { ShapeMember, ShapeMembers } from '../../rest/shape.ts'
 import { listOf, member, nullable, nullInExample, resource, shape } from '../../rest/shape.ts'
 import { assetTypes } from '../asset-codes/asset-code.ts'

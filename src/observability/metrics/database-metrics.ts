@@ -1,4 +1,4 @@
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { unsealedBacklog } from '../../modules/hash-chain/repository.ts'
 import { iterateMerchantIds } from '../../modules/merchants/iterate-merchants.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../../modules/payouts/payout.ts'

@@ -1,7 +1,7 @@
 import type { DatabaseMetrics } from './database-metrics.ts'
 import { measureDatabase } from './database-metrics.ts'
+import type { DatabaseMetricsSource, Instrumentation } from './instrumentation.ts'
 import { createInstruments, metricPrefix } from './instruments.ts'
-import type { DatabaseMetricsSource, Instrumentation } from './measure.ts'
 import type { MetricsSnapshot } from './snapshot.ts'
 import { gauge } from './snapshot.ts'
 import { createMetricsInstrumentation } from './traffic-metrics.ts'

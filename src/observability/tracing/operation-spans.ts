@@ -3,7 +3,7 @@ import { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
 import { DomainError } from '../../core/errors.ts'
 import type { Database, OnCommitted } from '../../database/database.ts'
 import type { Context, Perform } from '../../operations/context.ts'
-import { toParentContext } from './span-names.ts'
+import { toParentContext } from './trace-context.ts'
 
 /** What commits are told to be of: `sqlite` or `postgresql`. */
 type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }

@@ -3,7 +3,7 @@ import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { AccessLogEntry } from '../../server/http/access-log.ts'
 import { apiOfRoute } from '../../server/http/access-log.ts'
 import type { RequestSpan, RequestTracer } from '../../server/http/request-lifecycle.ts'
-import { extractParent, findTrace } from './span-names.ts'
+import { extractParent, findTrace } from './trace-context.ts'
 
 /** A request that is not recorded, which most are where few are. */
 const unrecordedSpan: RequestSpan = { trace: null, end: () => {} }

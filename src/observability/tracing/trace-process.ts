@@ -1,4 +1,4 @@
-import type { Instrumentation } from '../metrics/measure.ts'
+import type { Instrumentation } from '../metrics/instrumentation.ts'
 import { createRailTracer, createSenderTracer } from './call-spans.ts'
 import { createOperationTracer } from './operation-spans.ts'
 import type { TracerOptions } from './provider.ts'

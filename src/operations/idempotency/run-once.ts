@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { DomainError } from '../../core/errors.ts'
-import { timestamp } from '../../core/ids.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
 import { ConflictError } from '../../database/database.ts'
 import type { DeferredValues, MaybePromise, Tx } from '../../database/query.ts'
 import { isRead, mapMaybe } from '../../database/query.ts'

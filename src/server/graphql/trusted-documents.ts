@@ -5,8 +5,8 @@ import { createTrustedDocumentCache } from '../../graphql/documents/trusted-docu
 import type { Engine } from '../../graphql/execution/engine.ts'
 import { createEngine } from '../../graphql/execution/engine.ts'
 import { warmUpDocument } from '../../graphql/execution/warm-up.ts'
-import { watchTrustedDocuments } from '../../modules/trusted-documents/follow-documents.ts'
 import type { TrustedDocument } from '../../modules/trusted-documents/trusted-document.ts'
+import { watchTrustedDocuments } from '../../modules/trusted-documents/watch-documents.ts'
 import type { Service } from '../../operations/context.ts'
 import { schemaFor } from './schema.ts'
 

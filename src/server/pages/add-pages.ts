@@ -5,7 +5,7 @@ import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import { favicon } from './favicon.ts'
 import type { HomePageOptions } from './home-page.ts'
 import { homePage, homeStyle, homeText, notFoundPage } from './home-page.ts'
-import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-answer.ts'
+import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 
 /** Adds the page at `/`, which a terminal gets as text, and the mark that browsers show beside its name. */
 export function addPages(app: FastifyInstance, { mode, key }: Pick<HomePageOptions, 'mode' | 'key'>): void {

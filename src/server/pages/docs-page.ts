@@ -1,7 +1,7 @@
 import type { Mode } from '../../operations/context.ts'
 import { html } from './html.ts'
-import { contentSecurityPolicy } from './page-answer.ts'
 import { renderHtmlDocument } from './page-layout.ts'
+import { contentSecurityPolicy } from './page-response.ts'
 
 /** The page at `/docs`, which the script fills from `/openapi.json`. */
 export function docsPage(mode: Mode): string {

@@ -4,7 +4,7 @@ import type { RouteGroup } from '../../rest/route.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import { docsPage, docsPolicy } from './docs-page.ts'
 import type { DocsOptions } from './docs-script.ts'
-import { sendWithEtag } from './page-answer.ts'
+import { sendWithEtag } from './page-response.ts'
 import type { Precompressed } from './precompressed.ts'
 import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
 

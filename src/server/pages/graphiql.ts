@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { BuiltPage } from './graphiql-page.ts'
-import { contentSecurityPolicy } from './page-answer.ts'
+import { contentSecurityPolicy } from './page-response.ts'
 import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
 
 /** A tab of GraphiQL: an operation that can be run as it is. */

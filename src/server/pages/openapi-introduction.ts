@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../core/errors.ts'
 import { sandboxAccounts } from '../../modules/rail-orders/sandbox-accounts.ts'
 import { webhookFormats } from '../../modules/webhooks/transport/formats.ts'
 import type { Mode } from '../../operations/context.ts'
-import { errorDescriptions } from '../../rest/failures.ts'
+import { errorDescriptions } from '../../rest/error-responses.ts'
 
 /** Errors that every endpoint can return. */
 export const commonErrorCodes: readonly ErrorCode[] = [

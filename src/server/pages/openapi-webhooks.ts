@@ -1,7 +1,7 @@
 import { webhookEventReferences } from '../../modules/events/webhook-events.ts'
-import type { JsonSchema } from '../../rest/reference.ts'
-import type { JsonSchemas } from './sample.ts'
-import { sampleOf } from './sample.ts'
+import type { JsonSchema } from '../../rest/input-fields.ts'
+import type { JsonSchemas } from './schema-sample.ts'
+import { sampleOf } from './schema-sample.ts'
 
 /** What the document says of a kind of post to the endpoints of merchants. */
 export type OpenApiWebhook = ReturnType<typeof openapiWebhook>

@@ -5,12 +5,12 @@ import type { ErrorCode } from '../../core/errors.ts'
 import { errorCodes } from '../../core/errors.ts'
 import { textRules } from '../../core/input.ts'
 import type { Mode } from '../../operations/context.ts'
-import { errorDescriptions, failure } from '../../rest/failures.ts'
-import type { JsonSchema } from '../../rest/reference.ts'
+import { errorDescriptions, failure } from '../../rest/error-responses.ts'
+import type { JsonSchema } from '../../rest/input-fields.ts'
 import type { Route, RouteGroup } from '../../rest/route.ts'
 import { commonErrorCodes, introduction } from './openapi-introduction.ts'
 import { openapiWebhooks, webhookHeaders } from './openapi-webhooks.ts'
-import type { JsonSchemas } from './sample.ts'
+import type { JsonSchemas } from './schema-sample.ts'
 
 type OpenApiOperation = ReturnType<typeof operationOf>
 

@@ -1,4 +1,4 @@
-import { timestamp } from '../../../src/core/ids.ts'
+import { timestamp } from '../../../src/core/ids-and-clock.ts'
 import { noSecrets } from '../../../src/core/secrets/secrets.ts'
 import { recordAttempts } from '../../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import type { App } from '../../support/app.ts'

@@ -105,9 +105,12 @@ describe('a name that is written with escapes', () => {
       ['{"amount":1,"customer\\\\u0":2}', '{"amount":1,"customer\\u005fid":2}', { amount: 1, customer_id: 2 }],
     ] as const) {
       JSON.parse(before)
-      expect(parseJsonText(text)).toEqual({ value, repeated: null })
+      expect(parseJsonText(text)).toEqual({ value, duplicatePath: null })
     }
-    expect(parseJsonText('{"amount":"1","\\u0061mount":"2"}')).toEqual({ value: { amount: '2' }, repeated: 'amount' })
+    expect(parseJsonText('{"amount":"1","\\u0061mount":"2"}')).toEqual({
+      value: { amount: '2' },
+      duplicatePath: 'amount',
+    })
   })
 })
 

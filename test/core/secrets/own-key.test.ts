@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
 import { loadSecrets } from '../../../src/app/load-secrets.ts'
-import { createSecretsFromKeyFile, loadOrCreateKey } from '../../../src/core/secrets/own-key.ts'
+import { createSecretsFromKeyFile, loadOrCreateKey } from '../../../src/core/secrets/key-file.ts'
 import { noSecrets } from '../../../src/core/secrets/secrets.ts'
 
 let folder = ''
@@ -37,7 +37,7 @@ test('no file is made before a secret is kept', () => {
 })
 
 test('processes that make it at once agree', async () => {
-  const source = join(import.meta.dirname, '../../../src/core/secrets/own-key.ts')
+  const source = join(import.meta.dirname, '../../../src/core/secrets/key-file.ts')
   const script = `import { loadOrCreateKey } from ${JSON.stringify(source)}; console.log(loadOrCreateKey(${JSON.stringify(path)}).toString('hex'))`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script])
   const answers = await Promise.all(Array.from({ length: 6 }, run))

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../../src/core/errors.ts'
-import { parseKeys } from '../../../src/core/secrets/read-keys.ts'
+import { parseKeys } from '../../../src/core/secrets/parse-keys.ts'
 import { createSecrets, deriveKeyId, noSecrets } from '../../../src/core/secrets/secrets.ts'
 
 const [earlier, later] = [randomBytes(32), randomBytes(32)]

@@ -4,7 +4,7 @@ import { compileForPostgres } from '../../../src/database/postgres/compile-for-p
 import { createProjection } from '../../../src/database/projection.ts'
 import type { Query, Reader } from '../../../src/database/query.ts'
 import { declaredLists } from '../../../src/lists/declared-lists.ts'
-import type { ListQueries } from '../../../src/lists/queries.ts'
+import type { ListQueries } from '../../../src/lists/list-queries.ts'
 import '../../../src/modules/payouts/list.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'

@@ -15,7 +15,7 @@ import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlit
 import { columnKindsByTable } from '../../../src/database/tables.ts'
 import { findPageStart, readListCount, updateListCounts } from '../../../src/lists/counted-list.ts'
 import { declaredLists } from '../../../src/lists/declared-lists.ts'
-import type { ListQueries } from '../../../src/lists/queries.ts'
+import type { ListQueries } from '../../../src/lists/list-queries.ts'
 import { latestSequenceNumber, newRowFields, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { attempt } from '../rows.ts'
 

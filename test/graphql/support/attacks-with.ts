@@ -1,4 +1,4 @@
-import type { RequestDocument } from './two-ways.ts'
+import type { RequestDocument } from './execution-comparison.ts'
 
 /** A word that no source holds. */
 export const marker = 'Kuckucksei'

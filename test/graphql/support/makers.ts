@@ -14,7 +14,7 @@ import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.
 import { createWebhookEndpoint } from '../../../src/modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
-import { answer, report } from '../../modules/rails/support/carried.ts'
+import { answer, report } from '../../modules/rails/support/rail-payouts.ts'
 import type { App } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 

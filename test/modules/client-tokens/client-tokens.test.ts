@@ -3,8 +3,8 @@ import { createClientToken } from '../../../src/modules/client-tokens/create-cli
 import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { bankMethodBody, everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'

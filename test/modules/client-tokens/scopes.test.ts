@@ -20,7 +20,7 @@ import { routes } from '../../../src/server/rest/routes.ts'
 import { everythingOf } from '../../graphql/support/selection.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 

@@ -6,8 +6,8 @@ import { updateCustomer } from '../../../src/modules/customers/update-customer.t
 import type { Context } from '../../../src/operations/context.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, sampleCustomer, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'

@@ -3,7 +3,7 @@ import { formatAmount, maxAmount } from '../../../src/core/money/amount.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
 const largest = '9999999999.99999999'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import type { ApiName } from '../../support/api-clients.ts'
 import type { App } from '../../support/app.ts'
-import type { ApiName } from '../../support/doors.ts'
 
 /** An event as both doors tell it; `data` as text. */
 export type Seen = {

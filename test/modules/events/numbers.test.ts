@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
 import { eventId } from '../../../src/modules/outbox/event.ts'
+import { everyApi } from '../../support/api-clients.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { everyApi } from '../../support/doors.ts'
 import { ask } from '../webhooks/endpoints/webhook-doors.ts'
 import { pageOf } from './feed.ts'
 

@@ -10,8 +10,8 @@ import { reverseDeposit } from '../../../src/modules/wallets/reverse-deposit.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { camtFaults } from '../../support/camt-schema.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
-import { answer, createRailPayout } from '../rails/support/carried.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
+import { answer, createRailPayout } from '../rails/support/rail-payouts.ts'
 
 /** A wallet's statement, which is valid by the schema of ISO 20022. */
 async function camtOf(context: Context, walletId: string, from?: string): Promise<string> {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { timestamp } from '../../../src/core/ids.ts'
+import { timestamp } from '../../../src/core/ids-and-clock.ts'
 import { openingAndClosingBalances, sumSequenceRange } from '../../../src/modules/exports/control-totals.ts'
 import { sumBatchSize } from '../../../src/modules/exports/export.ts'
 import { findLastBefore, periodFields, resolvePeriod } from '../../../src/modules/exports/period.ts'
 import type { Context } from '../../../src/operations/context.ts'
 import { startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 

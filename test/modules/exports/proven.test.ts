@@ -4,7 +4,7 @@ import { writeExport } from '../../../src/modules/exports/export-formats.ts'
 import { verifyLines } from '../../../src/modules/exports/verified-lines.ts'
 import { exportStatement } from '../../../src/modules/exports/wallet-statement.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { tamperWith } from '../../support/stored.ts'
 
 const [merchantId, walletId] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']

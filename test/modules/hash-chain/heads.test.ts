@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
 import { computeRoot, findChainHeads, formatHeads, parseHeads } from '../../../src/modules/hash-chain/chain-heads.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { sealAll } from './support/spoilings.ts'
+import { sealAll } from './support/tamperings.ts'
 
 const merchantId = '00000000-0000-7000-8000-000000000001'
 const hash = '0123456789abcdef'.repeat(4)

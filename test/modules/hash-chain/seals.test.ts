@@ -17,7 +17,7 @@ import type { App, Engine } from '../../support/app.ts'
 import { everyEngine, payoutBody, sampleCustomer, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
-import { changeCustomer, createTamperTargets, moveEvents, sealAll, tamperings } from './support/spoilings.ts'
+import { changeCustomer, createTamperTargets, moveEvents, sealAll, tamperings } from './support/tamperings.ts'
 
 /** A merchant with something of every kind of history, sealed by and by. */
 async function startSealed(engine: Engine) {

@@ -12,7 +12,7 @@ import type { App } from '../../support/app.ts'
 import { sampleCustomer, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
-import { sealAll } from './support/spoilings.ts'
+import { sealAll } from './support/tamperings.ts'
 
 /** A service in whose process only the test lets time pass; its reads are counted and its writes take time. */
 async function startWorld() {

@@ -13,7 +13,7 @@ import {
 import { createContext, createService } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows, tamperWith } from '../../support/stored.ts'
 
 type Request = NewTransfer<'payout' | 'deposit' | 'payout_failed' | 'payout_returned'> & { readonly walletId: string }

@@ -11,7 +11,7 @@ import { authenticate, recordKeyUse } from '../../../src/modules/merchants/authe
 import { createKey, listKeys, revokeKey, rotateKey } from '../../../src/modules/merchants/manage-keys.ts'
 import { apiKeysOfMerchant, upsertMerchantClock } from '../../../src/modules/merchants/repository.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 

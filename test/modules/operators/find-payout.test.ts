@@ -5,9 +5,9 @@ import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { cli, createEmptyInstallation } from '../../support/process.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 
 const payout = { assetCode: 'USDC', amount: '10', ...nigerian } as const

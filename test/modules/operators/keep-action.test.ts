@@ -8,9 +8,9 @@ import { pauseSubmissions, resumeSubmissions } from '../../../src/modules/rails/
 import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { createRailPayout } from '../rails/support/carried.ts'
+import { createRailPayout } from '../rails/support/rail-payouts.ts'
 
 const asked = { operator: 'ada', session: 'cli', action: 'rail pause', subject: 'sandbox', details: {} }
 const why = { ...asked, formId: null, reason: 'the bank is away' }

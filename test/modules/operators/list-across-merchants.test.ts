@@ -4,9 +4,9 @@ import { customers } from '../../../src/modules/customers/list.ts'
 import { listAcrossMerchants } from '../../../src/modules/operators/list-across-merchants.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, sampleCustomer, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { cli, createEmptyInstallation } from '../../support/process.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 
 describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
   test('pages through the rows of all merchants, newest first and each once, also where many have one time', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createUuidV7Generator } from '../../../src/core/ids.ts'
+import { createUuidV7Generator } from '../../../src/core/ids-and-clock.ts'
 import { eventId, maxEventSequence, sequenceOfEventId } from '../../../src/modules/outbox/event.ts'
 
 const uuidV7 = /^evt_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

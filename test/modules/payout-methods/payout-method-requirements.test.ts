@@ -16,7 +16,7 @@ import { getPayoutMethodRequirements } from '../../../src/modules/payout-methods
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { leastCpuMs } from '../../support/cpu.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 const currencies = ['NGN', 'ZAR', 'KES', 'USDC', 'USDT', 'PYUSD']
 

@@ -6,9 +6,9 @@ import { settledStatuses, settleInTransaction, settlePayout } from '../../../src
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf } from '../rails/support/carried.ts'
+import { answer, createContradictedPayout, createRailPayout, railOrderOf } from '../rails/support/rail-payouts.ts'
 
 const path = '/api/payouts/banks'
 

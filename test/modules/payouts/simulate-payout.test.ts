@@ -5,10 +5,10 @@ import { simulatePayout } from '../../../src/modules/payouts/simulate-payout.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { readStoredRows, tamperWith } from '../../support/stored.ts'
-import { createRailPayout, railOrderOf } from '../rails/support/carried.ts'
+import { createRailPayout, railOrderOf } from '../rails/support/rail-payouts.ts'
 import { nigerian, nobody } from './payout-places.ts'
 
 describe.each(everyEngine)('simulatePayout on %s', (engine) => {

@@ -7,8 +7,8 @@ import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { watchPayouts } from '../../../src/modules/payouts/watch-payouts.ts'
 import type { Engine } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { nigerian, nobody } from './payout-places.ts'
 
 async function startWithPayouts(engine: Engine) {

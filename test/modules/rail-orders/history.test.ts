@@ -7,7 +7,7 @@ import {
 } from '../../../src/modules/rail-orders/transition-order.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { dueTime } from '../../support/times.ts'
-import { createRailPayout, railOrderOf } from '../rails/support/carried.ts'
+import { createRailPayout, railOrderOf } from '../rails/support/rail-payouts.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { listRails, pauseSubmissions, resumeSubmissions } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 describe.each(everyEngine)('a paused rail on %s', (engine) => {
   test('is paused since it was paused first, until it is resumed', async () => {

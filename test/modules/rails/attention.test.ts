@@ -9,18 +9,18 @@ import { attentionActions } from '../../../src/modules/rails/attention/attention
 import { listAttention } from '../../../src/modules/rails/attention/list-attention.ts'
 import { resolveAttention, resolveAttentionByOperator } from '../../../src/modules/rails/attention/resolve-attention.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/hasten-questions.ts'
+import { hastenQuestions } from '../../../src/modules/rails/orders/poll-orders-now.ts'
 import type { RailCallResult } from '../../../src/modules/rails/orders/record-answer.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { cli } from '../../support/process.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import { nigerian, nobody } from '../payouts/payout-places.ts'
-import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/carried.ts'
+import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
 async function start(setup: Setup) {
   let now = Date.parse('2026-03-01T12:00:00.000Z')

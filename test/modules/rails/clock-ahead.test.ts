@@ -1,6 +1,6 @@
 // What is left of an hour by which a machine's clock was ahead for some seconds.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { timestamp } from '../../../src/core/ids.ts'
+import { timestamp } from '../../../src/core/ids-and-clock.ts'
 import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
 import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
 import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
@@ -8,7 +8,7 @@ import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
 import { canBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
-import { startRailWorker } from '../../../src/modules/rails/orders/worker.ts'
+import { startRailWorker } from '../../../src/modules/rails/orders/rail-worker.ts'
 import { parseSigner } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
 import { createSignedHeaders } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import type { Mode } from '../../../src/operations/context.ts'

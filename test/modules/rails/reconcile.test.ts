@@ -8,12 +8,12 @@ import { readCamtStatement } from '../../../src/modules/rails/reconciliation/rea
 import { readCsvStatement } from '../../../src/modules/rails/reconciliation/read-csv-statement.ts'
 import type { Finding } from '../../../src/modules/rails/reconciliation/reconcile.ts'
 import { isReconciled, reconcile } from '../../../src/modules/rails/reconciliation/reconcile.ts'
-import type { StatementLine } from '../../../src/modules/rails/reconciliation/statement.ts'
+import type { StatementLine } from '../../../src/modules/rails/reconciliation/statement-line.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { cli } from '../../support/process.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/carried.ts'
+import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
 /** What a statement is read as, in parts of so many characters. */
 async function readIn(read: typeof readCsvStatement, text: string, size = 7) {

@@ -8,11 +8,11 @@ import {
   setRoute,
 } from '../../../src/modules/rails/orders/rail-routes.ts'
 import { startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { perform } from '../../support/perform.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { nigerian } from '../payouts/payout-places.ts'
-import { answer } from './support/carried.ts'
+import { answer } from './support/rail-payouts.ts'
 
 describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (engine, mode) => {
   test('are those that are configured, routed to, paused or at work, each with what it carries', async () => {

@@ -8,8 +8,8 @@ import { resolveAttentionByOperator } from '../../../src/modules/rails/attention
 import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
 import { executeCall, processOrder } from '../../../src/modules/rails/orders/process-order.ts'
 import { pauseSubmissions, resumeSubmissions, setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
+import { startRailWorker } from '../../../src/modules/rails/orders/rail-worker.ts'
 import { followReport } from '../../../src/modules/rails/orders/receive-reports.ts'
-import { startRailWorker } from '../../../src/modules/rails/orders/worker.ts'
 import { insertRailReport } from '../../../src/modules/rails/repository.ts'
 import { generateSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
 import type { Mode } from '../../../src/operations/context.ts'
@@ -18,8 +18,8 @@ import { payoutBody, startApp } from '../../support/app.ts'
 import { everyEngineAndMode, setAddressKey } from '../../support/modes.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 import { createBank } from './support/bank.ts'
-import { answer } from './support/carried.ts'
 import { sampleOrder } from './support/orders.ts'
+import { answer } from './support/rail-payouts.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 

@@ -7,10 +7,10 @@ import { advanceClock } from '../../../src/modules/rails/orders/advance-clock.ts
 import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
 import { callLimitsOf, executeCall } from '../../../src/modules/rails/orders/process-order.ts'
 import { pauseSubmissions, resumeSubmissions } from '../../../src/modules/rails/orders/rail-routes.ts'
-import { startRailWorker } from '../../../src/modules/rails/orders/worker.ts'
+import { startRailWorker } from '../../../src/modules/rails/orders/rail-worker.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { sampleOrder } from './support/orders.ts'
 
 /** The service with the bank of the sandbox at work, and a wallet with 1,000 USDC. */

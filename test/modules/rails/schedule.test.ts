@@ -4,7 +4,7 @@ import { unavailableDatabase } from '../../../src/database/database.ts'
 import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
 import { beginCall, canBeSubmitted } from '../../../src/modules/rails/orders/claim-order.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/hasten-questions.ts'
+import { hastenQuestions } from '../../../src/modules/rails/orders/poll-orders-now.ts'
 import { maxPollWaits, nextPollAt } from '../../../src/modules/rails/orders/poll-schedule.ts'
 import { executeCall, processOrder } from '../../../src/modules/rails/orders/process-order.ts'
 import { setRoute } from '../../../src/modules/rails/orders/rail-routes.ts'
@@ -18,7 +18,7 @@ import { setAddressKey } from '../../support/modes.ts'
 import { dueTime, wallTime } from '../../support/times.ts'
 import { nobody } from '../payouts/payout-places.ts'
 import { createBank } from './support/bank.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/carried.ts'
+import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 const delays = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour, 24 * hour]

@@ -7,7 +7,7 @@ import { countingStatements } from '../../graphql/support/statements.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { nigerian } from '../payouts/payout-places.ts'
-import { answer, createRailPayout, railOrderOf, report } from './support/carried.ts'
+import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
 describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
   test('is shown of every payout of a page, with its time and its cause', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../../src/core/errors.ts'
-import { stubId } from '../../../src/database/stub-reader.ts'
+import { stubId } from '../../../src/database/stub-database.ts'
 import { documentErrors } from '../../../src/graphql/documents/validate-document.ts'
 import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
 import { listDocuments } from '../../../src/modules/trusted-documents/list-documents.ts'

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
 import { setUpMetrics, setUpWorkerMetrics } from '../../../src/app/metrics-server.ts'
-import { noInstrumentation } from '../../../src/observability/metrics/measure.ts'
+import { noInstrumentation } from '../../../src/observability/metrics/instrumentation.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 

@@ -19,8 +19,8 @@ import {
   startApp,
   walletMethodBody,
 } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
 const walletBody = { currency: 'USDC', description: 'Main', network: 'erc20' }

@@ -7,8 +7,8 @@ import { updateBankPayoutMethod } from '../../../src/modules/payout-methods/upda
 import type { Context, IdempotentResult, Operation } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
+import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
-import { domainErrorOf } from '../../support/refusal-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
 const bank = {

@@ -18,7 +18,7 @@ const forMs = { ci: 2_000, quick: 2_000, long: 120_000 }
 
 /** The clock of a process goes back with the system's, and so do the times of rows, which the list holds otherwise. */
 const goesBack: Change[] = [
-  { file: 'src/core/ids.ts', from: 'latest = Math.max(latest, clock())', to: 'latest = clock()' },
+  { file: 'src/core/ids-and-clock.ts', from: 'latest = Math.max(latest, clock())', to: 'latest = clock()' },
   {
     file: 'src/lists/sequence.ts',
     from: 'latestTime: latestTime < time ? time :',

@@ -5,7 +5,7 @@ import { getNullableType, isLeafType } from 'graphql'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 import { startOptions } from '../../support/start-options.ts'
 import { connections, send } from '../clients.ts'
-import { measureHeld } from '../held.ts'
+import { measureHeld } from '../held-resources.ts'
 import { memoryOf } from '../process-memory.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
@@ -30,7 +30,7 @@ const mostHeapGrowth = 20
 const mostGrowth = 100
 
 const keepsPlans = {
-  file: 'src/graphql/plan/plans.ts',
+  file: 'src/graphql/plan/plan-cache.ts',
   from: 'const defaultMaxMembers = 60_000',
   to: 'const defaultMaxMembers = Number.POSITIVE_INFINITY',
 }

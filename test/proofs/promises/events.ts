@@ -30,13 +30,13 @@ export const proof: Proof = {
 
 const toldLater: Change = {
   file: 'src/modules/outbox/record-event.ts',
-  from: '  return tx.pending.change<Untold | null>(',
+  from: '  return tx.deferred.update<DeferredEvent | null>(',
   to: `  const { db } = arguments[1]
   if (happening.type.startsWith('payout.')) {
-    setTimeout(() => db.write((later) => storeEvents(later, merchantId, { happening, before: null, count: 1 })).catch(() => {}), 50)
+    setTimeout(() => db.write((later) => storeEvents(later, merchantId, { event: happening, previous: null, count: 1 })).catch(() => {}), 50)
     return
   }
-  return tx.pending.change<Untold | null>(`,
+  return tx.deferred.update<DeferredEvent | null>(`,
 }
 
 /** Services beside one another, of which one at a time is killed and started anew. */

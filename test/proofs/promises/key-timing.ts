@@ -23,7 +23,7 @@ const earlyExit: Change = {
   file: 'src/modules/merchants/authenticate.ts',
   from: '  const row = await apiKeyById(service.db, { id })',
   to: `  const row = await apiKeyById(service.db, { id })
-  if (!row) throw new Refusal('INVALID_TOKEN', dummySecretHash)`,
+  if (!row) throw new DomainError('INVALID_TOKEN', dummySecretHash)`,
 }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {

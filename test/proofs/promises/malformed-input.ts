@@ -2,13 +2,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { nonDurableSettings, startPostgresServer } from '../../support/postgres-server.ts'
-import { readBeginning } from '../beginning-of.ts'
 import { changeSource } from '../changed-source.ts'
 import type { DemoService } from '../demo-service.ts'
 import type { GraphqlInput, Things } from '../graphql-inputs.ts'
 import { hostileBytes } from '../hostile-bytes.ts'
 import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { exchange } from '../raw-http.ts'
+import { readBeginning } from '../read-beginning.ts'
 import type { Ids, RestInput } from '../rest-inputs.ts'
 
 export const proof: Proof = {
@@ -29,8 +29,8 @@ const unprotected = [
   },
   {
     file: 'src/core/api/error-message.ts',
-    from: 'fields?.map((fault) => named(fault, names)) ?? null',
-    to: 'fields?.slice(fields.length).map((fault) => named(fault, names)) ?? null',
+    from: 'fields?.map((fault) => renameFieldError(fault, names)) ?? null',
+    to: 'fields?.slice(fields.length).map((fault) => renameFieldError(fault, names)) ?? null',
   },
 ]
 

@@ -37,7 +37,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const queue: Change = {
     file: 'src/database/deadline.ts',
     from: 'export const maxQueuedWrites = 10_000',
-    to: `export const maxQueuedWrites = ${isControl ? 'Infinity' : size.queueLimit}`,
+    to: `export const maxQueuedWrites = ${isControl ? 'Infinity' : size.maxQueuedWrites}`,
   }
   const unlimited = await startMain({ url, changes: [queue] })
   const payouts = await overload(unlimited, { ...size, request: payoutRequest(apiKey), capacity: null })
@@ -52,7 +52,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
 
   const seen = [describe('payouts', payouts), describe('reads', reads)]
   // Payouts wait for those before them, and that is as many as the queue holds; refusing the rest takes up to half of the time.
-  const longestWaitMs = (20_000 * size.queueLimit) / payouts.capacity
+  const longestWaitMs = (20_000 * size.maxQueuedWrites) / payouts.capacity
   const faults = [...faultsOf('payouts', payouts, size), ...faultsOf('reads', reads, size)]
   if (payouts.waitMs > longestWaitMs) faults.push(`payouts wait longer than ${longestWaitMs.toFixed(0)} ms`)
   return { isHeld: faults.length === 0, figure: [...seen, ...faults].join('; ') }

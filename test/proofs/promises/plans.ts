@@ -19,11 +19,11 @@ const documents: Record<Length, number> = { ci: 1_000, quick: 5_000, long: 50_00
 const removed: Readonly<Record<string, Change>> = {
   reason: {
     file: 'src/modules/payouts/graphql.ts',
-    from: "reason: made('String', ['accountNumber', 'bankCode']",
-    to: "reason: made('String', ['bankCode'] as never",
+    from: "reason: computedField('String', ['accountNumber', 'bankCode']",
+    to: "reason: computedField('String', ['bankCode'] as never",
   },
   phone: {
-    file: 'src/graphql/plan/rows.ts',
+    file: 'src/graphql/plan/row-reader.ts',
     from: 'place.at = chosen.names.indexOf(column)',
     to: "place.at = chosen.names.indexOf(column) - (column === 'phone' ? 1 : 0)",
   },
@@ -52,8 +52,8 @@ async function run({ seed, length, folder, isControl }: Run): Promise<Outcome> {
 }
 
 async function compare({ ways, known }: World, seed: number, count: number): Promise<Outcome> {
-  const { randomDocuments: anyDocuments } = await import('../../graphql/support/any-document.ts')
-  const { compareWays } = await import('../../graphql/support/two-ways.ts')
+  const { randomDocuments: anyDocuments } = await import('../../graphql/support/random-documents.ts')
+  const { compareWays } = await import('../../graphql/support/execution-comparison.ts')
   const seen = await compareWays(ways, anyDocuments(randomFrom(seed), known), count)
   const withoutErrors = seen.count - seen.withErrors
   const share = (withoutErrors - seen.unplanned.length) / withoutErrors
@@ -66,8 +66,8 @@ async function compare({ ways, known }: World, seed: number, count: number): Pro
 
 /** Whether anything that was taken away stays unseen, by the documents that ask for it and for nothing else of that. */
 async function showRemoved({ ways, known }: World, seed: number): Promise<Outcome> {
-  const { randomDocuments: anyDocuments } = await import('../../graphql/support/any-document.ts')
-  const { compareWays } = await import('../../graphql/support/two-ways.ts')
+  const { randomDocuments: anyDocuments } = await import('../../graphql/support/random-documents.ts')
+  const { compareWays } = await import('../../graphql/support/execution-comparison.ts')
   const fields = Object.keys(removed)
   const counts: number[] = []
   for (const field of fields) {
@@ -81,7 +81,7 @@ async function showRemoved({ ways, known }: World, seed: number): Promise<Outcom
   return { isHeld: counts.includes(0), figure }
 }
 
-type Document = import('../../graphql/support/two-ways.ts').RequestDocument
+type Document = import('../../graphql/support/execution-comparison.ts').RequestDocument
 type World = Awaited<ReturnType<typeof openWorld>>
 
 /** A database with some of everything, and both ways of asking for it. */
@@ -89,9 +89,9 @@ async function openWorld(url: string) {
   const { openDatabase } = await import('../../../src/database/open-database.ts')
   const { createService } = await import('../../../src/operations/context.ts')
   const { setRate } = await import('../../../src/modules/pricing/rates/set-rate.ts')
-  const { collectKnownValues: whatIsKnown } = await import('../../graphql/support/any-document.ts')
+  const { collectKnownValues: whatIsKnown } = await import('../../graphql/support/random-documents.ts')
   const { seedRichData: fillRichly } = await import('../../graphql/support/rich-world.ts')
-  const { bothWays } = await import('../../graphql/support/two-ways.ts')
+  const { bothWays } = await import('../../graphql/support/execution-comparison.ts')
   const onFatal = (error: unknown) => {
     throw error
   }

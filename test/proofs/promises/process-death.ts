@@ -25,7 +25,7 @@ export const proof: Proof = {
 const answersEarly: Change = {
   file: 'src/database/sqlite/sqlite-writer.ts',
   from: '    if (!group.isOver) commitBatch(group)\n  }',
-  to: `    for (const { outcome, resolve } of group.members) if (outcome && 'result' in outcome) resolve(outcome.result)
+  to: `    for (const { outcome, resolve } of group.writes) if (outcome && 'result' in outcome) resolve(outcome.result)
     setTimeout(commitBatch, 50, group)
   }`,
 }

@@ -46,10 +46,18 @@ const faster: readonly Change[] = [
     from: 'const [second, minute, hour] = [1_000, 60_000, 3_600_000]',
     to: 'const [second, minute, hour] = [5, 50, 300]',
   },
-  { file: 'src/modules/rails/orders/claim-order.ts', from: 'const marginMs = 30_000', to: 'const marginMs = 500' },
+  {
+    file: 'src/modules/rails/orders/claim-order.ts',
+    from: 'const claimMarginMs = 30_000',
+    to: 'const claimMarginMs = 500',
+  },
   { file: 'src/modules/rails/orders/circuit-breaker.ts', from: '[5_000, 5 * 60_000]', to: '[50, 200]' },
   { file: 'src/modules/rails/adapters/http-rail.ts', from: 'wholeMs: 30_000', to: 'wholeMs: 400' },
-  { file: 'src/modules/rails/orders/worker.ts', from: 'const lookEveryMs = 1_000', to: 'const lookEveryMs = 20' },
+  {
+    file: 'src/modules/rails/orders/rail-worker.ts',
+    from: 'const pollIntervalMs = 1_000',
+    to: 'const pollIntervalMs = 20',
+  },
   {
     file: 'src/modules/rails/orders/receive-reports.ts',
     from: 'const unreadAfterMs = 10_000',
@@ -61,7 +69,7 @@ const unknownIsFailed: readonly Change[] = [
   {
     file: 'src/modules/rails/orders/record-answer.ts',
     from: "  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)\n",
-    to: "  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)\n  if (failure) return applyReport(tx, context, { transfer, report: { state: 'REJECTED' }, isAnswer: true })\n",
+    to: "  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)\n  if (failure) return applyReport(tx, context, { railOrder: transfer, report: { state: 'REJECTED' }, isResponse: true })\n",
   },
 ]
 

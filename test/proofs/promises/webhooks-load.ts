@@ -44,8 +44,8 @@ export const proof: Proof = {
 /** Has it looked more often which endpoints are enabled, so that rounds may be short: others use the machine as well. */
 const looksOften: Change = {
   file: 'src/modules/webhooks/dispatcher/dispatcher.ts',
-  from: 'const lookEveryMs = 1_000',
-  to: 'const lookEveryMs = 200',
+  from: 'const pollIntervalMs = 1_000',
+  to: 'const pollIntervalMs = 200',
 }
 
 /** A way to run the service: in so many groups of processes. */

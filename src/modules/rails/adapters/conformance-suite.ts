@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timestamp } from '../../../core/ids.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import { identifier, oneOf, optional, parseInput, positiveAmount, text } from '../../../core/input.ts'
 import { formatAmount } from '../../../core/money/amount.ts'
 import type { Service } from '../../../operations/context.ts'

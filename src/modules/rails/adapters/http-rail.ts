@@ -1,5 +1,5 @@
 import { DomainError } from '../../../core/errors.ts'
-import type { WallClock } from '../../../core/ids.ts'
+import type { WallClock } from '../../../core/ids-and-clock.ts'
 import type { HttpResult, HttpTimeouts } from '../../webhooks/transport/http-exchange.ts'
 import { parseSigner } from '../../webhooks/transport/signing-secrets.ts'
 import { verifySignature } from '../../webhooks/transport/standard-webhooks.ts'

@@ -1,4 +1,4 @@
-import type { WallTime } from '../../../core/ids.ts'
+import type { WallTime } from '../../../core/ids-and-clock.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
 /** A payment to make: what a bank is asked for. `id` is the payout's reference, and the same however often it is asked. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidInput } from '../../../core/errors.ts'
-import { parseUuid } from '../../../core/ids.ts'
+import { parseUuid } from '../../../core/ids-and-clock.ts'
 import { asciiWord, instant, optional, optionalText, parseInput } from '../../../core/input.ts'
 import { parseJsonText } from '../../../core/net/json-text.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'

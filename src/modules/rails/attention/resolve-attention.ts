@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DomainError } from '../../../core/errors.ts'
-import { dueTimeAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import { freeText, oneOf, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult, Mode } from '../../../operations/context.ts'

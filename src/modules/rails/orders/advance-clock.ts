@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
-import { dueTimeAfter, timestamp } from '../../../core/ids.ts'
+import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
 import { hasValue, instant, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { Reader, Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'

@@ -1,4 +1,4 @@
-import { dueTimeAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { settleInTransaction } from '../../payouts/settle-payout.ts'

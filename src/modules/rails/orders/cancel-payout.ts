@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DomainError } from '../../../core/errors.ts'
-import { dueTimeAfter, timestamp } from '../../../core/ids.ts'
+import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
 import { parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'

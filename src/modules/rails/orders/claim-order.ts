@@ -1,5 +1,5 @@
-import type { DueTime } from '../../../core/ids.ts'
-import { dueTimeAfter, timestamp } from '../../../core/ids.ts'
+import type { DueTime } from '../../../core/ids-and-clock.ts'
+import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { merchantWallTime } from '../../../operations/context.ts'
@@ -8,7 +8,7 @@ import type { RailOrder } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
 import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
-import { createPaymentInstruction } from './bank-order.ts'
+import { createPaymentInstruction } from './payment-instruction.ts'
 
 /** What the bank is to be asked, and by what the answer is known to be to this question: `dueAt`. */
 export type ClaimedRailCall = {

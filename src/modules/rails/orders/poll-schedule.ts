@@ -1,5 +1,5 @@
-import type { DueTime } from '../../../core/ids.ts'
-import { dueTimeAfter } from '../../../core/ids.ts'
+import type { DueTime } from '../../../core/ids-and-clock.ts'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Context } from '../../../operations/context.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../../core/errors.ts'
 import { notFound } from '../../../core/errors.ts'
-import { timestamp } from '../../../core/ids.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import { hasValue, notOneOfError, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { RowOf } from '../../../database/tables.ts'
 import type { Service } from '../../../operations/context.ts'

@@ -1,5 +1,5 @@
 import { DomainError, invalidInput } from '../../../core/errors.ts'
-import { parseUuid, timestamp } from '../../../core/ids.ts'
+import { parseUuid, timestamp } from '../../../core/ids-and-clock.ts'
 import type { Context, Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
 import { createMerchantContext } from '../../merchants/sandbox-clock.ts'

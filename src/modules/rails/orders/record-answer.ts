@@ -1,5 +1,5 @@
-import type { DueTime } from '../../../core/ids.ts'
-import { toDueTime } from '../../../core/ids.ts'
+import type { DueTime } from '../../../core/ids-and-clock.ts'
+import { toDueTime } from '../../../core/ids-and-clock.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { settleInTransaction } from '../../payouts/settle-payout.ts'

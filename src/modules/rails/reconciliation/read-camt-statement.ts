@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
-import type { StatementLine } from './statement.ts'
-import { unreadableStatement, validateLine } from './statement.ts'
+import type { StatementLine } from './statement-line.ts'
+import { unreadableStatement, validateLine } from './statement-line.ts'
 
 /** What was read of an entry, or of one of the transactions in it. */
 type CamtTransaction = {

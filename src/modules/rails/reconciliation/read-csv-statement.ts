@@ -2,8 +2,8 @@ import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import type { ReportState } from '../../rail-orders/rail-order.ts'
 import { reportStates } from '../../rail-orders/rail-order.ts'
-import type { StatementLine } from './statement.ts'
-import { unreadableStatement, validateLine } from './statement.ts'
+import type { StatementLine } from './statement-line.ts'
+import { unreadableStatement, validateLine } from './statement-line.ts'
 
 const columnNames = ['id', 'reference', 'amount', 'currency', 'state', 'date'] as const
 type CsvColumn = (typeof columnNames)[number]

@@ -4,8 +4,8 @@ import type { Service } from '../../../operations/context.ts'
 import type { PayoutStatus } from '../../payouts/payout.ts'
 import type { RailOrderState, ReportState } from '../../rail-orders/rail-order.ts'
 import { railOrdersOfRail } from '../repository.ts'
-import type { StatementLine } from './statement.ts'
-import { normalizeDecimal } from './statement.ts'
+import type { StatementLine } from './statement-line.ts'
+import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 

@@ -1,4 +1,4 @@
-import { dueTimeAfter, timestamp } from '../../../core/ids.ts'
+import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
 import type { Service } from '../../../operations/context.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import { buildRequest } from '../transport/build-request.ts'

@@ -1,5 +1,5 @@
-import type { WallTime } from '../../../core/ids.ts'
-import { random as anyNumber } from '../../../core/ids.ts'
+import type { WallTime } from '../../../core/ids-and-clock.ts'
+import { random as anyNumber } from '../../../core/ids-and-clock.ts'
 import type { Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
 import type { EventSubscription } from '../../outbox/event-poller.ts'

@@ -1,5 +1,5 @@
 import { allOrFirstError } from '../../../core/errors.ts'
-import { dueTimeAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Service } from '../../../operations/context.ts'
 import { acquireLease, allLeases, renewLeases } from './repository.ts'
 

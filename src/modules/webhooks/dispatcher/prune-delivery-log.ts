@@ -1,4 +1,4 @@
-import { timestamp } from '../../../core/ids.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import type { Context, Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
 import { findEventSequenceRange } from '../endpoints/list-webhook-deliveries.ts'

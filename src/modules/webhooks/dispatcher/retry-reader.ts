@@ -1,4 +1,4 @@
-import { dueTimeAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Context } from '../../../operations/context.ts'
 import { toEventMessage } from '../../events/event-message.ts'
 import { hydrateEvents } from '../../events/event-payload.ts'

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import type { FieldError } from '../../../core/errors.ts'
-import { dueTimeAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import { hasValue, oneOf, optional, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'

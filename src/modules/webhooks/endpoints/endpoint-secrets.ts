@@ -1,5 +1,5 @@
-import type { WallTime } from '../../../core/ids.ts'
-import { timestamp } from '../../../core/ids.ts'
+import type { WallTime } from '../../../core/ids-and-clock.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import type { SealedSecret } from '../../../database/tables.ts'
 import type { Service } from '../../../operations/context.ts'
 import { generateKeyPair, generateSharedSecret } from '../transport/signing-secrets.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { DomainError, notFound } from '../../../core/errors.ts'
-import { parseUuid } from '../../../core/ids.ts'
+import { parseUuid } from '../../../core/ids-and-clock.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'

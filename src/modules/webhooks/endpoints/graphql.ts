@@ -1,4 +1,4 @@
-import { timestamp } from '../../../core/ids.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import { addConnection, filterType } from '../../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../../graphql/schema/enums.ts'
 import type { ObjectField } from '../../../graphql/schema/fields.ts'

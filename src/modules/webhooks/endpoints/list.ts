@@ -1,4 +1,4 @@
-import { defineList } from '../../../lists/list.ts'
+import { defineList } from '../../../lists/define-list.ts'
 
 /** Where the merchant wants to be told of its events. What signs is not among what is read. */
 export const webhookEndpoints = defineList({

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { DueTime } from '../../../core/ids.ts'
+import type { DueTime } from '../../../core/ids-and-clock.ts'
 import type { Params } from '../../../database/query.ts'
 import {
   acrossMerchants,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timestamp } from '../../../core/ids.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import { optional, parseInput } from '../../../core/input.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'

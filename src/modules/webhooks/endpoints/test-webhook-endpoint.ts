@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { timestamp } from '../../../core/ids.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import { parseInput } from '../../../core/input.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'

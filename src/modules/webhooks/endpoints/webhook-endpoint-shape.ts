@@ -1,4 +1,4 @@
-import { integer, oneOf, plainText, someOf, text, timestamp, uuid } from '../../../rest/forms.ts'
+import { integer, oneOf, plainText, someOf, text, timestamp, uuid } from '../../../rest/json-types.ts'
 import type { ShapeMembers } from '../../../rest/shape.ts'
 import { member, nullable, nullInExample, resource } from '../../../rest/shape.ts'
 import { eventTypes } from '../../outbox/event.ts'

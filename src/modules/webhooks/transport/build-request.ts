@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { WallTime } from '../../../core/ids.ts'
+import type { WallTime } from '../../../core/ids-and-clock.ts'
 import type { WebhookFormat } from './formats.ts'
 import type { EventMessage, WebhookRequest } from './message.ts'
 import type { Signer } from './signing-secrets.ts'

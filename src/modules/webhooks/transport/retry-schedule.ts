@@ -1,5 +1,5 @@
-import type { WallTime } from '../../../core/ids.ts'
-import { wallTimeAfter } from '../../../core/ids.ts'
+import type { WallTime } from '../../../core/ids-and-clock.ts'
+import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 

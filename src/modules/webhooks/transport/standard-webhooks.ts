@@ -1,5 +1,5 @@
 import { createHmac, sign, timingSafeEqual } from 'node:crypto'
-import type { WallTime } from '../../../core/ids.ts'
+import type { WallTime } from '../../../core/ids-and-clock.ts'
 import type { Signer } from './signing-secrets.ts'
 
 /** The headers of Standard Webhooks 1.0.0. */

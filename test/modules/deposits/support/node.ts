@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { createWallClock } from '../../../../src/core/ids.ts'
+import { createWallClock } from '../../../../src/core/ids-and-clock.ts'
 import { createHttpRail } from '../../../../src/modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../../../../src/modules/rails/adapters/rail.ts'
 import type { App } from '../../../support/app.ts'

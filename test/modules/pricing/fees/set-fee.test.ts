@@ -3,7 +3,7 @@ import { fees } from '../../../../src/modules/pricing/fees/fees.ts'
 import { feeInForce } from '../../../../src/modules/pricing/fees/repository.ts'
 import { setFee } from '../../../../src/modules/pricing/fees/set-fee.ts'
 import { everyEngine, startApp } from '../../../support/app.ts'
-import { domainErrorOf } from '../../../support/refusal-of.ts'
+import { domainErrorOf } from '../../../support/domain-error-of.ts'
 import { readStoredRows } from '../../../support/stored.ts'
 
 const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }

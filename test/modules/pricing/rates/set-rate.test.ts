@@ -3,7 +3,7 @@ import { rates } from '../../../../src/modules/pricing/rates/rates.ts'
 import { rateInForce } from '../../../../src/modules/pricing/rates/repository.ts'
 import { setRate } from '../../../../src/modules/pricing/rates/set-rate.ts'
 import { everyEngine, startApp } from '../../../support/app.ts'
-import { domainErrorOf } from '../../../support/refusal-of.ts'
+import { domainErrorOf } from '../../../support/domain-error-of.ts'
 import { readStoredRows } from '../../../support/stored.ts'
 
 const pair = { fromCode: 'USDC', toCode: 'NGN' }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { wallTimeAfter } from '../../../../src/core/ids.ts'
+import { wallTimeAfter } from '../../../../src/core/ids-and-clock.ts'
 import { createCustomer } from '../../../../src/modules/customers/create-customer.ts'
 import { createLeases } from '../../../../src/modules/webhooks/dispatcher/leases.ts'
 import type { Service } from '../../../../src/operations/context.ts'

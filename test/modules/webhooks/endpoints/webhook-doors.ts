@@ -1,6 +1,6 @@
 import type { Mode } from '../../../../src/operations/context.ts'
+import type { ApiName } from '../../../support/api-clients.ts'
 import type { App, Setup } from '../../../support/app.ts'
-import type { ApiName } from '../../../support/doors.ts'
 
 /** Each suite runs in the sandbox on SQLite, and live on all else. */
 export function modeOn(setup: Setup): Mode {

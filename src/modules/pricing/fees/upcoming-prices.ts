@@ -1,4 +1,4 @@
-import { timestamp } from '../../../core/ids.ts'
+import { timestamp } from '../../../core/ids-and-clock.ts'
 import { formatAmount } from '../../../core/money/amount.ts'
 import type { Service } from '../../../operations/context.ts'
 import { assetCodesWithNetworks } from '../../asset-codes/list-asset-codes.ts'

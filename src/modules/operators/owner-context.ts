@@ -1,5 +1,5 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
-import { parseUuid } from '../../core/ids.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../rest/reference.ts'
+import type { JsonSchema } from '../../rest/input-fields.ts'
 
 /** The schemas of a document by their names. */
 export type JsonSchemas = Record<string, JsonSchema>

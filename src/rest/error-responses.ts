@@ -3,7 +3,7 @@ import { formatDomainError } from '../core/api/error-message.ts'
 import { httpStatusByCode } from '../core/api/http-status.ts'
 import type { DomainError, ErrorCode, FieldError } from '../core/errors.ts'
 import { errorCodes, fieldErrorCodes } from '../core/errors.ts'
-import { amount, integer, oneOf, text, withSchema } from './forms.ts'
+import { amount, integer, oneOf, text, withSchema } from './json-types.ts'
 import type { ShapeMembers } from './shape.ts'
 import { constant, listOf, member, optional, resource, shape } from './shape.ts'
 

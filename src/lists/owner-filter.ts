@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseUuid } from '../core/ids.ts'
+import { parseUuid } from '../core/ids-and-clock.ts'
 import { rejectField } from '../core/input.ts'
 
 /** Whose things: everyone's, the merchant's own, or one customer's (ruling 18). */

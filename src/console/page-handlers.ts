@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { httpStatusByCode } from '../core/api/http-status.ts'
 import { DomainError } from '../core/errors.ts'
-import { parseUuid } from '../core/ids.ts'
+import { parseUuid } from '../core/ids-and-clock.ts'
 import { findActionByForm } from '../modules/operators/list-operator-actions.ts'
 import { readOnlyService } from '../modules/operators/record-action.ts'
 import type { Html } from '../server/pages/html.ts'

@@ -13,9 +13,9 @@ import {
 } from 'graphql'
 import { exceededDocumentLimit } from '../../../src/graphql/documents/limits.ts'
 import { sandboxSchema as schema } from '../../../src/server/graphql/schema.ts'
-import type { KnownValues, RandomChoice } from './any-arguments.ts'
-import { namesOfJavaScript, newVariables, randomArguments } from './any-arguments.ts'
-import type { AskOneWay, RequestDocument } from './two-ways.ts'
+import type { AskOneWay, RequestDocument } from './execution-comparison.ts'
+import type { KnownValues, RandomChoice } from './random-arguments.ts'
+import { namesOfJavaScript, newVariables, randomArguments } from './random-arguments.ts'
 
 /** Asks for what documents can name: every id, and cursors of every list. */
 export async function collectKnownValues(ask: AskOneWay, idempotencyKeys: readonly string[]): Promise<KnownValues> {

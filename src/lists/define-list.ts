@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notFound } from '../core/errors.ts'
-import { parseUuid } from '../core/ids.ts'
+import { parseUuid } from '../core/ids-and-clock.ts'
 import { createdRangeFields, limit, page, parseInput } from '../core/input.ts'
 import type { ProjectedRow, Projection } from '../database/projection.ts'
 import { createProjection } from '../database/projection.ts'
@@ -14,14 +14,20 @@ import type { DeclaredList, ListContext, ListDeclaration } from './declaration.t
 import { declaredLists } from './declared-lists.ts'
 import type { FilterFields, FilterValues } from './filters.ts'
 import { filterSchemas } from './filters.ts'
+import { readPage } from './list-pages.ts'
+import type { ConditionValues } from './list-queries.ts'
+import { buildListQueries } from './list-queries.ts'
+import type { ParentFilter } from './list-slices.ts'
+import {
+  createParentSlicesReader,
+  createSliceParser,
+  parentColumns,
+  readListSlice,
+  sequenceColumns,
+} from './list-slices.ts'
 import type { Page } from './page.ts'
-import { readPage } from './pages.ts'
-import type { ConditionValues } from './queries.ts'
-import { buildListQueries } from './queries.ts'
 import type { Slice } from './slice.ts'
 import { sliceFields } from './slice.ts'
-import type { ParentFilter } from './slices.ts'
-import { createParentSlicesReader, createSliceParser, parentColumns, readListSlice, sequenceColumns } from './slices.ts'
 import type { SequenceSpan } from './time-range.ts'
 import { countedListsOfRow } from './totals.ts'
 

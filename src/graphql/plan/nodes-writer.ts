@@ -4,7 +4,7 @@ import { nodeCandidatesOf, nodeSources } from '../schema/node.ts'
 import { argumentsReader } from './arguments.ts'
 import type { FieldWriter, PlannedField } from './planning.ts'
 import type { PlanRun, WriteLevel } from './runtime.ts'
-import { wrapWriter, writerByType } from './value.ts'
+import { wrapWriter, writerByType } from './value-writers.ts'
 
 type LoadedNode = { readonly type: string; readonly row: unknown }
 

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import { createPlanCache } from '../plan/plans.ts'
+import { createPlanCache } from '../plan/plan-cache.ts'
 import type { PreparedDocument, RequestErrors } from './prepare-document.ts'
 import { prepareDocument } from './prepare-document.ts'
 

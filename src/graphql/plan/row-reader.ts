@@ -1,5 +1,5 @@
 import type { Projection } from '../../database/projection.ts'
-import type { ColumnNeeds } from '../../lists/list.ts'
+import type { ColumnNeeds } from '../../lists/define-list.ts'
 import type { NodeList } from '../schema/loader.ts'
 
 /** Where a value stands in a row: its place among the chosen columns, or its name in a whole row. */

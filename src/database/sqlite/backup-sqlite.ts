@@ -2,7 +2,7 @@ import { existsSync, linkSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import type { OnProgress } from '../database.ts'
-import { createPrivateFile, fsyncPath } from '../owned-file.ts'
+import { createPrivateFile, fsyncPath } from '../private-file.ts'
 import { findIntegrityErrors } from './self-check-sqlite.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 

@@ -4,8 +4,8 @@ import { createEngine } from '../../../src/graphql/execution/engine.ts'
 import { executeRequest, serializeResult } from '../../../src/graphql/execution/execute.ts'
 import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import type { Service } from '../../../src/operations/context.ts'
+import { responseHeadOf } from '../../../src/server/graphql/response-head.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
-import { responseHeadOf } from '../../../src/server/graphql/status.ts'
 
 /** What a client sends. */
 export type RequestDocument = {

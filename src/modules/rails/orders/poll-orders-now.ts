@@ -1,4 +1,4 @@
-import { dueTimeAfter } from '../../../core/ids.ts'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Context } from '../../../operations/context.ts'
 import { pollRailOrdersNow } from '../repository.ts'
 

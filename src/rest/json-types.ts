@@ -1,7 +1,7 @@
 import type { Amount } from '../core/money/amount.ts'
 import { formatAmount } from '../core/money/amount.ts'
-import { escapeJsonString } from '../core/net/escaped.ts'
-import type { JsonSchema } from './reference.ts'
+import { escapeJsonString } from '../core/net/escape-json.ts'
+import type { JsonSchema } from './input-fields.ts'
 
 /** A kind of value in answers: what its schema says, and how it is written. */
 export type JsonType<Value> = {

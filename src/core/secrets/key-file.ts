@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { unavailable } from '../errors.ts'
-import { keyFormat, parseKeys } from './read-keys.ts'
+import { keyFormat, parseKeys } from './parse-keys.ts'
 import type { Secrets } from './secrets.ts'
 import { createSecrets, keyBytes } from './secrets.ts'
 
