@@ -121,7 +121,7 @@ export const modules: readonly Module[] = [
       'test/lists/*.test.ts',
       'test/graphql/connections.test.ts',
       'test/modules/operators/list-across-merchants.test.ts',
-      'test/{fees,rates}/*.test.ts',
+      'test/modules/pricing/**/*.test.ts',
       'test/rest/lists.test.ts',
     ],
     target: 85,
@@ -147,8 +147,8 @@ export const modules: readonly Module[] = [
   {
     name: 'database',
     source: [
-      'src/database/{chosen-columns,customer-tables,deadline,one-customer,pending,query,scope}.ts',
-      'src/database/sqlite/{commit-watch,compile-for-sqlite,epoch,sqlite-connection,sqlite-reader,sqlite-writer}.ts',
+      'src/database/{customer-scope,customer-tables,deadline,deferred-writes,merchant-scope,projection,query}.ts',
+      'src/database/sqlite/{commit-watch,compile-for-sqlite,sqlite-connection,sqlite-reader,sqlite-writer,writer-epoch}.ts',
     ],
     tests: [
       'test/modules/client-tokens/{client-tokens,events,every-table,scopes}.test.ts',
@@ -164,7 +164,7 @@ export const modules: readonly Module[] = [
   {
     name: 'database-postgres',
     source: [
-      'src/database/postgres/{batch,compile-for-postgres,lanes,postgres-connection,postgres-errors}.ts',
+      'src/database/postgres/{compile-for-postgres,pipeline,postgres-connection,postgres-errors,write-batcher}.ts',
       'src/database/postgres/{postgres-reader,postgres-writer,row-security,transaction,values}.ts',
     ],
     tests: [
@@ -176,7 +176,11 @@ export const modules: readonly Module[] = [
   },
   {
     name: 'graphql',
-    source: ['src/graphql/{connection,cost,limits,precheck,variables}.ts', 'src/graphql/plan/*.ts'],
+    source: [
+      'src/graphql/documents/{cost,limits,precheck,variables}.ts',
+      'src/graphql/plan/*.ts',
+      'src/graphql/schema/connection.ts',
+    ],
     tests: [
       'test/graphql/{asked-once,connections,cost,kept-plans,limits,nodes,plan-values,plans,prechecks,variables}.test.ts',
     ],
@@ -184,7 +188,10 @@ export const modules: readonly Module[] = [
   },
   {
     name: 'server',
-    source: ['src/server/{admission,graphql-sse,held-streams,json-body,rate-limit,request-head,turn}.ts'],
+    source: [
+      'src/server/graphql/{sse,stream-limiter}.ts',
+      'src/server/http/{admission,json-body,rate-limit,response-flush,validate-head}.ts',
+    ],
     tests: [
       'test/app/workers/rate-limit.test.ts',
       'test/modules/client-tokens/limits.test.ts',
