@@ -216,7 +216,7 @@ export type RestoreOptions = {
 }
 
 /** Where a backup is now, a file or a database of a server, and where what was there before is kept; `null` where nothing was. */
-export type RestoreResult = { readonly location: string; readonly previousLocation: string | null }
+export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
 /** What to do where a database was expected and there is none. */
 export const missingDatabaseAdvice =

@@ -49,7 +49,7 @@ export async function restorePostgres({
       })
       throw error
     }
-    return { location: place.name, previousLocation: null }
+    return { file: place.name, kept: null }
   } finally {
     await client.end().catch(() => {})
   }

@@ -78,7 +78,7 @@ function moveIntoPlace(
     linkSync(copy, path)
   }
   fsyncPath(dirname(path))
-  return { location: path, previousLocation: kept }
+  return { file: path, kept: kept }
 }
 
 /** Holds that nobody works on the database, nor would miss it. */

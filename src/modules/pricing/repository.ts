@@ -29,7 +29,7 @@ type EffectiveSpan = { readonly start: string; readonly end: string }
  *
  * @param inForceWithin asks for the pair's rows in force in a span, the latest first
  */
-export function queryInForceAt<Asked extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
+export function buildInForceQuery<Asked extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: (db: Reader, asked: Asked) => MaybePromise<readonly Row[]>,
 ): (db: Reader, asked: Omit<Asked, keyof EffectiveSpan> & { readonly at: string }) => MaybePromise<Row | null> {
   return (db, { at, ...pair }) => {
@@ -41,7 +41,7 @@ export function queryInForceAt<Asked extends EffectiveSpan, Row extends { readon
 }
 
 /** Builds the queries of a table whose columns of codes are `one` and `other`. */
-export function effectiveDatedQueries<Table extends EffectiveDatedTable, Code extends keyof RowOf<Table> & string>(
+export function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code extends keyof RowOf<Table> & string>(
   table: Table,
   one: Code,
   other: Code,

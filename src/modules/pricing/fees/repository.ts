@@ -1,7 +1,7 @@
 import { insertRow, sharedQuery } from '../../../database/query.ts'
-import { effectiveDatedQueries, queryInForceAt } from '../repository.ts'
+import { buildEffectiveDatedQueries, buildInForceQuery } from '../repository.ts'
 
-const { inForceWithin, ...queries } = effectiveDatedQueries('fees', 'assetCode', 'recipientCurrency')
+const { inForceWithin, ...queries } = buildEffectiveDatedQueries('fees', 'assetCode', 'recipientCurrency')
 
 /** A pair's fees from a time on, all that were ever set, and what cancels one. */
 export const { rowsFrom: feesEffectiveFrom, allRows: allFees, setCancelled: setFeeCancelled } = queries
@@ -9,4 +9,4 @@ export const { rowsFrom: feesEffectiveFrom, allRows: allFees, setCancelled: setF
 export const insertFee = insertRow('fees')
 
 /** The fee in force at `at`; `null` where none was ever set. */
-export const feeInForce = queryInForceAt(sharedQuery(inForceWithin))
+export const feeInForce = buildInForceQuery(sharedQuery(inForceWithin))
