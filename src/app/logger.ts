@@ -1,7 +1,7 @@
 import type { DestinationStream, Logger } from 'pino'
 import { pino } from 'pino'
 import { systemTimestamp } from '../core/ids-and-clock.ts'
-import type { AccessLog } from '../server/http/access-log.ts'
+import type { AccessLog } from '../server/http/request-lifecycle.ts'
 import type { Config } from './config.ts'
 
 /** Lines that a stalled reader leaves in memory; beyond it they are dropped, because payouts matter more than their log. */

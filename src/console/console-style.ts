@@ -1,4 +1,4 @@
-import { pageStyle } from '../server/pages/page-style.ts'
+import { pageStyle } from '../server/pages/page-layout.ts'
 
 /** The looks of the console: dense, and calm until something needs a person. */
 export const consoleStyle = `${pageStyle}

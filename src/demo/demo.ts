@@ -19,7 +19,7 @@ import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webhook-endpoint.ts'
 import type { Context, Service } from '../operations/context.ts'
 import { createContext, createService } from '../operations/context.ts'
-import { receiverPath } from '../server/rest/sandbox-receiver.ts'
+import { receiverPath } from '../server/rest/service-endpoints.ts'
 import { bankMethods, customers, fees, payouts, rates, walletMethods, wallets } from './demo-data.ts'
 
 /** The demo merchant's key: the same everywhere, so that examples work when pasted. Live mode refuses it. */

@@ -1,4 +1,4 @@
-/** A schema of JSON Schema 2020-12, which is what OpenAPI 3.1 has, of the keywords that are used here. */
+/** JSON Schema 2020-12, the dialect of OpenAPI 3.1, with the keywords that are used here. */
 export type JsonSchema = {
   readonly $ref?: string
   readonly title?: string
@@ -23,29 +23,42 @@ export type JsonSchema = {
 }
 
 /**
- * A field of an input: a sentence, or more of its schema besides; with its name on the wire, where that is not its own in snake
- * case, and with what makes the operation's value of what callers write, where that differs.
+ * Describes an input field, by a description or more of its schema. `name` is its wire name, by default in snake case; `read`
+ * converts the wire value to the operation's.
  */
 export type RestInputField = string | RestInputFieldOptions
 type RestInputFieldOptions = JsonSchema & {
   readonly description: string
   readonly name?: string
-  readonly read?: (given: unknown) => unknown
-  /** Whether a JSON number is taken too: the operation gets its text, digit by digit. */
+  readonly read?: (value: unknown) => unknown
+  /** Accepts a JSON number too, and passes its literal text, so that no digit is lost. */
   readonly acceptsNumber?: true
 }
 
-/** All fields of an input: one that is not among them, or among them and not in the input, does not compile. */
+/** Describes all fields of an input; a missing one does not compile. */
 export type RestInputFields<Input> = { readonly [Field in keyof Required<Input>]: RestInputField }
 
-/** What is said of an endpoint that the contract does not have. */
+/** A sentence in the description of every endpoint that the contract lacks. */
 export const notInContract = 'It is an addition to the contract.'
 
-/** The form of a field that takes an id. */
 export const idField = (description: string) => ({ format: 'uuid', description })
 
-/** The same where it may be empty, which means that it is left out. */
+/** An id that may be empty, which means that it is absent. */
 export const idOrEmptyField = (description: string) => ({
   anyOf: [{ type: 'string', format: 'uuid' }, { type: 'string', maxLength: 0 }, { type: 'null' }],
   description,
 })
+
+/** The limits of `x-ignored-fields`, which helps people to find a field without effect. */
+const [maxIgnoredNames, maxNameLength] = [10, 40]
+
+/** Stands for names that are omitted: a body may have thousands, with any characters. */
+const omittedNamesMark = '*'
+
+const safeNamePattern = new RegExp(`^[\\w.-]{1,${maxNameLength}}$`)
+
+/** Returns the value of `x-ignored-fields` (ruling 103). Only letters, digits and `. _ -` get into the header. */
+export function ignoredFieldsHeader(names: readonly string[]): string {
+  const listed = names.filter((name) => safeNamePattern.test(name)).slice(0, maxIgnoredNames)
+  return (listed.length < names.length ? [...listed, omittedNamesMark] : listed).join(', ')
+}

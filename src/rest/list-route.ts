@@ -14,7 +14,6 @@ import { get } from './route.ts'
 import type { ShapeMembers } from './shape.ts'
 import { member, shape } from './shape.ts'
 
-/** A list, as far as its endpoint needs it. */
 type PaginatedList<Row> = {
   readonly filters: FilterFields
   readonly pageSize: number
@@ -23,25 +22,25 @@ type PaginatedList<Row> = {
 }
 
 type ListRouteOptions<Row> = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'example'> & {
-  /** The fields that it takes besides, and what it refuses with for them. */
+  /** Input fields in addition to the filters, and error codes of these. */
   readonly fields?: Readonly<Record<string, RestInputField>>
   readonly errors?: readonly ErrorCode[]
-  /** A sentence for each filter by time, where it has them. */
+  /** Descriptions of the filters by time, if the list has them. */
   readonly timeDescriptions?: { readonly [Field in keyof typeof createdRangeFields]: string }
-  /** The sentence of the answer, where it has one, by what is asked for. */
+  /** The message of the response, by the filtered owner. */
   readonly message?: { readonly of: (input: { readonly owner?: OwnerFilter }) => string; readonly example: string }
   readonly rows: JsonType<readonly Row[]>
-  /** What is said of the page beside its numbers. */
+  /** Additional members of `pagination`. */
   readonly pagination?: ShapeMembers<Page<unknown>>
 }
 
 type ListResponse<Row> = Page<Row> & { readonly message?: string }
 
-/** The endpoint that lists rows page by page, with the filters that the list shows at this door. */
+/** Declares the endpoint of a list, with numbered pages and the filters that the list declares for REST. */
 export function listRoute<Row>(
   path: string,
   { filters, pageSize, PageInput, page }: PaginatedList<Row>,
-  { rows, message, pagination, fields, timeDescriptions: times, ...options }: ListRouteOptions<Row>,
+  { rows, message, pagination, fields, timeDescriptions, ...options }: ListRouteOptions<Row>,
 ): Route {
   const endpoint: RestEndpoint<z.ZodType, ListResponse<Row>> = {
     input: PageInput,
@@ -50,58 +49,64 @@ export function listRoute<Row>(
       : (page as RestEndpoint<z.ZodType, ListResponse<Row>>['operation']),
     errors: [],
     ...options,
-    fields: { ...fields, ...filterInputFields(filters), ...timeInputFields(times), ...pageInputFields(pageSize) },
+    fields: {
+      ...fields,
+      ...filterInputFields(filters),
+      ...timeInputFields(timeDescriptions),
+      ...pageInputFields(pageSize),
+    },
     response: {
       ...(message && {
         message: member(
           ({ message = '' }: ListResponse<Row>) => message,
-          text('A sentence for people.', message.example),
+          text('A message for people.', message.example),
         ),
       }),
       data: member(({ items }) => items, rows),
-      pagination: shape('Where the page stands in the list.', { ...paginationMembers, ...pagination }),
+      pagination: shape('The position of the page in the list.', { ...paginationMembers, ...pagination }),
     },
   }
   return get(path, endpoint)
 }
 
-/** The pagination object that every list has (contract 4). */
+/** The members of `pagination` in every list (contract 4). */
 const paginationMembers: ShapeMembers<Page<unknown>> = {
-  total: member(({ total }) => total, integer('How many the whole list has.', 1)),
-  page: member(({ page }) => page, integer('Which page this is, counted from 1.', 1)),
-  limit: member(({ limit }) => limit, integer('How many a page has at most.', 20)),
-  totalPages: member(totalPages, integer('How many pages there are; 0 for an empty list.', 1)),
+  total: member(({ total }) => total, integer('The number of rows in the whole list.', 1)),
+  page: member(({ page }) => page, integer('The number of this page, from 1.', 1)),
+  limit: member(({ limit }) => limit, integer('The maximum number of rows in a page.', 20)),
+  totalPages: member(totalPages, integer('The number of pages; 0 for an empty list.', 1)),
 }
 
-/** Which pages there are beside the one that is shown. */
 export const adjacentPageMembers: ShapeMembers<Page<unknown>> = {
-  hasNextPage: member((page) => page.page < totalPages(page), boolean('Whether a page follows.', false)),
-  hasPreviousPage: member(({ page }) => page > 1, boolean('Whether a page comes before.', false)),
+  hasNextPage: member((page) => page.page < totalPages(page), boolean('Whether there is a next page.', false)),
+  hasPreviousPage: member(({ page }) => page > 1, boolean('Whether there is a previous page.', false)),
 }
 
 function filterInputFields(filters: FilterFields): Record<string, RestInputField> {
-  const shown = Object.entries(filters).flatMap(([field, { kind, description, rest }]) => {
+  const fields = Object.entries(filters).flatMap(([field, { kind, description, rest }]) => {
     if (rest === null) return []
-    const said = { description, ...rest }
-    return [[field, kind === 'owner' ? { ...ownerField, ...said } : said] as const]
+    return [[field, { ...(kind === 'owner' && ownerField), description, ...rest }] as const]
   })
-  return Object.fromEntries(shown)
+  return Object.fromEntries(fields)
 }
 
-function timeInputFields(times: ListRouteOptions<never>['timeDescriptions']): Record<string, RestInputField> {
-  const said = Object.entries(times ?? {}).map(([field, description]) => [field, { format: 'date-time', description }])
-  return Object.fromEntries(said)
+function timeInputFields(descriptions: ListRouteOptions<never>['timeDescriptions']): Record<string, RestInputField> {
+  const fields = Object.entries(descriptions ?? {}).map(([field, description]) => [
+    field,
+    { format: 'date-time', description },
+  ])
+  return Object.fromEntries(fields)
 }
 
 function pageInputFields(pageSize: number) {
   const number = { type: 'integer', minimum: 1 }
   return {
-    page: { ...number, default: 1, description: 'Which page, counted from 1.' },
-    limit: { ...number, maximum: 100, default: pageSize, description: 'How many a page has at most.' },
+    page: { ...number, default: 1, description: 'The number of the page, from 1.' },
+    limit: { ...number, maximum: 100, default: pageSize, description: 'The maximum number of rows in a page.' },
   }
 }
 
-/** How a query spells whose: absent or empty for all, `null` for the merchant's own, else a customer (ruling 18). */
+/** The filter by owner: absent or empty for all, `null` for the merchant, or the id of a customer (ruling 18). */
 const ownerField = {
   name: 'customer_id',
   anyOf: [{ type: 'string', format: 'uuid' }, { enum: ['null', ''] }],

@@ -11,68 +11,66 @@ import type { JsonSchema, RestInputField, RestInputFields } from './input-fields
 import type { Shape, ShapeMember } from './shape.ts'
 import { constant, shape } from './shape.ts'
 
-/** What an endpoint is beside its method and path: an operation, what it takes and answers, and what is said of all that. */
+/** The declaration of an endpoint: its operation, request, response and documentation. */
 export type RestEndpoint<Schema extends z.ZodType, Result, Answered = Result> = {
-  /** The name that programs know it by. */
+  /** The operation id of OpenAPI. */
   readonly name: string
-  /** What it does, in a few words. */
   readonly title: string
   readonly description: string
-  /** The operation's own schema of its input, or what of it the endpoint takes. */
+  /** The operation's input schema, or the part that the endpoint accepts. */
   readonly input: Schema
   readonly operation: Operation<z.input<Schema>, Answered>
   readonly fields: RestInputFields<z.input<Schema>>
-  /** An input that is answered with success. */
+  /** An input with a successful response. */
   readonly example: Partial<z.input<Schema>>
-  /** What the operation itself can refuse with, beside what the door does for every endpoint of its method. */
+  /** Error codes of the operation, without those that every endpoint of the method can return. */
   readonly errors: readonly ErrorCode[]
   readonly response: ResponseMembers<Result>
-  /** Whether the answer to such an input may be held until something happens: then it counts among the merchant's streams. */
+  /** Whether the response to this input may wait for an event; it then counts among the merchant's streams. */
   readonly isLongPoll?: (input: z.input<Schema>) => boolean
 }
 
-/** Fields that an input does not have are none. */
+/** Makes a field that the input lacks a compile error. */
 type ExactFields<Input, Fields> = Fields & { readonly [Field in Exclude<keyof Fields, keyof Input>]: never }
 
-/** What is answered besides `status`, in this order (ruling 1). */
+/** The members of the response after `status`, in this order (ruling 1). */
 type ResponseMembers<Result> = { readonly [Part in 'message' | 'data' | 'pagination']?: ShapeMember<Result> }
 
-/** One endpoint: `path` in Fastify's syntax, `status` that of a success. */
+/** An endpoint; `path` in Fastify's syntax, `status` of a successful response. */
 export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'description' | 'errors'> & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly status: 200 | 201
   readonly schema: z.ZodType
   readonly example: Readonly<Record<string, unknown>>
-  /** The wire name of each field of the input. */
+  /** Wire names by input field. */
   readonly names: FieldNames
   readonly fields: readonly RouteField[]
-  /** The wire names of the fields that the query or body carries; the others are in the path. */
+  /** Wire names of the fields in the query or body; the others are in the path. */
   readonly payloadNames: ReadonlySet<string>
-  /** The same, each by its folded spelling. */
+  /** The same by `foldName`. */
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
-  /** The operation that it has performed, where it writes. */
+  /** The operation of a write; `null` for a read. */
   readonly writeOperation: Operation<never, IdempotentResult<unknown>> | null
   readonly response: Shape<unknown>
-  /** The media types that it answers in where that is a file, in the place of JSON; its result is a `Download` then. */
+  /** The media types of a download, whose result is a `Download`; `null` for JSON. */
   readonly types: readonly string[] | null
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
 }
 
-/** A file that is written while it is read: its media type, what to call it, and its text, some at a time. */
+/** A streamed file: media type, file name and text chunks. */
 export type Download = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
-/** The endpoints of a noun, under the heading by which they are read about. */
+/** The endpoints of a noun, under one heading of the API reference. */
 export type RouteGroup = { readonly name: string; readonly description: string; readonly routes: readonly Route[] }
 
-/** A field of the input: its name there and on the wire, what is said of it beyond its schema, and what reads its value. */
 type RouteField = ReturnType<typeof toRouteField>
 
-/** Creations answer 201, but for payouts: the contract does not say, and the service that it describes does so (ruling 1). */
+/** Creations return 201, except payouts: the contract is silent, and the service that it describes does so (ruling 1). */
 const createdStatus = 201
 
-/** An endpoint that reads, which it does here. */
+/** Declares an endpoint that reads. Its operation runs in this process. */
 export function get<Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   { operation, ...endpoint }: RestEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
@@ -84,7 +82,7 @@ export function get<Schema extends z.ZodType, Result, Fields extends RestInputFi
   return createRoute({ method: 'GET', status: 200, path, run, writeOperation: null }, endpoint)
 }
 
-/** An endpoint that answers with a file, of one of some media types. */
+/** Declares an endpoint that returns a file in one of several media types. */
 export function download<Schema extends z.ZodType, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   {
@@ -112,47 +110,47 @@ const createWriteRouteBuilder =
   }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)
-/** A POST that makes nothing of its own, or a payout. */
+/** A POST that creates no resource, or creates a payout. */
 export const postAction = createWriteRouteBuilder('POST', 200)
 export const put = createWriteRouteBuilder('PUT', 200)
 export const remove = createWriteRouteBuilder('DELETE', 200)
 
-/** The operation itself parses what it is given, so an input that does not fit its type is refused there. */
+/** Erases the input type: the operation parses its input, and rejects an invalid one. */
 function createRoute<Schema extends z.ZodType, Result>(
   { path, ...own }: Pick<Route, 'method' | 'status' | 'path' | 'run' | 'writeOperation'>,
-  { input, fields, response: answer, isLongPoll: isHeld, ...endpoint }: Omit<RestEndpoint<Schema, Result>, 'operation'>,
+  { input, fields, response, isLongPoll, ...endpoint }: Omit<RestEndpoint<Schema, Result>, 'operation'>,
 ): Route {
-  const all = Object.entries<RestInputField>(fields).map(([field, said]) => toRouteField(field, said))
-  const carried = all.map(({ wire }) => wire).filter((wire) => !path.includes(`:${wire}`))
+  const all = Object.entries<RestInputField>(fields).map(([field, options]) => toRouteField(field, options))
+  const payloadNames = all.map(({ wire }) => wire).filter((wire) => !path.includes(`:${wire}`))
   return {
     ...endpoint,
     ...own,
     path,
     schema: input,
     types: null,
-    isLongPoll: (isHeld as Route['isLongPoll'] | undefined) ?? (() => false),
+    isLongPoll: (isLongPoll as Route['isLongPoll'] | undefined) ?? (() => false),
     names: Object.fromEntries(all.map(({ field, wire }) => [field, wire])),
     fields: all,
-    payloadNames: new Set(carried),
-    namesByFoldedSpelling: new Map(carried.map((wire) => [foldName(wire), wire])),
-    response: shape('The answer.', {
-      status: constant('Says that it is a success.', 'success'),
-      ...answer,
+    payloadNames: new Set(payloadNames),
+    namesByFoldedSpelling: new Map(payloadNames.map((wire) => [foldName(wire), wire])),
+    response: shape('The response.', {
+      status: constant('Marks a success.', 'success'),
+      ...response,
     }) as Shape<unknown>,
   }
 }
 
-function toRouteField(field: string, given: RestInputField) {
-  const special = typeof given === 'string' ? { description: given } : given
-  const { name: wire = snakeCase(field), read = identity, acceptsNumber: takesNumber = false, ...said } = special
-  return { field, wire, read, takesNumber, said: said as JsonSchema }
+function toRouteField(field: string, input: RestInputField) {
+  const options = typeof input === 'string' ? { description: input } : input
+  const { name: wire = snakeCase(field), read = identity, acceptsNumber = false, ...schema } = options
+  return { field, wire, read, acceptsNumber, schema: schema as JsonSchema }
 }
 
-function identity(given: unknown): unknown {
-  return given
+function identity(value: unknown): unknown {
+  return value
 }
 
-/** What an HTTP request carries, as the host parsed it. */
+/** The parsed parts of an HTTP request. */
 export type RequestParts = {
   readonly params: unknown
   readonly query: unknown
@@ -161,20 +159,20 @@ export type RequestParts = {
 }
 
 /**
- * The operation's input: fields in the path from there, the others from the query of a GET and the body of anything else.
+ * Maps the wire's fields to the operation's input, from the path, and from the query of a GET or the body of other methods.
  *
- * Unknown names are ignored, except in a body one that is a known name in another spelling: ignoring `customerId` would
- * act for the wrong owner (ruling 13). Those of a body are named to the caller, whatever the answer will be (ruling 103).
+ * Ignores unknown names, but rejects a known name of the body in another spelling: ignoring `customerId` would act for the wrong
+ * owner (ruling 13). The response names the ignored names of a body, even if it is an error (ruling 103).
  *
- * @param doorFaults what is wrong with the request beside its fields, to be reported with the rest
- * @param onIgnored is called before anything is thrown, where a body has names that are ignored
- * @throws Refusal INVALID_INPUT for such a name, for a query parameter given twice, and for a body that is no object;
- *   with them whatever else is wrong with the input in itself, so that all is reported at once (ruling 3)
+ * @param headerErrors invalid headers, to be reported together with the fields
+ * @param onIgnored called with the ignored names of a body, before anything is thrown
+ * @throws DomainError INVALID_INPUT for a misspelt name, a repeated query parameter, and a body that is not an object, together
+ *   with all other invalid fields (ruling 3)
  */
 export function unpackInput(
   route: Route,
   { params, query, body, bodyText }: RequestParts,
-  { doorFaults, onIgnored }: { doorFaults: readonly FieldError[]; onIgnored: (names: readonly string[]) => void },
+  { headerErrors, onIgnored }: { headerErrors: readonly FieldError[]; onIgnored: (names: readonly string[]) => void },
 ): Record<string, unknown> {
   const { method, schema, fields, names } = route
   const isQuery = method === 'GET'
@@ -182,29 +180,29 @@ export function unpackInput(
   const inPath = asRecord(params)
 
   const input: Record<string, unknown> = {}
-  for (const { field, wire, read, takesNumber } of fields) {
+  for (const { field, wire, read, acceptsNumber } of fields) {
     const from = Object.hasOwn(inPath, wire) ? inPath : source
     if (!Object.hasOwn(from, wire)) continue
-    const given = from[wire]
-    const isLiteral = takesNumber && typeof given === 'number' && bodyText !== null
-    input[field] = isLiteral ? numberLiteral(bodyText, wire) : read(given)
+    const value = from[wire]
+    const isLiteral = acceptsNumber && typeof value === 'number' && bodyText !== null
+    input[field] = isLiteral ? numberLiteral(bodyText, wire) : read(value)
   }
-  const faultsOfNames = isQuery ? repeatedParameters(route, source) : unknownFields(route, source, onIgnored)
-  const faults = [...doorFaults, ...faultsOfNames]
-  if (faults.length > 0) throw invalidInput([...faults, ...findOtherFieldErrors(schema, input, { names, faults })])
+  const nameErrors = isQuery ? repeatedParameters(route, source) : unknownFields(route, source, onIgnored)
+  const errors = [...headerErrors, ...nameErrors]
+  if (errors.length > 0) throw invalidInput([...errors, ...findOtherFieldErrors(schema, input, { names, errors })])
   return input
 }
 
-/** What else is wrong, in the caller's names, but not that a field is missing which is there under another spelling. */
+/** Finds other invalid fields, by wire name, without those that are missing because their name is misspelt. */
 function findOtherFieldErrors(
   schema: z.ZodType,
   input: object,
-  { names, faults }: { names: FieldNames; faults: readonly FieldError[] },
+  { names, errors }: { names: FieldNames; errors: readonly FieldError[] },
 ): FieldError[] {
-  const spelt = faults.map(({ field }) => foldName(field))
+  const reported = errors.map(({ field }) => foldName(field))
   return findFieldErrors(schema, input)
-    .map((fault) => ({ ...fault, field: externalFieldName(fault.field, names) }))
-    .filter(({ field }) => !spelt.includes(foldName(field)))
+    .map((error) => ({ ...error, field: externalFieldName(error.field, names) }))
+    .filter(({ field }) => !reported.includes(foldName(field)))
 }
 
 function bodyFields(body: unknown): Record<string, unknown> {
@@ -217,32 +215,32 @@ function asRecord(value: unknown): Record<string, unknown> {
   return (value ?? {}) as Record<string, unknown>
 }
 
-function repeatedParameters({ payloadNames: carried }: Route, query: Record<string, unknown>): FieldError[] {
-  return [...carried]
+function repeatedParameters({ payloadNames }: Route, query: Record<string, unknown>): FieldError[] {
+  return [...payloadNames]
     .filter((wire) => Array.isArray(query[wire]))
     .map((wire) => ({ field: wire, code: 'INVALID_PARAMETER', message: 'must be given once' }))
 }
 
-/** What is misspelt; the other names that are not known are passed to `onIgnored`. */
+/** Returns an error for each misspelt name, and passes all other unknown names to `onIgnored`. */
 function unknownFields(
-  { payloadNames: carried, namesByFoldedSpelling: spellings }: Route,
+  { payloadNames, namesByFoldedSpelling }: Route,
   body: Record<string, unknown>,
   onIgnored: (names: readonly string[]) => void,
 ): FieldError[] {
-  const faults: FieldError[] = []
+  const errors: FieldError[] = []
   const ignored: string[] = []
   for (const key of Object.keys(body)) {
-    // Asked first, because folding takes longer than all else here, and most names are spelt as they should be.
-    if (carried.has(key)) continue
-    const wire = spellings.get(foldName(key))
+    // Avoids folding a correct name, which takes longer than the rest of this loop.
+    if (payloadNames.has(key)) continue
+    const wire = namesByFoldedSpelling.get(foldName(key))
     if (wire === undefined) ignored.push(key)
-    // A body may hold thousands of spellings of one name; the answer need not.
-    else if (faults.length < 20) {
-      faults.push({ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` })
+    // A body may have thousands of spellings of one name; the response does not list them all.
+    else if (errors.length < 20) {
+      errors.push({ field: key, code: 'INVALID_PARAMETER', message: `is not a field: write ${wire}` })
     }
   }
   if (ignored.length > 0) onIgnored(ignored)
-  return faults
+  return errors
 }
 
 function foldName(name: string): string {

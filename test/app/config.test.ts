@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Config } from '../../src/app/config.ts'
 import { readConfig } from '../../src/app/config.ts'
-import { corsOriginsFormat } from '../../src/server/http/allowed-origins.ts'
 import { trustProxyFormat } from '../../src/server/http/caller-address.ts'
+import { corsOriginsFormat } from '../../src/server/http/cors.ts'
 
 const defaults: Config = {
   host: '127.0.0.1',

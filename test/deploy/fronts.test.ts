@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { demoApiKey } from '../../src/demo/demo.ts'
-import { bodyLimitBytes } from '../../src/server/http/to-api-error.ts'
+import { bodyLimitBytes } from '../../src/server/http/http-errors.ts'
 import { payoutBody } from '../support/bodies.ts'
 import { cli, createDemoInstallation, startService } from '../support/process.ts'
 import type { Front } from './support/fronts.ts'

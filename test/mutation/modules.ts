@@ -190,7 +190,7 @@ export const modules: readonly Module[] = [
     name: 'server',
     source: [
       'src/server/graphql/{sse,stream-limiter}.ts',
-      'src/server/http/{admission,json-body,rate-limit,response-flush,validate-head}.ts',
+      'src/server/http/{admission,http-errors,json-body,rate-limit,response-flush}.ts',
     ],
     tests: [
       'test/app/workers/rate-limit.test.ts',

@@ -3,8 +3,8 @@ import { fastify } from 'fastify'
 import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createStreamLimiter } from '../../src/server/graphql/stream-limiter.ts'
+import { toDomainError } from '../../src/server/http/http-errors.ts'
 import { createResponseFlush } from '../../src/server/http/response-flush.ts'
-import { toDomainError } from '../../src/server/http/to-api-error.ts'
 import { addRestRoutes, sendFailure } from '../../src/server/rest/endpoints.ts'
 
 // The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { acceptedMediaTypes } from '../../src/server/http/accepted-media-types.ts'
-import { preferenceFor } from '../../src/server/http/content-negotiation.ts'
+import { acceptedMediaTypes, preferenceFor } from '../../src/server/http/content-negotiation.ts'
 
 const json = 'application/json'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { allowOriginFor, parseCorsOrigins } from '../../src/server/http/allowed-origins.ts'
+import { allowOriginFor, parseCorsOrigins } from '../../src/server/http/cors.ts'
 
 describe('an origin is read', () => {
   test.each([

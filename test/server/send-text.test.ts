@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sendText } from '../../src/server/http/send-text.ts'
+import { sendText } from '../../src/server/http/response-flush.ts'
 
 /** Short and long, of characters of one, two, three and four bytes; and what is just as long as may go with its head. */
 const texts = {

@@ -2,8 +2,7 @@ import type { Database, OnCommitted } from '../../database/database.ts'
 import type { Rail } from '../../modules/rails/adapters/rail.ts'
 import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import type { Perform, Service } from '../../operations/context.ts'
-import type { AccessLog } from '../../server/http/access-log.ts'
-import type { RequestTracer } from '../../server/http/request-lifecycle.ts'
+import type { AccessLog, RequestTracer } from '../../server/http/request-lifecycle.ts'
 
 /**
  * What a process is put together with where it may be measured or traced: each has what it is given do the same, seen or

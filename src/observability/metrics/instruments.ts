@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { EventType } from '../../modules/outbox/event.ts'
-import type { AccessLogEntry } from '../../server/http/access-log.ts'
-import { apiOfRoute } from '../../server/http/access-log.ts'
+import type { AccessLogEntry } from '../../server/http/request-lifecycle.ts'
+import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { MetricsRecorder } from './recorder.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
 

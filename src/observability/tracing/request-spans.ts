@@ -1,8 +1,7 @@
 import type { Attributes, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
-import type { AccessLogEntry } from '../../server/http/access-log.ts'
-import { apiOfRoute } from '../../server/http/access-log.ts'
-import type { RequestSpan, RequestTracer } from '../../server/http/request-lifecycle.ts'
+import type { AccessLogEntry, RequestSpan, RequestTracer } from '../../server/http/request-lifecycle.ts'
+import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import { extractParent, findTrace } from './trace-context.ts'
 
 /** A request that is not recorded, which most are where few are. */

@@ -1,6 +1,6 @@
 import { errorHeaders, httpStatusByCode } from '../../core/api/http-status.ts'
 import type { FormattedResult } from '../../graphql/execution/execute.ts'
-import { graphqlResponseJson } from '../http/accepted-media-types.ts'
+import { graphqlResponseJson } from '../http/content-negotiation.ts'
 
 /** A status, and headers beside those that every answer has. */
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }

@@ -15,9 +15,9 @@ import {
   serializeResult,
 } from '../../graphql/execution/execute.ts'
 import type { StreamPosition } from '../../graphql/schema/graphql-context.ts'
-import type { AcceptedMediaTypes, StreamMediaType } from '../http/accepted-media-types.ts'
-import { acceptedMediaTypes } from '../http/accepted-media-types.ts'
-import { toDomainError } from '../http/to-api-error.ts'
+import type { AcceptedMediaTypes, StreamMediaType } from '../http/content-negotiation.ts'
+import { acceptedMediaTypes } from '../http/content-negotiation.ts'
+import { toDomainError } from '../http/http-errors.ts'
 import type { ResultProcessor, StringifiableResult } from './multipart-mixed.ts'
 import { processMultipart } from './multipart-mixed.ts'
 import { readRequestParameters } from './parameters.ts'

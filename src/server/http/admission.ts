@@ -1,91 +1,120 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { httpStatusByCode } from '../../core/api/http-status.ts'
 import { DomainError } from '../../core/errors.ts'
 import { isAddressAllowed } from '../../modules/merchants/allowed-networks.ts'
+import { apiKeyPrefix } from '../../modules/merchants/api-key.ts'
 import type { AuthenticatedCaller, Validity } from '../../modules/merchants/authenticate.ts'
 import { authenticate } from '../../modules/merchants/authenticate.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import type { Service } from '../../operations/context.ts'
 import { callerAddress } from './caller-address.ts'
-import { hasApiKey, readCredential } from './credentials.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { ResponseFlush } from './response-flush.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose key the request bears; empty until it is admitted. */
+    /** Empty until the request is authenticated. */
     merchantId: string
-    /** How far the merchant's clock is ahead of the machine's, in milliseconds. */
+    /** How far the merchant's sandbox clock is ahead of the machine's, in milliseconds. */
     aheadMs: number
-    /** Who asks, by that key or a token made with it. */
     caller: Caller
-    /** Between which times that key or token is good by itself. */
+    /** The time range in which the credential is valid. */
     validity: Validity
-    /** Why it was refused, where it was; several codes for a GraphQL document of which several fields were. */
+    /** The error code of the response; several, separated by commas, for a GraphQL response with several errors. */
     refusalCode: string | null
-    /** The type and name of the GraphQL operation that it ran. */
+    /** The type and name of the GraphQL operation. */
     operation: string | null
-    /** Whether that is one of a trusted document. */
+    /** Whether that operation comes from a trusted document. */
     isOperationTrusted: boolean
   }
 }
 
 /**
- * The hook that lets a request pass: it bears a valid key, and the merchant is within its rate. Where there are rates, keys
- * that are refused have one too, by the address that they come from.
+ * Creates the hook that authenticates a request and applies the merchant's rate limit. Failed authentication is rate-limited by
+ * address.
  *
- * It runs before the body is read, so an anonymous caller costs next to nothing (ruling 4). A promise it gives only where
- * there is something to wait for, which a request by a known key has not.
+ * Runs before the body is read, so an anonymous request costs next to nothing (ruling 4). Returns a promise only if it has to
+ * wait; for a cached credential it does not.
  */
-export function createAdmissionHook(service: Service, limits: RateLimits | null, turn: ResponseFlush) {
-  const admit = (request: FastifyRequest, reply: FastifyReply, admitted: AuthenticatedCaller) => {
-    const { merchantId, aheadMs, caller, validity, networks } = admitted
-    if (networks !== null && !isAddressAllowed(networks, callerAddress(request))) throw networkNotAllowed()
+export function createAdmissionHook(service: Service, limits: RateLimits | null, responseFlush: ResponseFlush) {
+  const admit = (request: FastifyRequest, reply: FastifyReply, authenticated: AuthenticatedCaller) => {
+    const { merchantId, aheadMs, caller, validity, networks } = authenticated
+    if (networks !== null && !isAddressAllowed(networks, callerAddress(request))) {
+      throw new DomainError('NETWORK_NOT_ALLOWED', 'The API key may not be used from this address.')
+    }
     request.merchantId = merchantId
     request.aheadMs = aheadMs
     request.caller = caller
     request.validity = validity
     return limits?.merchants(merchantId, (name, value) => reply.header(name, value))
   }
-  const rejectRequest = (request: FastifyRequest, reply: FastifyReply, error: unknown): never => {
-    const isStranger = error instanceof DomainError && httpStatusByCode[error.code] === httpStatusByCode.INVALID_TOKEN
-    if (isStranger) limits?.unauthenticated(callerAddress(request), (name, value) => reply.header(name, value))
-    throw error
-  }
+  const reject = (request: FastifyRequest, reply: FastifyReply, error: unknown): never =>
+    rejectUnauthenticated(limits, { request, reply, error })
   return (request: FastifyRequest, reply: FastifyReply, done: () => void): Promise<void> | undefined => {
-    turn.flushOverdue()
+    responseFlush.flushOverdue()
     if (request.headers.origin !== undefined) rejectApiKeyInBrowser(service, request)
-    const key = readCredential(request.headers)
-    if (key === null) rejectRequest(request, reply, missingToken())
-    const admitted = authenticate(service, key as string)
-    const waiting =
-      admitted instanceof Promise
-        ? admitted.catch((error) => rejectRequest(request, reply, error)).then((found) => admit(request, reply, found))
-        : admit(request, reply, admitted)
-    if (waiting) return waiting
+    const credential = readCredential(request.headers)
+    if (credential === null) {
+      return reject(request, reply, new DomainError('MISSING_TOKEN', 'An API key is required in the x-api-key header.'))
+    }
+    const authenticated = authenticate(service, credential)
+    const admission =
+      authenticated instanceof Promise
+        ? authenticated.catch((error) => reject(request, reply, error)).then((caller) => admit(request, reply, caller))
+        : admit(request, reply, authenticated)
+    if (admission) return admission
     done()
   }
 }
 
-function networkNotAllowed(): DomainError {
-  return new DomainError('NETWORK_NOT_ALLOWED', 'The API key may not be used from this address.')
+/**
+ * Rethrows an error, after a failed authentication with the rate limit of unauthenticated requests applied.
+ *
+ * @throws DomainError RATE_LIMITED, or the error
+ */
+export function rejectUnauthenticated(
+  limits: RateLimits | null,
+  { request, reply, error }: { request: FastifyRequest; reply: FastifyReply; error: unknown },
+): never {
+  const isUnauthenticated =
+    error instanceof DomainError && httpStatusByCode[error.code] === httpStatusByCode.INVALID_TOKEN
+  if (isUnauthenticated) limits?.unauthenticated(callerAddress(request), (name, value) => reply.header(name, value))
+  throw error
 }
 
 /**
- * In live an API key does not come from a page, so nobody ships one in a page by mistake. It is refused unseen, right or wrong: a
- * key that is in a page is anybody's.
+ * Rejects API keys from pages in live, so that nobody publishes one in a page by mistake. Does not check the key: one in a page
+ * is compromised anyway.
  *
- * @throws Refusal API_KEY_IN_BROWSER
+ * @throws DomainError API_KEY_IN_BROWSER
  */
 function rejectApiKeyInBrowser({ mode }: Service, { headers }: FastifyRequest): void {
   if (mode !== 'live' || !hasApiKey(headers)) return
-  const advice = 'Make a client token on your server (POST /api/client-tokens) and have the page send that.'
   throw new DomainError(
     'API_KEY_IN_BROWSER',
-    `An API key must not be in a page: whoever opens it could pay with it. ${advice}`,
+    'An API key must not be in a page: whoever opens it could pay with it. Make a client token on your server (POST /api/client-tokens) and have the page send that.',
   )
 }
 
-function missingToken(): DomainError {
-  return new DomainError('MISSING_TOKEN', 'An API key is required in the x-api-key header.')
+/** Whether the credential is an API key, valid or not: `x-api-key` has nothing else, a bearer token may be a client token. */
+function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): boolean {
+  return apiKey !== undefined || bearerApiKeyPattern.test(authorization)
+}
+
+const bearerApiKeyPattern = new RegExp(`^Bearer +${apiKeyPrefix}_`, 'i')
+
+/** Returns the API key or token: `null` if there is none, empty if it is malformed or there are two different ones (ruling 12). */
+function readCredential({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): string | null {
+  const bearer = bearerTokenOf(authorization)
+  if (apiKey === undefined) return bearer
+  const key = String(apiKey).trim()
+  return bearer === null || bearer === key ? key : ''
+}
+
+/** Returns the bearer token; empty if it is malformed, `null` for another scheme, which a proxy may have added. */
+function bearerTokenOf(authorization: string): string | null {
+  // The usual form, without a pattern match on a long token. Other white space makes the token an unknown one.
+  if (authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) return authorization.slice(7)
+  return /^Bearer\b/i.test(authorization) ? (/^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '') : null
 }

@@ -3,24 +3,24 @@ import type { FastifyRequest } from 'fastify'
 import { isIpNetwork } from '../../core/net/ip-networks.ts'
 import { isAddressAllowed } from '../../modules/merchants/allowed-networks.ts'
 
-/** Proxies in front of the service: how many there are, 0 for none, or their addresses and networks. */
+/** The reverse proxies in front of the service: their number (0 for none), or their addresses and networks. */
 export type TrustedProxies = number | readonly string[]
 
 const maxHops = 10
 
-/** What TRUST_PROXY may hold, for the message that it is wrong. */
+/** Describes TRUST_PROXY in its error message. */
 export const trustProxyFormat = `off, a number of hops from 1 to ${maxHops}, or the addresses and networks of the proxies (10.0.0.5, 2001:db8::/64), separated by commas, none of them with the prefix /0`
 
-/** Reads TRUST_PROXY; `null` where it is wrong. */
+/** Parses TRUST_PROXY; `null` if it is invalid. */
 export function parseTrustedProxies(text: string): TrustedProxies | null {
   if (text === 'off') return 0
   if (/^\d+$/.test(text)) return Number(text) >= 1 && Number(text) <= maxHops ? Number(text) : null
   const networks = text.split(',').map((each) => each.trim())
-  // All addresses would be those of proxies, and the caller's whatever it wrote first.
+  // With /0 every address is a trusted proxy, so a caller could forge its own.
   return networks.every((each) => isIpNetwork(each) && !/\/0+$/.test(each)) ? networks : null
 }
 
-/** Fastify's `trustProxy`; `false` has it never look at `X-Forwarded-For`. */
+/** Returns Fastify's `trustProxy`; with `false` it ignores `X-Forwarded-For`. */
 export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: string, hop: number) => boolean) {
   if (proxies === 0) return false
   if (typeof proxies === 'number') return (_, hop) => hop < proxies
@@ -28,17 +28,17 @@ export function fastifyTrustProxy(proxies: TrustedProxies): false | ((entry: str
 }
 
 /**
- * The address that a request comes from: the socket's, or the one that the trusted proxies forwarded it for (ruling 117). Nothing
- * else reads either, so that every rule about callers sees the same one.
+ * Returns the caller's address: the socket's, or the one that trusted proxies forwarded (ruling 117). Nothing else reads either,
+ * so that all rules about callers use the same address.
  *
- * @returns an IPv4 address, an IPv6 address in its canonical form, `unknown` for an entry that is neither, or an empty text where
- *   the connection is gone
+ * @returns an IPv4 address, an IPv6 address in its canonical form, `unknown` for any other entry, or an empty string if the
+ *   connection is closed
  */
 export function callerAddress({ ip }: FastifyRequest): string {
   return ip ? parseAddress(ip) : ''
 }
 
-/** Some proxies write the caller's port too (`1.2.3.4:5678`, `[2001:db8::1]:5678`). */
+/** Accepts a port, which some proxies add: `1.2.3.4:5678`, `[2001:db8::1]:5678`. */
 function parseAddress(entry = ''): string {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(entry) ?? []
   const address = inBrackets ?? beforePort ?? entry

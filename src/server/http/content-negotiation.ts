@@ -1,44 +1,76 @@
-/** How much a caller wants a media type: 0 is not at all, 1 the most; `isNamed` when it says so of this very type. */
+/** A preference of an `Accept` header: `quality` from 0 (not acceptable) to 1; `isExplicit` if the header names the type itself. */
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
- * How much a caller wants a media type, by the range of its `Accept` that fits it best (RFC 9110, 12.5.1).
+ * Returns the preference for a media type by the most specific range that matches it (RFC 9110, 12.5.1).
  *
- * Parameters other than `q` are not looked at: there is one form of each type that is answered here.
+ * Ignores parameters other than `q`: every type has one representation here.
  */
 export function preferenceFor(type: string, accept: string | undefined): MediaTypePreference {
-  // Most say nothing or take anything.
   if (accept === undefined || accept === '' || accept === '*/*') return { quality: 1, isExplicit: false }
-  let best = { quality: 0, closeness: -1 }
+  let best = { quality: 0, specificity: -1 }
   for (const part of accept.split(',')) {
     const [range = '', ...parameters] = part.split(';')
-    const closeness = specificityOf(range.trim().toLowerCase(), type)
-    if (closeness < 0 || closeness < best.closeness) continue
+    const specificity = specificityOf(range.trim().toLowerCase(), type)
+    if (specificity < 0 || specificity < best.specificity) continue
     const quality = qualityIn(parameters)
-    // Of two that fit alike the caller means the greater.
-    if (closeness > best.closeness || quality > best.quality) best = { quality, closeness }
+    if (specificity > best.specificity || quality > best.quality) best = { quality, specificity }
   }
-  return { quality: best.quality, isExplicit: best.closeness === 2 }
+  return { quality: best.quality, isExplicit: best.specificity === 2 }
 }
 
-/** Whether a page is wanted: a browser that opens an address names HTML; programs name something else, or take anything. */
+/** Whether a browser navigates to a page: browsers name HTML explicitly, programs do not. */
 export function isHtmlRequested(accept: string | undefined): boolean {
-  const { quality, isExplicit: isNamed } = preferenceFor('text/html', accept)
-  return isNamed && quality > 0
+  const { quality, isExplicit } = preferenceFor('text/html', accept)
+  return isExplicit && quality > 0
 }
 
-/** 2 for the type itself, 1 for all of its kind, 0 for all, -1 for others. */
+/** 2 for the type itself, 1 for `type/*`, 0 for any type, -1 for no match. */
 function specificityOf(range: string, type: string): number {
   if (range === type) return 2
   if (range === '*/*') return 0
   return range.endsWith('/*') && type.startsWith(range.slice(0, -1)) ? 1 : -1
 }
 
-/** What has no form that is known counts as it would without it. */
+/** Ignores a malformed `q`. */
 function qualityIn(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const [, quality] = /^\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$/i.exec(parameter) ?? []
     if (quality !== undefined) return Math.min(1, Number(quality))
   }
   return 1
+}
+
+/** The negotiated media types of a GraphQL response: for one JSON document and for a stream; `null` if not acceptable. */
+export type AcceptedMediaTypes = { readonly json: string | null; readonly stream: StreamMediaType | null }
+
+export type StreamMediaType = typeof eventStream | typeof multipartMixed
+
+const applicationJson = 'application/json'
+/** With this type the HTTP status says whether the document was executed (GraphQL over HTTP, 6.4). */
+export const graphqlResponseJson = 'application/graphql-response+json'
+const eventStream = 'text/event-stream'
+const multipartMixed = 'multipart/mixed'
+
+/**
+ * Negotiates the media types of a GraphQL response. `application/graphql-response+json` wins over `application/json` if it is
+ * preferred, or named with the same quality; JSON wins over a stream of the same quality.
+ */
+export function acceptedMediaTypes(accept: string | undefined): AcceptedMediaTypes {
+  if (accept === undefined || accept === '' || accept === '*/*') return { json: applicationJson, stream: null }
+  const json = preferenceFor(applicationJson, accept)
+  const graphqlJson = preferenceFor(graphqlResponseJson, accept)
+  const isGraphqlJson =
+    graphqlJson.quality > json.quality || (graphqlJson.isExplicit && graphqlJson.quality === json.quality)
+  const documentQuality = isGraphqlJson ? graphqlJson.quality : json.quality
+  // A client that accepts any type does not expect a response that stays open.
+  const streamable = accept.replace(/\*\/\*/g, '') || '-'
+  const events = preferenceFor(eventStream, streamable)
+  const parts = preferenceFor(multipartMixed, streamable)
+  const streamQuality = Math.max(events.quality, parts.quality)
+  const isStreamPreferred = streamQuality > documentQuality
+  return {
+    json: documentQuality === 0 || isStreamPreferred ? null : isGraphqlJson ? graphqlResponseJson : applicationJson,
+    stream: streamQuality === 0 ? null : parts.quality > events.quality ? multipartMixed : eventStream,
+  }
 }

@@ -1,27 +1,66 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { allowOriginFor } from './allowed-origins.ts'
+import type { Mode } from '../../operations/context.ts'
 import { routedMethods } from './method-not-allowed.ts'
 
-/** What pages may ask, whether it is there or not. What is signed from server to server is not for them. */
+/** Describes CORS_ORIGINS in its error message. */
+export const corsOriginsFormat =
+  '* alone, or origins without a path (https://app.example.com, https://*.example.com for any one label), separated by commas'
+
+/** Parses CORS_ORIGINS to origins as browsers write them, or to `*` alone; `null` if one is invalid. */
+export function parseCorsOrigins(text: string): string[] | null {
+  if (text.trim() === '*') return ['*']
+  const origins = text.split(',').map((each) => parseOrigin(each.trim()))
+  return origins.every((origin) => origin !== null) ? origins : null
+}
+
+/** All origins in the sandbox, which has nothing to protect; none in live. */
+export function defaultCorsOrigins(mode: Mode): string[] {
+  return mode === 'sandbox' ? ['*'] : []
+}
+
+/** Returns the value of `Access-Control-Allow-Origin`: `*`, the origin as the browser wrote it, or `null` if it is not allowed. */
+export function allowOriginFor(origin: string, origins: readonly string[]): string | null {
+  if (origins[0] === '*') return '*'
+  return origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : null
+}
+
+/** `*` matches one label: hosts below `a.example.com` may belong to someone else than hosts below `example.com`. */
+function matchesOrigin(allowed: string, origin: string): boolean {
+  const [head = '', tail] = allowed.split('*')
+  if (tail === undefined) return origin === allowed
+  if (!origin.startsWith(head) || !origin.endsWith(tail)) return false
+  return /^[a-z\d_-]+$/.test(origin.slice(head.length, -tail.length))
+}
+
+/** Checks the origin after normalization, which turns Unicode variants of `*` and `.` into these characters. */
+function parseOrigin(text: string): string | null {
+  if (!/^https?:\/\/[^/\\?#@%\s]+$/i.test(text) || !URL.canParse(text)) return null
+  const { origin } = new URL(text)
+  return origin.includes('*') && !singleLabelWildcard.test(origin) ? null : origin
+}
+
+/** A wildcard for the first label only, and never for a whole top-level domain other than `localhost`, which is this machine. */
+const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
+
+/** Paths that browsers may call, existing or not; signed server-to-server paths are not among them. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
-/** What a page may read beside the few headers that every one may (Fetch, "CORS-safelisted response-header name"). */
+/** Headers that pages may read in addition to the safelisted ones (Fetch, "CORS-safelisted response-header name"). */
 const exposedHeaders = [
   ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields'],
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 
-/** How long a browser need not ask again, in seconds; each has a limit of its own for that, of two hours for example. */
+/** Browsers cap this, for example at two hours. */
 const preflightMaxAgeSeconds = 86_400
 
 /**
- * Tells the browser of whoever sent a request whether its page may read the answer, whatever that will be (Fetch, "HTTP
- * extensions"). No page is ever allowed to send cookies, and there are none.
+ * Sets the CORS headers of a response before its outcome is known (Fetch, "HTTP extensions"). Credentials are never allowed: no
+ * cookies exist.
  *
- * Whoever is no page sends no Origin, and gets nothing more than before: no `Vary` either, because nobody may keep those
- * answers. The few that may be kept have it always.
+ * A request without `Origin` gets no `Vary` either: such responses are not cacheable, and the few that are always set it.
  *
- * `@fastify/cors` can't do that: it marks each answer, and never runs for a path that can't be decoded.
+ * `@fastify/cors` is no replacement: it marks every response, and does not run for a path that can't be decoded.
  */
 export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): void {
   const { origin } = request.headers
@@ -33,18 +72,18 @@ export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, ori
 }
 
 /**
- * Answers a browser that asks, before a page's request, whether it may send that. It may whatever it asks for: then the page
- * can read the refusal. Nobody needs a key for it, because a browser sends none, and so it counts for nobody.
+ * Answers a CORS preflight request, which needs no key because browsers send none with it, and counts for no rate limit. Every
+ * requested header is allowed, so that the page can read the error of the request itself.
  *
- * @returns whether it was one, and is answered
+ * @returns whether the request was a preflight, and has been answered
  */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.method !== 'OPTIONS' || !isPreflight(request)) return false
   if (reply.hasHeader('access-control-allow-origin')) {
-    const asked = request.headers['access-control-request-headers']
+    const requestedHeaders = request.headers['access-control-request-headers']
     reply.headers({
       'access-control-allow-methods': routedMethods.join(', '),
-      ...(asked !== undefined && { 'access-control-allow-headers': asked }),
+      ...(requestedHeaders !== undefined && { 'access-control-allow-headers': requestedHeaders }),
       'access-control-max-age': String(preflightMaxAgeSeconds),
     })
   }

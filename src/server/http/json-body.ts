@@ -4,9 +4,9 @@ import type { ParsedJson } from '../../core/net/json-text.ts'
 import { parseJsonText } from '../../core/net/json-text.ts'
 
 /**
- * Makes JSON the only media type of bodies here; an empty body is none, and anything else is refused.
+ * Accepts only JSON bodies and empty bodies.
  *
- * @param read what makes the body of its bytes: who verifies a signature over them takes these
+ * @param read parses the body; the verifier of a signature takes the bytes instead
  */
 export function acceptOnlyJson(
   app: FastifyInstance,
@@ -26,12 +26,12 @@ export function acceptOnlyJson(
   })
 }
 
-/** A body is read as it arrives: one that is compressed, or says that it is in another charset, is refused unread. */
+/** Rejects a compressed body and another charset before the body is read. */
 function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyReply): void {
   if (method === 'GET' || method === 'HEAD') return
   const encoding = headers['content-encoding']
   if (encoding !== undefined && !['', 'identity'].includes(encoding.trim().toLowerCase())) {
-    // What would have been taken instead (RFC 9110, 15.5.16).
+    // The encodings that would be accepted (RFC 9110, 15.5.16).
     reply.header('accept-encoding', 'identity')
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'A body must not be compressed.')
   }
@@ -45,29 +45,29 @@ function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyRep
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The value of a body. An empty one is none: many clients announce JSON and send nothing with a DELETE.
+ * Parses a body. An empty one is `undefined`: many clients announce JSON and send nothing with a DELETE.
  *
- * @param keep gets the text, for what is read of it as it was written
- * @throws Refusal MALFORMED_JSON, INVALID_INPUT for a name that is given twice
+ * @param onText receives the text, for numbers that must be read as they were written
+ * @throws DomainError MALFORMED_JSON; INVALID_INPUT for a duplicate name
  */
-export function parseJson(body: Buffer, keep: (text: string) => void = () => {}): unknown {
+export function parseJson(body: Buffer, onText: (text: string) => void = () => {}): unknown {
   if (body.length === 0) return undefined
-  const { value, duplicatePath: repeated } = readBody(body, keep)
-  if (repeated !== null) throw repeatedNameError(repeated)
+  const { value, duplicatePath } = decodeAndParse(body, onText)
+  if (duplicatePath !== null) throw repeatedNameError(duplicatePath)
   return value
 }
 
-function readBody(body: Buffer, keep: (text: string) => void): ParsedJson {
+function decodeAndParse(body: Buffer, onText: (text: string) => void): ParsedJson {
   try {
     const text = utf8.decode(body)
-    keep(text)
+    onText(text)
     return parseJsonText(text)
   } catch {
     throw new DomainError('MALFORMED_JSON', 'The body is not valid JSON in UTF-8.')
   }
 }
 
-/** The refusal of a JSON text that has a name twice in one object. */
+/** The error of a name that occurs twice in one JSON object. */
 export function repeatedNameError(path: string): DomainError {
   return invalidInput([{ field: path, code: 'INVALID_PARAMETER', message: 'must be given once' }])
 }

@@ -2,14 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../core/errors.ts'
 
-/** The methods that paths have. */
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
-/** What every other method is routed as: routes for each of thirty would be most of what it takes to make the host. */
+/** All other methods are routed as this one: routes for each of thirty would take most of the time to create the host. */
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()
 
-/** Has the host route a request whose method no path has, as its `rewriteUrl`. The URL stays as it is. */
+/** Fastify's `rewriteUrl`: returns the URL unchanged, and replaces a method that no path supports. */
 export function routeOtherMethods(request: IncomingMessage): string {
   const { method = '', url = '' } = request
   if (!routedMethods.includes(method)) {
@@ -19,15 +18,15 @@ export function routeOtherMethods(request: IncomingMessage): string {
   return url
 }
 
-/** Gives a request its own method back once it is routed. */
+/** Restores the original method after routing. */
 export function restoreMethod({ raw }: FastifyRequest): void {
   if (raw.method === otherMethod) raw.method = originalMethods.get(raw) ?? otherMethod
 }
 
 /**
- * Answers every method that a path does not have with 405, and names those that it has (ruling 6).
+ * Answers the other methods of a path with 405 and `Allow` (ruling 6).
  *
- * @param own the methods that are routed; HEAD comes with GET
+ * @param own the methods that the path supports; GET includes HEAD
  */
 export function rejectOtherMethods(app: FastifyInstance, path: string, own: readonly string[]): void {
   const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()

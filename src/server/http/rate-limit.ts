@@ -1,30 +1,30 @@
 import { DomainError } from '../../core/errors.ts'
 
 /**
- * Lets a request of a merchant, or from an address, pass or refuses it, and sets the headers that tell how much is left (IETF draft).
+ * Takes one token of a merchant or an address, and sets the `RateLimit` headers (IETF draft).
  *
- * @throws Refusal RATE_LIMITED, or rejects with it where the answer takes time
+ * @throws DomainError RATE_LIMITED; rejects with it if it had to wait for another process
  */
 export type RateLimiter = (key: string, setHeader: SetHeader) => void | Promise<void>
 
 type SetHeader = (name: string, value: string) => void
 
-/** Who may ask, each within a rate: merchants by their ids, and by their addresses those whose key is refused. */
+/** Limits merchants by id, and failed authentication by address. */
 export type RateLimits = { readonly merchants: RateLimiter; readonly unauthenticated: RateLimiter }
 
-/** The limit of one process alone: each token is used when it is taken. */
+/** Creates the limiter of a single process. */
 export function createRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf } = createWindows(elapsed)
   return (merchantId, setHeader) =>
     takeToken(windowOf(merchantId), { perSecond, policy: 'default', at: elapsed() }, setHeader)
 }
 
-/** Addresses that are told apart at once; all beyond share one limit, so that no flood of them takes the memory. */
+/** Addresses beyond this number share one limit, so that a flood of them does not exhaust memory. */
 const maxTrackedAddresses = 10_000
 
 /**
- * How many refused keys an address may send in a second. Only refused ones count: an address may be that of a proxy, and
- * whoever has a good key must not pay for others behind it.
+ * Creates the limiter of failed authentication. Only failures count: an address may be a proxy, and callers with a valid key must
+ * not be limited by others behind it.
  */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
@@ -36,7 +36,7 @@ export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () 
   }
 }
 
-/** An address as far as it tells one caller from another: whoever has one of IPv6 has all 2⁶⁴ of its network. */
+/** Returns an IPv4 address, or the /64 of an IPv6 address: one caller usually has all of it. */
 function networkOf(address: string): string {
   const [, mapped] = /^::ffff:([\d.]+)$/i.exec(address) ?? []
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address
@@ -45,7 +45,7 @@ function networkOf(address: string): string {
   return groups.slice(0, 4).join(':')
 }
 
-/** @throws Refusal RATE_LIMITED */
+/** @throws DomainError RATE_LIMITED */
 function takeToken(
   window: RateLimitWindow,
   { perSecond, policy, at }: { perSecond: number; policy: string; at: number },
@@ -56,38 +56,38 @@ function takeToken(
   enforceLimit({ perSecond, policy, left: Math.max(0, free - 1), isOver: free < 1 }, setHeader)
 }
 
-/** What a process gives back of the tokens that it took last, and how many it wants now. */
+/** Returns the `unused` tokens of a process and requests up to `wanted` new ones. */
 export type TokenExchangeRequest = { readonly merchantId: string; readonly unused: number; readonly wanted: number }
 
-/** The tokens that it gets, and what is left for whoever asks next. */
+/** The granted tokens, and how many are left for other processes. */
 export type TokenExchangeResult = { readonly tokens: number; readonly left: number }
 
-/** Asks the process that keeps the windows. */
+/** Exchanges tokens with the process that has the windows. */
 export type ExchangeTokens = (request: TokenExchangeRequest) => Promise<TokenExchangeResult>
 
-/** Windows from which several processes take; `forget` counts what a process held as used, because it is gone. */
+/** Windows shared by several processes; `forget` counts all tokens of a process that has ended as used. */
 export type SharedWindows = {
   readonly exchange: (holder: number, request: TokenExchangeRequest) => TokenExchangeResult
   readonly forget: (holder: number) => void
 }
 
 /**
- * What is held and what was used within a second are together never more than `perSecond`, so the limit holds for all
- * processes. When a token was used only its holder knows: it counts from when that says so, which is later.
+ * Creates windows from which processes lease tokens. Leased tokens and those used within a second never exceed `perSecond`, so the
+ * limit holds across processes. A leased token counts as used from the time of the next exchange, which is never too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
   const { windowOf, everyWindow } = createWindows(elapsed)
   const settle = (window: RateLimitWindow, holder: number, unused: number) => {
-    const held = window.held.get(holder) ?? 0
-    window.held.delete(holder)
-    if (held > unused) recordUse(window, held - unused, elapsed())
+    const leased = window.leased.get(holder) ?? 0
+    window.leased.delete(holder)
+    if (leased > unused) recordUse(window, leased - unused, elapsed())
   }
   return {
     exchange: (holder, { merchantId, unused, wanted }) => {
       const window = windowOf(merchantId)
       settle(window, holder, unused)
       const tokens = Math.max(0, Math.min(wanted, freeTokensOf(window, perSecond)))
-      if (tokens > 0) window.held.set(holder, tokens)
+      if (tokens > 0) window.leased.set(holder, tokens)
       return { tokens, left: freeTokensOf(window, perSecond) }
     },
     forget: (holder) => {
@@ -96,7 +96,7 @@ export function createSharedWindows(perSecond: number, elapsed: () => number): S
   }
 }
 
-/** Unused tokens go back after this time, so that a process that has nothing to do does not keep them from the others. */
+/** An idle process returns unused tokens after this time. */
 const tokenLeaseMs = 200
 
 type TokenLease = {
@@ -108,91 +108,90 @@ type TokenLease = {
 }
 
 /**
- * The limit of one process among several: it takes tokens from the shared windows, some at a time, so that hardly any
- * request has to wait for another process.
+ * Creates the limiter of one process of several. It leases tokens in batches from the shared windows, so that few requests wait for
+ * another process.
  *
- * @param processes how many share them
+ * @param processes number of processes that share the windows
  */
 export function createSharedRateLimiter(
   perSecond: number,
   { exchange, processes }: { exchange: ExchangeTokens; processes: number },
   elapsed: () => number,
 ): RateLimiter {
-  const most = Math.max(1, Math.floor(perSecond / (8 * processes)))
-  const heldOf = new Map<string, TokenLease>()
+  const maxLeased = Math.max(1, Math.floor(perSecond / (8 * processes)))
+  const leases = new Map<string, TokenLease>()
   setInterval(returnUnusedTokens, tokenLeaseMs).unref()
 
   function returnUnusedTokens(): void {
     const at = elapsed()
-    for (const [merchantId, held] of heldOf) {
-      if (held.pendingExchange !== null || at - held.takenAt < tokenLeaseMs) continue
-      heldOf.delete(merchantId)
-      exchange({ merchantId, unused: held.tokens, wanted: 0 }).catch(() => {})
+    for (const [merchantId, lease] of leases) {
+      if (lease.pendingExchange !== null || at - lease.takenAt < tokenLeaseMs) continue
+      leases.delete(merchantId)
+      exchange({ merchantId, unused: lease.tokens, wanted: 0 }).catch(() => {})
     }
   }
 
-  function requestTokens(merchantId: string, held: TokenLease): Promise<void> {
-    held.pendingExchange ??= exchange({ merchantId, unused: 0, wanted: most })
+  function requestTokens(merchantId: string, lease: TokenLease): Promise<void> {
+    lease.pendingExchange ??= exchange({ merchantId, unused: 0, wanted: maxLeased })
       .then(({ tokens, left }) => {
-        held.tokens = tokens
-        held.left = left
-        held.takenAt = elapsed()
-        // Until there can be another token nobody need be asked, however many requests come.
-        if (tokens === 0) held.emptyUntil = held.takenAt + Math.min(windowMs / perSecond, 100)
+        lease.tokens = tokens
+        lease.left = left
+        lease.takenAt = elapsed()
+        // Rejects requests locally until another token can be free.
+        if (tokens === 0) lease.emptyUntil = lease.takenAt + Math.min(windowMs / perSecond, 100)
       })
       .finally(() => {
-        held.pendingExchange = null
+        lease.pendingExchange = null
       })
-    return held.pendingExchange
+    return lease.pendingExchange
   }
 
-  /** Takes one token, or tells that there is none; `null` when another process must be asked. */
-  function tryUseToken(held: TokenLease): boolean | null {
-    if (held.tokens > 0) {
-      held.tokens--
+  /** Returns whether it took a token; `null` if the lease is empty and another process has to be asked. */
+  function tryUseToken(lease: TokenLease): boolean | null {
+    if (lease.tokens > 0) {
+      lease.tokens--
       return true
     }
-    return elapsed() < held.emptyUntil ? false : null
+    return elapsed() < lease.emptyUntil ? false : null
   }
 
-  async function waitForToken(merchantId: string, held: TokenLease, setHeader: SetHeader): Promise<void> {
+  async function waitForToken(merchantId: string, lease: TokenLease, setHeader: SetHeader): Promise<void> {
     let isUsed: boolean | null = null
     while (isUsed === null) {
-      await requestTokens(merchantId, held)
-      isUsed = tryUseToken(held)
+      await requestTokens(merchantId, lease)
+      isUsed = tryUseToken(lease)
     }
-    enforceLimit({ perSecond, policy: 'default', left: held.left + held.tokens, isOver: !isUsed }, setHeader)
+    enforceLimit({ perSecond, policy: 'default', left: lease.left + lease.tokens, isOver: !isUsed }, setHeader)
   }
 
   return (merchantId, setHeader) => {
-    const held = heldOf.get(merchantId) ?? { tokens: 0, left: 0, takenAt: 0, emptyUntil: 0, pendingExchange: null }
-    heldOf.set(merchantId, held)
-    const isUsed = tryUseToken(held)
-    if (isUsed === null) return waitForToken(merchantId, held, setHeader)
-    enforceLimit({ perSecond, policy: 'default', left: held.left + held.tokens, isOver: !isUsed }, setHeader)
+    const lease = leases.get(merchantId) ?? { tokens: 0, left: 0, takenAt: 0, emptyUntil: 0, pendingExchange: null }
+    leases.set(merchantId, lease)
+    const isUsed = tryUseToken(lease)
+    if (isUsed === null) return waitForToken(merchantId, lease, setHeader)
+    enforceLimit({ perSecond, policy: 'default', left: lease.left + lease.tokens, isOver: !isUsed }, setHeader)
   }
 }
 
 const windowMs = 1_000
 
-/** Uses that lie so close together are kept as one, from the first to the last: a second has at most a hundred of them. */
+/** Uses within this time are stored as one, so that a window has at most a hundred entries. */
 const mergeWithinMs = 10
 
-/** What was used, and so is not free until a second has passed since `until`; `held` is what each process took and may use. */
+/** A sliding window: used tokens are free again a second after `until`; `leased` has the tokens of each process. */
 type RateLimitWindow = {
   readonly uses: { readonly from: number; until: number; tokens: number }[]
-  readonly held: Map<number, number>
+  readonly leased: Map<number, number>
   used: number
 }
 
 /**
- * For each key a window of a second: a token that is used is free again when a whole second has passed, so in no second,
- * wherever it begins, are more used than there are. A bucket that is refilled evenly would let through nearly twice as
- * many: those that it held, and those that came meanwhile.
+ * Creates one sliding window per key. A used token is free again after a full second, so no interval of one second exceeds the
+ * limit; a token bucket would allow nearly twice as many requests: the full bucket, and its refill meanwhile.
  *
- * Windows in which nothing is used are forgotten, so memory follows the number of keys that are active.
+ * Removes unused windows, so memory follows the number of active keys.
  *
- * @param elapsed milliseconds since any moment; not the time of day, which may step back and shut everyone out
+ * @param elapsed milliseconds of a monotonic clock; a time of day may step back and lock all callers out
  */
 function createWindows(elapsed: () => number) {
   const byKey = new Map<string, RateLimitWindow>()
@@ -201,19 +200,19 @@ function createWindows(elapsed: () => number) {
   function windowOf(key: string): RateLimitWindow {
     const at = elapsed()
     sweep(at, 60_000)
-    const window = byKey.get(key) ?? { uses: [], held: new Map(), used: 0 }
+    const window = byKey.get(key) ?? { uses: [], leased: new Map(), used: 0 }
     byKey.set(key, window)
     expireUses(window, at)
     return window
   }
 
-  /** Forgets what is not used, unless that was done within `everyMs`: it looks at every window. */
+  /** Removes unused windows, at most once in `everyMs`, because it visits all of them. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at
     for (const [key, window] of byKey) {
       expireUses(window, at)
-      if (window.used === 0 && window.held.size === 0) byKey.delete(key)
+      if (window.used === 0 && window.leased.size === 0) byKey.delete(key)
     }
   }
 
@@ -235,13 +234,13 @@ function recordUse(window: RateLimitWindow, tokens: number, at: number): void {
   }
 }
 
-function freeTokensOf({ used, held }: RateLimitWindow, perSecond: number): number {
+function freeTokensOf({ used, leased }: RateLimitWindow, perSecond: number): number {
   let free = perSecond - used
-  for (const tokens of held.values()) free -= tokens
+  for (const tokens of leased.values()) free -= tokens
   return free
 }
 
-/** @throws Refusal RATE_LIMITED for a request that is over the limit */
+/** @throws DomainError RATE_LIMITED */
 function enforceLimit(
   { perSecond, policy, left, isOver }: { perSecond: number; policy: string; left: number; isOver: boolean },
   setHeader: SetHeader,

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 
 /**
- * What every answer tells a browser, should one ever show it: that it is data, for nobody's page and for no cache.
+ * The headers of every response: data that a browser must not render, embed or cache.
  *
- * There is no Strict-Transport-Security: it must not be sent over plain HTTP (RFC 6797, 7.2), which is what we speak, and
- * whether the whole host is to be reached by TLS only is for whoever ends TLS before us.
+ * Without Strict-Transport-Security: it must not be sent over plain HTTP (RFC 6797, 7.2), and only the proxy that terminates TLS
+ * knows whether the whole host requires TLS.
  */
 export const securityHeaders = {
   'x-content-type-options': 'nosniff',
@@ -16,12 +16,12 @@ export const securityHeaders = {
   'cache-control': 'no-store',
 } as const
 
-/** The same as lines of HTTP, for what is answered without a reply. */
+/** The same as HTTP/1.1 header lines, for responses without a Fastify reply. */
 export const securityHeaderLines = Object.entries(securityHeaders)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 
-/** Sets them before anything else is known of the answer: whoever knows better, as GraphiQL's page does, sets its own. */
+/** Sets the headers first, so that a page can override them. */
 export function setSecurityHeaders(reply: FastifyReply): void {
   reply.headers(securityHeaders)
 }

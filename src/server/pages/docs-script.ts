@@ -5,30 +5,30 @@ import { fastify } from 'fastify'
 import type { Mode } from '../../operations/context.ts'
 import { precompress } from './precompressed.ts'
 
-/** `demoKey` is that of the demo merchant, where there is one. */
+/** `demoKey` is the API key of the demo merchant, if there is one. */
 export type DocsOptions = { readonly mode: Mode; readonly demoKey: string | null }
 
-// Runs in a thread of its own: the package holds five megabytes of source in memory.
+// Runs in a worker thread: the package keeps five megabytes of source in memory, until the thread ends.
 if (parentPort) {
   const options = workerData as DocsOptions
   parentPort.postMessage(await precompress(docsScript(await scalarScript(), options)))
 }
 
-/** The plugin serves its script only as a route. */
+/** Gets the script from the route of the plugin, its only public interface. */
 async function scalarScript(): Promise<string> {
   const app = fastify()
   app.register(scalar, { routePrefix: '/docs', configuration: { url: '/openapi.json' } })
   const { statusCode, body } = await app.inject('/docs/js/scalar.js')
-  if (statusCode !== 200) throw new Error('the script of the reference is missing')
+  if (statusCode !== 200) throw new Error(`Scalar served no script: status ${statusCode}`)
   return body
 }
 
 function docsScript(bundle: string, options: DocsOptions): string {
-  return `// The parsers of the bundle may not compile code, which the policy of the page forbids.
+  return `// The page's policy forbids the parsers of the bundle to compile code.
 globalThis.__zod_globalConfig = { jitless: true };
 ${bundle}
 Scalar.createApiReference('#reference', {
-  // The address of a heading is its own name: /docs#sandbox.
+  // Links to headings: /docs#sandbox
   generateHeadingSlug: ({ slug }) => 'rest/' + slug,
   ...${JSON.stringify(configuration(options))},
 })

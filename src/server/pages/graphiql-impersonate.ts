@@ -1,27 +1,24 @@
-/** The field by which the reader acts as the merchant, or as the customer whose name, address or id is typed. */
+/** The input for the name, email address or id of a customer to impersonate; empty for the merchant. */
 export const impersonationField =
-  '<label title="With a client token, which is made with your key: for it nothing exists but that customer">acting as <input id="acting" list="acting-customers" placeholder="the merchant" autocomplete="off" spellcheck="false"><datalist id="acting-customers"></datalist></label>'
+  '<label title="Uses a client token, created with your key, that can access only this customer">acting as <input id="acting" list="acting-customers" placeholder="the merchant" autocomplete="off" spellcheck="false"><datalist id="acting-customers"></datalist></label>'
 
-/**
- * What the field does: requests go on as GraphiQL makes them, but where a customer is chosen they carry a token for that customer
- * instead of the key. The browser filters the names while somebody types.
- */
+/** Replaces the API key of GraphiQL's requests with a client token while a customer is chosen. */
 export const impersonationScript = `
-const acting = { key: null, customer: '', name: '', token: null, until: 0, known: null, choosing: null }
+const acting = { key: null, customer: '', name: '', token: null, until: 0, loaded: null, choosing: null }
 const send = window.fetch.bind(window)
 const asMerchant = async (query, variables) => {
   const headers = { 'content-type': 'application/json', 'x-api-key': acting.key ?? '' }
   const answer = await send('/graphql?graphiql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) })
   return (await answer.json()).data
 }
-const tokenNow = async () => {
+const currentToken = async () => {
   if (acting.token === null || acting.until < Date.now() + 30000) {
     const data = await asMerchant(
       'mutation ($id: ID!) { createClientToken(input: { customerId: $id, scopes: [READ, CUSTOMERS, PAYOUT_METHODS, WALLETS, PAYOUTS, SANDBOX] }) { ... on CreateClientTokenPayload { token expiresAt } } }',
       { id: acting.customer },
     )
     const { token, expiresAt } = data?.createClientToken ?? {}
-    if (!token) throw new Error('No token could be made: is the key under "Headers" right?')
+    if (!token) throw new Error('Creating a client token failed: check the API key under "Headers".')
     Object.assign(acting, { token, until: Date.parse(expiresAt) })
   }
   return acting.token
@@ -32,7 +29,7 @@ window.fetch = async (address, options = {}) => {
   acting.key = headers.get('x-api-key') ?? acting.key
   if (acting.customer !== '' && headers.has('x-api-key')) {
     headers.delete('x-api-key')
-    headers.set('authorization', 'Bearer ' + (await tokenNow()))
+    headers.set('authorization', 'Bearer ' + (await currentToken()))
   }
   return send(address, { ...options, headers })
 }
@@ -41,7 +38,7 @@ const nameOf = ({ email, personalInfo: { firstName, lastName }, businessInfo }) 
   const name = businessInfo?.businessName ?? [firstName, lastName].filter(Boolean).join(' ')
   return name ? name + ' (' + email + ')' : email
 }
-// A thousand names are enough to choose from; a customer beyond them is found by its id.
+// Lists up to a thousand customers; others are found by id.
 const listCustomers = async () => {
   const customers = []
   for (let after = null, pages = 0; pages < 10; pages++) {
@@ -57,37 +54,37 @@ const listCustomers = async () => {
   document.querySelector('#acting-customers').replaceChildren(...customers.map((each) => new Option('', nameOf(each))))
   return customers
 }
-const knownCustomers = () => {
-  acting.known ??= listCustomers().catch(() => {
-    acting.known = null
+const loadCustomers = () => {
+  acting.loaded ??= listCustomers().catch(() => {
+    acting.loaded = null
     return []
   })
-  return acting.known
+  return acting.loaded
 }
-const customerNamed = async (typed) => {
-  const customers = await knownCustomers()
-  const sought = typed.toLowerCase()
-  const isNamed = (each) => [nameOf(each).toLowerCase(), each.email, each.uuid].includes(sought) || each.id === typed
-  const exact = customers.find(isNamed)
+const findCustomer = async (text) => {
+  const customers = await loadCustomers()
+  const search = text.toLowerCase()
+  const isExact = (each) => [nameOf(each).toLowerCase(), each.email, each.uuid].includes(search) || each.id === text
+  const exact = customers.find(isExact)
   if (exact) return exact
-  const alike = customers.filter((each) => nameOf(each).toLowerCase().includes(sought))
-  if (alike.length > 0) return alike.length === 1 ? alike[0] : null
-  const data = await asMerchant('query ($id: ID!) { customer(id: $id) { ' + customerFields + ' } }', { id: typed })
+  const matches = customers.filter((each) => nameOf(each).toLowerCase().includes(search))
+  if (matches.length > 0) return matches.length === 1 ? matches[0] : null
+  const data = await asMerchant('query ($id: ID!) { customer(id: $id) { ' + customerFields + ' } }', { id: text })
   return data?.customer ?? null
 }
 const actAs = async (field) => {
-  const typed = field.value.trim()
-  const customer = typed === '' ? null : await customerNamed(typed).catch(() => null)
-  field.toggleAttribute('aria-invalid', typed !== '' && customer === null)
-  // What nobody is called leaves the caller who it was, and shows that again.
-  if (typed === '' || customer) {
+  const text = field.value.trim()
+  const customer = text === '' ? null : await findCustomer(text).catch(() => null)
+  field.toggleAttribute('aria-invalid', text !== '' && customer === null)
+  // Unknown text keeps the current customer and shows its name again.
+  if (text === '' || customer) {
     Object.assign(acting, { customer: customer?.id ?? '', name: customer ? nameOf(customer) : '', token: null })
   }
   field.value = acting.name
 }
 for (const event of ['focusin', 'pointerover']) {
   document.addEventListener(event, ({ target }) => {
-    if (target.id === 'acting') knownCustomers()
+    if (target.id === 'acting') loadCustomers()
   })
 }
 document.addEventListener('change', ({ target }) => {

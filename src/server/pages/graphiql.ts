@@ -3,13 +3,12 @@ import type { BuiltPage } from './graphiql-page.ts'
 import { contentSecurityPolicy } from './page-response.ts'
 import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
 
-/** A tab of GraphiQL: an operation that can be run as it is. */
+/** A tab with an operation that runs without changes. */
 export type GraphiqlTab = { readonly query: string; readonly variables?: string; readonly headers?: string }
 
-/** GraphiQL, made when it is first asked for. */
 export type LoadGraphiqlPage = () => Promise<BuiltPage>
 
-/** Where there is no demo there is no key to begin with. */
+/** The tab of a sandbox without demo data, and so without a known API key. */
 const welcomeTab: GraphiqlTab = {
   query: `# Welcome to payout-gateway. Notes below.
 query WhoAmI {
@@ -19,11 +18,11 @@ query WhoAmI {
   }
 }
 
-# Every request needs the API key of a merchant. Put yours
-# in the place of "your key" under "Headers", below;
+# Every request needs the API key of a merchant. Replace
+# "your key" under "Headers", below, with yours;
 #   npm run -s cli -- merchant create <name>
-# makes one. Then press the circling arrows at the lower
-# left, which read the schema anew: from then on the editor
+# creates one. Then press the circling arrows at the lower
+# left to reload the schema: from then on the editor
 # completes what you type (Ctrl-Space), and the book at the
 # upper left explains every type and field.
 `,
@@ -31,21 +30,20 @@ query WhoAmI {
 }
 
 /**
- * GraphiQL as one page that loads nothing from anywhere else.
+ * Builds GraphiQL at the first request, as one page that loads nothing from other origins.
  *
- * @param tabs what it opens with, in a browser that has not been here before
+ * @param tabs the tabs of a browser that has stored none
  */
 export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
   return memoizeBuild(async () => {
-    const given = await tabs()
+    const initialTabs = await tabs()
     return buildInThread<BuiltPage>(
       new URL('./graphiql-page.ts', import.meta.url),
-      given.length > 0 ? given : [welcomeTab],
+      initialTabs.length > 0 ? initialTabs : [welcomeTab],
     )
   })
 }
 
-/** Sends the page, compressed as the browser takes it, or the word that the browser has it already. */
 export async function sendGraphiql(
   page: LoadGraphiqlPage,
   request: FastifyRequest,
@@ -61,11 +59,7 @@ export async function sendGraphiql(
   return sendPrecompressed(precompressed, request, reply)
 }
 
-/**
- * What the page may do: run its own script and the workers that this one makes, and ask this service.
- *
- * The editor places each of its lines by a style attribute and adds sheets as it goes, so styles can't be told by hash.
- */
+/** Allows the page's script with its workers, and requests to this service. The editor adds styles at run time, so these have no hash. */
 function graphiqlPolicy(scriptHash: string): string {
   return contentSecurityPolicy([
     `script-src '${scriptHash}'`,

@@ -1,14 +1,50 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { DomainError } from '../../core/errors.ts'
 import type { Mode } from '../../operations/context.ts'
+import { isHtmlRequested } from '../http/content-negotiation.ts'
+import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { Html } from './html.ts'
 import { html } from './html.ts'
-import { renderHtmlDocument } from './page-layout.ts'
-import { pageStyle } from './page-style.ts'
+import { favicon, pageStyle, renderHtmlDocument } from './page-layout.ts'
+import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 
-/** What is where: `key` is that of the demo merchant, where there is one. */
-export type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
+/** `key` is that of the demo merchant, if there is one. */
+type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
-/** The looks of the pages for those who come without knowing where to. */
-export const homeStyle = `${pageStyle}
+/** Adds the page at `/`, as plain text for clients that do not ask for HTML, and the favicon. */
+export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOptions, 'mode' | 'key'>): void {
+  app.get('/', async (request, reply) => {
+    const home = { mode, key, origin: serviceOriginOf(request, mode) }
+    reply.header('vary', 'accept')
+    if (!isPageRequest(request)) return sendWithEtag(homeText(home), request, reply.type('text/plain; charset=utf-8'))
+    return sendWithEtag(homePage(home), request, asHtml(reply))
+  })
+  rejectOtherMethods(app, '/', ['GET'])
+  // Browsers request `/favicon.ico` unless a page names another.
+  for (const path of ['/favicon.svg', '/favicon.ico']) {
+    app.get(path, async (request, reply) => sendWithEtag(favicon, request, reply.type('image/svg+xml')))
+    rejectOtherMethods(app, path, ['GET'])
+  }
+}
+
+/** Whether a browser navigates to an unknown path outside the APIs. */
+export function isMissingPage({ code }: DomainError, request: FastifyRequest): boolean {
+  return code === 'ENDPOINT_NOT_FOUND' && !/^\/(api|graphql)\b/.test(request.url) && isPageRequest(request)
+}
+
+export function sendMissingPage(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return asHtml(reply).code(404).send(notFoundPage(request.id))
+}
+
+function isPageRequest({ method, headers }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) && isHtmlRequested(headers.accept)
+}
+
+function asHtml(reply: FastifyReply): FastifyReply {
+  return reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy(homeStyle))
+}
+
+const homeStyle = `${pageStyle}
 main { max-width: 52rem; margin: 0 auto; padding: 3.5rem 1.25rem 4rem }
 h1 { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .8rem }
 h2 { font-size: 1.35rem; margin: 2.25rem 0 .5rem }
@@ -23,8 +59,7 @@ li a { font-weight: 600 }
 li p { margin: .1rem 0 0; font-size: .93rem; color: var(--faint) }
 `
 
-/** The page at `/`: what this is, and the way to everything else. */
-export function homePage(home: HomePageOptions): string {
+function homePage(home: HomePageOptions): string {
   const { mode, key } = home
   return renderPage(
     'payout-gateway',
@@ -37,20 +72,19 @@ ${key === null ? '' : demoSection(home)}`,
   )
 }
 
-/** What a person is told of a path where nothing is; programs get the envelope of every failure. */
-export function notFoundPage(requestId: string): string {
+function notFoundPage(requestId: string): string {
   return renderPage(
     'Not found · payout-gateway',
-    html`<h1>There is nothing here</h1>
+    html`<h1>Page not found</h1>
 <p class="lead">No page and no endpoint has this address.</p>
-<p>All that there is begins at <a href="/">the first page</a>; the endpoints are in <a href="/docs">the reference</a>.</p>
-<p>The log knows this request as <code>${requestId}</code>.</p>
+<p>Start at <a href="/">the home page</a>, or find the endpoints in <a href="/docs">the reference</a>.</p>
+<p>The id of this request in the log is <code>${requestId}</code>.</p>
 `,
   )
 }
 
-/** The same for a terminal. */
-export function homeText(home: HomePageOptions): string {
+/** The home page for a terminal. */
+function homeText(home: HomePageOptions): string {
   const { mode, origin, key } = home
   return [
     `payout-gateway (${mode}): ${tagline}`,
@@ -74,17 +108,17 @@ function linksOf({ mode, key }: HomePageOptions) {
     text:
       key === null
         ? 'Try the GraphQL API in the browser.'
-        : 'Try the GraphQL API: a tour from a wallet to a payout, and to who is told of it.',
+        : 'Try the GraphQL API: a tour from a wallet to a payout and its webhooks.',
   }
   return [
     ...(mode === 'sandbox' ? [graphiql] : []),
     {
       name: 'REST reference',
       path: '/docs',
-      text: 'Every endpoint and every webhook, with samples in many languages. GraphQL knows the same ids.',
+      text: 'Every endpoint and every webhook, with samples in many languages. GraphQL uses the same ids.',
     },
     { name: 'OpenAPI document', path: '/openapi.json', text: 'The same for programs, without a key.' },
-    { name: 'Health', path: '/readyz', text: 'Whether requests can be answered now.' },
+    { name: 'Health', path: '/readyz', text: 'Whether the service can answer requests.' },
   ]
 }
 

@@ -1,9 +1,9 @@
-/** Text that is HTML already. */
+/** Trusted HTML, which is not escaped again. */
 export type Html = { readonly html: string }
 
 type HtmlPart = string | number | Html | readonly Html[]
 
-/** HTML in which everything that is put in is text, unless it is HTML already. */
+/** Template tag that escapes every value except `Html`. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return { html: String.raw({ raw: strings }, ...parts.map(renderPart)) }
 }

@@ -22,7 +22,7 @@ export const commonErrorCodes: readonly ErrorCode[] = [
   'UNAVAILABLE',
 ]
 
-/** The part of the OpenAPI document that is about no single endpoint, in Markdown. */
+/** Returns the general description of the API, in Markdown. */
 export function introduction(mode: Mode): string {
   return [general, errors(), webhooks(), graphql, ...(mode === 'sandbox' ? [sandbox()] : [])].join('\n\n')
 }

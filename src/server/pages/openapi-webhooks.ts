@@ -1,33 +1,32 @@
 import { webhookEventReferences } from '../../modules/events/webhook-events.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
-import type { JsonSchemas } from './schema-sample.ts'
-import { sampleOf } from './schema-sample.ts'
+import type { JsonSchemas } from './openapi-schemas.ts'
+import { sampleOf } from './openapi-schemas.ts'
 
-/** What the document says of a kind of post to the endpoints of merchants. */
 export type OpenApiWebhook = ReturnType<typeof openapiWebhook>
 
 /**
- * The posts to endpoints, by the type of event; those of the format `stablestack`, which is another, by `stablestack:` and the
- * type. The examples are made of the schemas, as all others are.
+ * Describes the webhooks by event type, and those in the format `stablestack` by `stablestack:` and the type. Examples are built
+ * from the schemas.
  *
- * @param hoisted puts a schema among the `schemas` of the document
+ * @param hoist adds a schema to `schemas` and returns a reference
  */
 export function openapiWebhooks(
   schemas: JsonSchemas,
-  hoisted: (schema: JsonSchema) => JsonSchema,
+  hoist: (schema: JsonSchema) => JsonSchema,
 ): Record<string, { post: OpenApiWebhook }> {
   return Object.fromEntries(
     webhookEventReferences.flatMap(({ type, description, envelope, stablestack }) => {
       const data = sampleOf(envelope.properties?.data ?? {}, schemas)
       const thin = sampleOf(envelope, schemas) as object
       const own = openapiWebhook(
-        { name: type, description, schema: hoisted(envelope) },
+        { name: type, description, schema: hoist(envelope) },
         { standard: { ...thin, data }, thin },
       )
       if (stablestack === null) return [[type, { post: own }]]
       const name = `stablestack:${type}`
       const examples = { stablestack: sampleOf(stablestack, schemas) }
-      const theirs = openapiWebhook({ name, description, schema: hoisted(stablestack) }, examples)
+      const theirs = openapiWebhook({ name, description, schema: hoist(stablestack) }, examples)
       return [
         [type, { post: own }],
         [name, { post: theirs }],
@@ -42,7 +41,7 @@ function openapiWebhook({ name, description, schema }: WebhookSummary, examples:
   return {
     summary: name,
     description,
-    // Who posts is known by the signature.
+    // Webhooks are authenticated by their signature.
     security: [],
     parameters: Object.keys(webhookHeaders).map((each) => ({ $ref: `#/components/parameters/${each}` })),
     requestBody: {
@@ -57,9 +56,11 @@ function openapiWebhook({ name, description, schema }: WebhookSummary, examples:
       },
     },
     responses: {
-      '2XX': { description: 'It has arrived. Answer at once, and work afterwards: 15 seconds are all there is.' },
-      410: { description: 'The endpoint is no more: it is disabled at once.' },
-      default: { description: 'Anything else, a redirect too, is tried again: ten times within about three days.' },
+      '2XX': { description: 'Received. Respond within 15 seconds, and process the event afterwards.' },
+      410: { description: 'The endpoint no longer exists: the service disables it immediately.' },
+      default: {
+        description: 'Any other status, including a redirect, is retried: ten times within about three days.',
+      },
     },
   }
 }
@@ -73,21 +74,21 @@ const header = (name: string, description: string, example: string) => ({
   example,
 })
 
-/** The headers of every post, in each format: those of Standard Webhooks 1.0.0. */
+/** The headers of Standard Webhooks 1.0.0, used by all formats. */
 export const webhookHeaders = {
   WebhookId: header(
     'webhook-id',
-    'The id of the event, the same at each attempt: what comes again is known by it.',
+    'The id of the event, the same for each attempt: use it to detect duplicates.',
     'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2',
   ),
   WebhookTimestamp: header(
     'webhook-timestamp',
-    'When this attempt was made, in seconds since 1970: refuse what is more than five minutes away.',
+    'The time of this attempt in seconds since 1970: reject a difference of more than five minutes.',
     '1772443800',
   ),
   WebhookSignature: header(
     'webhook-signature',
-    'One or more signatures, separated by spaces, over `{webhook-id}.{webhook-timestamp}.{body}`; one that is valid is enough. `v1,` and HMAC-SHA256 in base64, by the 32 bytes that stand in base64 after `whsec_`; after a rotation also by the secret of before. `v1a,` and an ed25519 signature in base64, where the endpoint asks for it: the keys that verify it are at `/.well-known/webhook-keys`.',
+    'One or more signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces; accept the request if one is valid. `v1,` is followed by an HMAC-SHA256 in base64; its key is the 32 bytes that follow `whsec_` in the secret, in base64. After a rotation the previous secret signs too. `v1a,` is followed by an ed25519 signature in base64, if the endpoint requests it; its public keys are at `/.well-known/webhook-keys`.',
     `v1,${'Xb0p'.repeat(10)}Xb0=`,
   ),
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Mode } from '../../operations/context.ts'
-import { pageScript } from './page-script.ts'
+import { pageScript } from './page-layout.ts'
 
-/** A page runs the one script, loads nothing but its mark, and has no style but its own. */
+/** The content security policy of a page: `pageScript`, its own style, and images of this origin. */
 export function pagePolicy(style: string): string {
   return contentSecurityPolicy([
     `script-src 'sha256-${hash('sha256', pageScript, 'base64')}'`,
@@ -11,7 +11,7 @@ export function pagePolicy(style: string): string {
   ])
 }
 
-/** A page runs no script, loads nothing but its mark, has no style but its own, and sends its forms to its own origin. */
+/** The content security policy of a page with forms: no script, its own style, images and form targets of this origin. */
 export function formPolicy(style: string): string {
   return contentSecurityPolicy(styleDirectives(style), "'self'")
 }
@@ -20,19 +20,19 @@ function styleDirectives(style: string): string[] {
   return [`style-src 'sha256-${hash('sha256', style, 'base64')}'`, "img-src 'self'"]
 }
 
-/** A content security policy that allows a page nothing but what is `allowed`, and its forms to go nowhere else. */
-export function contentSecurityPolicy(allowed: readonly string[], forms = "'none'"): string {
-  const always = ["base-uri 'none'", `form-action ${forms}`, "frame-ancestors 'none'"]
-  return ["default-src 'none'", ...allowed, ...always].join('; ')
+/** Builds a content security policy that forbids everything except the given directives. */
+export function contentSecurityPolicy(directives: readonly string[], formAction = "'none'"): string {
+  const common = ["base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"]
+  return ["default-src 'none'", ...directives, ...common].join('; ')
 }
 
-/** Where the caller found the service. A live one is behind what ends TLS, and no example sends its key without. */
+/** Returns the origin for examples. In live it is HTTPS: a proxy terminates TLS, and no example may send a key in plain text. */
 export function serviceOriginOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
-  const isName = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
-  return `${{ sandbox: 'http', live: 'https' }[mode]}://${isName ? host : 'localhost'}`
+  const isValidHost = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
+  return `${{ sandbox: 'http', live: 'https' }[mode]}://${isValidHost ? host : 'localhost'}`
 }
 
-/** Anyone may keep it, and asks each time whether it is still so: an update of the service shows at once. */
+/** Sends a public response that caches must revalidate, so that an update of the service is visible immediately. */
 export function sendWithEtag(body: string, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
   reply.header('etag', etag).header('cache-control', 'public, no-cache')

@@ -8,28 +8,28 @@ import { requireScope } from '../../operations/access/api-caller.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { failure, problemDetails, toErrorPayload } from '../../rest/error-responses.ts'
-import { ignoredFieldsHeader } from '../../rest/ignored-fields.ts'
+import { ignoredFieldsHeader } from '../../rest/input-fields.ts'
 import type { Download, Route } from '../../rest/route.ts'
 import { unpackInput } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 import { createAdmissionHook } from '../http/admission.ts'
 import { preferenceFor } from '../http/content-negotiation.ts'
+import { countHeader } from '../http/http-errors.ts'
 import { acceptOnlyJson, parseJson } from '../http/json-body.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
 import { withRequestTrace } from '../http/request-lifecycle.ts'
 import type { ResponseFlush } from '../http/response-flush.ts'
-import { sendText } from '../http/send-text.ts'
-import { countHeader } from '../http/validate-head.ts'
+import { sendText } from '../http/response-flush.ts'
 import { routes } from './routes.ts'
 import type { SendDownload } from './send-download.ts'
 import { createDownloadSender } from './send-download.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How the caller names the operation's fields; null while the door itself is at work, which uses the caller's names. */
+    /** Wire names of the operation's fields, for its errors; null while the REST API parses the request, in wire names. */
     names: FieldNames | null
-    /** The body as it was written, for numbers that a double can't hold. */
+    /** The raw body, for numbers that a double can't represent. */
     bodyText: string | null
   }
 }
@@ -43,61 +43,52 @@ type RestOptions = {
   readonly holdStream: HoldStream
 }
 
-/** Adds the endpoints to the HTTP host. */
-export function addRestRoutes(
-  app: FastifyInstance,
-  { service, limits, responseFlush: turn, holdStream }: RestOptions,
-): void {
+export function addRestRoutes(app: FastifyInstance, { service, limits, responseFlush, holdStream }: RestOptions): void {
   app.decorateRequest('bodyText', null)
   acceptOnlyJson(app, (body, request) =>
     parseJson(body, (text) => {
       request.bodyText = text
     }),
   )
-  const admitted = createAdmissionHook(service, limits, turn)
+  const admit = createAdmissionHook(service, limits, responseFlush)
   const sendDownload = createDownloadSender(holdStream)
   const requireWriteCapacity = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     service.db.requireQueueSpace()
     done()
   }
-  // What is refused waits too: it was read that there is nothing.
-  const waitForFlush = (_request: FastifyRequest, _reply: FastifyReply, _text: unknown, done: () => void) =>
-    turn.schedule(done)
+  // Error responses of a GET too: they result from reads.
+  const waitForFlush = (_request: FastifyRequest, _reply: FastifyReply, _payload: unknown, done: () => void) =>
+    responseFlush.schedule(done)
   for (const route of routes) {
-    const admit = [requireAcceptable(route), admitted]
+    const onRequest = [requireAcceptable(route), admit]
     app.route({
       method: route.method,
       url: route.path,
       ...(route.method === 'GET'
-        ? { onRequest: admit, onSend: waitForFlush }
-        : { onRequest: [...admit, requireWriteCapacity] }),
+        ? { onRequest, onSend: waitForFlush }
+        : { onRequest: [...onRequest, requireWriteCapacity] }),
       handler: (request, reply) =>
-        handleRequest(route, { request, reply }, { service, responseFlush: turn, holdStream, sendDownload }),
+        handleRequest(route, { request, reply }, { service, responseFlush, holdStream, sendDownload }),
     })
   }
-  const sharing = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
-  for (const each of sharing.values()) {
-    const methods = each.map(({ method }) => method)
-    rejectOtherMethods(app, each[0]?.path ?? '', methods)
+  const byPath = Map.groupBy(routes, ({ path }) => path.replace(/:\w+/g, ':'))
+  for (const routesOfPath of byPath.values()) {
+    const methods = routesOfPath.map(({ method }) => method)
+    rejectOtherMethods(app, routesOfPath[0]?.path ?? '', methods)
   }
 }
 
 async function handleRequest(
   route: Route,
   { request, reply }: RestExchange,
-  {
-    service,
-    responseFlush: turn,
-    holdStream,
-    sendDownload,
-  }: Omit<RestOptions, 'limits'> & { sendDownload: SendDownload },
+  { service, responseFlush, holdStream, sendDownload }: Omit<RestOptions, 'limits'> & { sendDownload: SendDownload },
 ): Promise<void> {
   const { key, faults } = route.method === 'POST' ? readIdempotencyHeader(request) : noIdempotencyKey
   const { merchantId, aheadMs, caller } = request
   if (route.writeOperation === null) requireScope(caller, 'read')
   const context = createContext(withRequestTrace(service, request), merchantId, key, aheadMs, caller)
   const input = unpackInput(route, request, {
-    doorFaults: faults,
+    headerErrors: faults,
     onIgnored: (names) => reply.header('x-ignored-fields', ignoredFieldsHeader(names)),
   })
   request.names = route.names
@@ -110,49 +101,49 @@ async function handleRequest(
     ? await runWithHeldStream({ request, reply }, holdStream, (signal) => run({ ...context, signal }))
     : await run(context)
   if (isReplayed) reply.header('idempotent-replayed', 'true')
-  const answered = { status: route.status, type: jsonType, text: route.response.write(result) }
-  sendText(reply, answered, route.method === 'GET' ? turn.schedule : undefined)
+  const response = { status: route.status, type: jsonType, text: route.response.write(result) }
+  sendText(reply, response, route.method === 'GET' ? responseFlush.schedule : undefined)
 }
 
-/** Runs what may wait, until the caller has gone, its key has ended or the service does. */
+/** Runs a long poll until it has a result, the caller disconnects, its credential ends, or the service shuts down. */
 async function runWithHeldStream<Result>(
   { request, reply }: RestExchange,
   holdStream: HoldStream,
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const end = new AbortController()
-  let refusal: DomainError | null = null
+  const abort = new AbortController()
+  let endedBy: DomainError | null = null
   const { ended, release } = holdStream(request, reply, () => {
-    // Kept open, the connection would have the end of the service wait for it.
+    // A keep-alive connection would delay the shutdown.
     reply.header('connection', 'close')
-    end.abort()
+    abort.abort()
   })
   ended.then((reason) => {
-    refusal = reason
-    end.abort()
+    endedBy = reason
+    abort.abort()
   })
   try {
-    const result = await run(end.signal)
-    if (refusal !== null) throw refusal
+    const result = await run(abort.signal)
+    if (endedBy !== null) throw endedBy
     return result
   } finally {
     release()
   }
 }
 
-/** Answers a failure in the envelope of ruling 2, or as problem details where the caller asks for them (ruling 10). */
-export function sendFailure(refusal: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const told = toErrorPayload({ names: request.names ?? {}, requestId: request.id }, refusal)
-  request.refusalCode = refusal.code
-  reply.code(httpStatusByCode[refusal.code]).headers(errorHeaders(refusal.code))
+/** Sends an error in the envelope of ruling 2, or as problem details if the caller prefers them (ruling 10). */
+export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id }, error)
+  request.refusalCode = error.code
+  reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
   return prefersProblemDetails(request.headers.accept)
-    ? reply.type('application/problem+json').send(problemDetails.write(told))
-    : reply.type(jsonType).send(failure.write(told))
+    ? reply.type('application/problem+json').send(problemDetails.write(payload))
+    : reply.type(jsonType).send(failure.write(payload))
 }
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** Problem details are for whoever names them, and does not want the envelope more (ruling 10). */
+/** Whether problem details are preferred to the envelope, or named with the same quality (ruling 10). */
 function prefersProblemDetails(accept: string | undefined): boolean {
   const [json, problem] = [preferenceFor('application/json', accept), preferenceFor('application/problem+json', accept)]
   return (
@@ -161,8 +152,8 @@ function prefersProblemDetails(accept: string | undefined): boolean {
 }
 
 /**
- * A caller that accepts no JSON can't be answered, or no file where that is what is answered; most say nothing or accept anything
- * (ruling 6). Who names problem details alone means failures by it, and takes JSON.
+ * Rejects a request whose `Accept` excludes JSON, and for a download its media types (ruling 6). `Accept` with problem details
+ * alone is about errors, so it accepts JSON.
  */
 function requireAcceptable({ types }: Route) {
   const names = types?.map((type) => type.split(';')[0] as string) ?? ['application/json']
@@ -171,21 +162,21 @@ function requireAcceptable({ types }: Route) {
       preferenceFor('application/json', accept),
       preferenceFor('application/problem+json', accept),
     ]
-    const takesFailures = json.quality > 0 || (problem.isExplicit && problem.quality > 0 && !json.isExplicit)
-    const takes = takesFailures || names.some((name) => preferenceFor(name, accept).quality > 0)
-    if (!takes) throw new DomainError('NOT_ACCEPTABLE', `This service answers ${names.join(', ')} only.`)
+    const acceptsErrors = json.quality > 0 || (problem.isExplicit && problem.quality > 0 && !json.isExplicit)
+    const isAcceptable = acceptsErrors || names.some((name) => preferenceFor(name, accept).quality > 0)
+    if (!isAcceptable) throw new DomainError('NOT_ACCEPTABLE', `This service answers ${names.join(', ')} only.`)
     done()
   }
 }
 
 const noIdempotencyKey = { key: null, faults: [] }
 
-/** The key, `null` when there is none, or what is wrong with it (ruling 22). */
+/** Returns the key, or `null` with its errors (ruling 22). */
 function readIdempotencyHeader({ headers, raw }: FastifyRequest): { key: string | null; faults: FieldError[] } {
   const text = headers[idempotencyKeyHeader]?.toString()
   if (text === undefined) return noIdempotencyKey
   const field = 'Idempotency-Key'
-  // Node joins the values of a header that was sent twice by a comma: which of them would be meant?
+  // Node joins the values of a repeated header with a comma.
   if (text.includes(',') && countHeader(raw, idempotencyKeyHeader) > 1) {
     return { key: null, faults: [{ field, code: 'INVALID_PARAMETER', message: 'must be given once' }] }
   }

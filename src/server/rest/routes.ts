@@ -9,7 +9,7 @@ import { walletEndpoints } from '../../modules/wallets/rest.ts'
 import { webhookEndpointRoutes } from '../../modules/webhooks/endpoints/rest.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 
-/** Every endpoint of the contract, and those beside it, in the order in which they are read about. */
+/** All endpoints of the REST API, in the order of the API reference. */
 export const endpointGroups: readonly RouteGroup[] = [
   customerEndpoints,
   walletEndpoints,

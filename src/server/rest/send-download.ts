@@ -4,43 +4,42 @@ import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
-/** Files that one merchant may have written at once, in each process: each takes turns that others would have. */
+/** Concurrent downloads of one merchant in each process: each takes event-loop time from other requests. */
 export const maxDownloadsPerMerchant = 2
 
-/** Seconds after which one that found no room may be asked for again. */
 const retryAfterSeconds = 5
 
-/** How long a part of a file may wait to be taken. Whoever reads nothing in the meantime is cut off. */
+/** A client that reads nothing for this time is disconnected. */
 const stallTimeoutMs = 30_000
 
 type DownloadExchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
-/** Finds a file and answers with it. @throws Refusal, before anything is answered: RATE_LIMITED, and what `find` refuses */
+/** Calls `find` for a file and sends it. @throws DomainError before the response begins: RATE_LIMITED, and errors of `find` */
 export type SendDownload = (exchange: DownloadExchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * Sends files part by part, no faster than they are read, so many of a merchant at once. They count among the merchant's streams, and
- * end with its key.
+ * Creates the sender of downloads. It sends chunks with backpressure, limits concurrent downloads per merchant, counts them among
+ * the merchant's streams, and ends them when the credential ends.
  *
- * What can't be written to its end is cut off in its middle: no client takes that for a whole answer.
+ * A failure in the middle destroys the connection, so that no client takes a truncated file for a complete one.
  */
-export function createDownloadSender(holdStream: HoldStream, stallsAfterMs = stallTimeoutMs): SendDownload {
-  const open = new Map<string, number>()
+export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallTimeoutMs): SendDownload {
+  const activeByMerchant = new Map<string, number>()
   const acquireSlot = ({ merchantId }: FastifyRequest, reply: FastifyReply) => {
-    const count = open.get(merchantId) ?? 0
-    if (count >= maxDownloadsPerMerchant) {
+    const active = activeByMerchant.get(merchantId) ?? 0
+    if (active >= maxDownloadsPerMerchant) {
       reply.header('retry-after', String(retryAfterSeconds))
       throw new DomainError(
         'RATE_LIMITED',
-        `At most ${maxDownloadsPerMerchant} files of a merchant may be written at once.`,
+        `A merchant may have at most ${maxDownloadsPerMerchant} concurrent downloads.`,
       )
     }
-    open.set(merchantId, count + 1)
+    activeByMerchant.set(merchantId, active + 1)
   }
   const releaseSlot = ({ merchantId }: FastifyRequest) => {
-    const rest = (open.get(merchantId) ?? 1) - 1
-    if (rest > 0) open.set(merchantId, rest)
-    else open.delete(merchantId)
+    const active = (activeByMerchant.get(merchantId) ?? 1) - 1
+    if (active > 0) activeByMerchant.set(merchantId, active)
+    else activeByMerchant.delete(merchantId)
   }
   return async ({ request, reply }, find) => {
     acquireSlot(request, reply)
@@ -48,7 +47,7 @@ export function createDownloadSender(holdStream: HoldStream, stallsAfterMs = sta
       const { ended, release } = holdStream(request, reply)
       ended.then((reason) => reason && reply.raw.destroy())
       try {
-        await sendParts({ request, reply }, await find(), stallsAfterMs)
+        await sendChunks({ request, reply }, await find(), maxStallMs)
       } finally {
         release()
       }
@@ -58,14 +57,14 @@ export function createDownloadSender(holdStream: HoldStream, stallsAfterMs = sta
   }
 }
 
-async function sendParts(
+async function sendChunks(
   { request, reply }: DownloadExchange,
-  { type, name, chunks: texts }: Download,
-  stallsAfterMs: number,
+  { type, name, chunks }: Download,
+  maxStallMs: number,
 ): Promise<void> {
-  const parts = texts[Symbol.asyncIterator]()
-  // What is wrong from the first is answered as any other failure.
-  let part = await parts.next()
+  const iterator = chunks[Symbol.asyncIterator]()
+  // An error in the first chunk still gets an error response.
+  let chunk = await iterator.next()
   reply.hijack()
   const { raw } = reply
   try {
@@ -74,33 +73,32 @@ async function sendParts(
       'content-type': type,
       'content-disposition': `attachment; filename="${name}"`,
     })
-    // Of which nothing is sent, so nothing more is read.
     if (request.method === 'HEAD') return void raw.end()
-    for (; !part.done && !raw.destroyed; part = await parts.next()) {
-      if (!raw.write(part.value)) await waitForDrain(raw, stallsAfterMs)
+    for (; !chunk.done && !raw.destroyed; chunk = await iterator.next()) {
+      if (!raw.write(chunk.value)) await waitForDrain(raw, maxStallMs)
     }
-    if (part.done) raw.end()
+    if (chunk.done) raw.end()
   } catch (error) {
-    request.log.error({ err: error, request_id: request.id }, 'a file could not be written to its end')
+    request.log.error({ err: error, request_id: request.id }, 'download failed: the connection was closed')
     raw.destroy()
   } finally {
-    await parts.return?.()
+    await iterator.return?.()
   }
 }
 
-/** Waits until what was written is on its way to the caller; whoever has gone, or takes nothing, is cut off. */
-function waitForDrain(raw: ServerResponse, stallsAfterMs: number): Promise<void> {
+/** Waits until the buffer is drained; destroys a response that stalls for too long. */
+function waitForDrain(raw: ServerResponse, maxStallMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(stalled)
-      raw.off('drain', end).off('close', end)
+    const finish = () => {
+      clearTimeout(timer)
+      raw.off('drain', finish).off('close', finish)
       resolve()
     }
-    const stalled = setTimeout(() => {
+    const timer = setTimeout(() => {
       raw.destroy()
-      end()
-    }, stallsAfterMs)
-    raw.once('drain', end).once('close', end)
-    if (raw.destroyed) end()
+      finish()
+    }, maxStallMs)
+    raw.once('drain', finish).once('close', finish)
+    if (raw.destroyed) finish()
   })
 }

@@ -37,7 +37,7 @@ const noiseMegabytes = 0.75
 const mostLogMegabytes = 32
 
 const keepsRequests = {
-  file: 'src/server/host.ts',
+  file: 'src/server/http/request-lifecycle.ts',
   from: "  app.addHook('onResponse', (request, reply, done) => {",
   to: "  const kept: unknown[] = []\n  app.addHook('onResponse', (request, reply, done) => {\n    kept.push(request)",
 }

@@ -19,7 +19,7 @@ const repeats = { ci: 1, quick: 1, long: 20 }
 
 /** The line of each request says what it was asked with. */
 const talkative = {
-  file: 'src/server/host.ts',
+  file: 'src/server/http/request-lifecycle.ts',
   from: '      method: request.method,',
   to: '      method: request.method, url: request.url, headers: request.headers, body: request.body,',
 }

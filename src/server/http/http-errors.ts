@@ -1,0 +1,92 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { httpStatusByCode } from '../../core/api/http-status.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
+import { failure, toErrorPayload } from '../../rest/error-responses.ts'
+import { securityHeaderLines } from './security-headers.ts'
+
+/** The maximum size of a body (ruling 6). */
+export const bodyLimitBytes = 256 * 1024
+
+/** Converts any thrown value to a domain error; an unexpected one is logged and becomes INTERNAL without detail (ruling 9). */
+export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest): DomainError {
+  if (error instanceof DomainError) {
+    if (error.code === 'UNAVAILABLE')
+      log.error({ request_id: id, err: error.cause ?? error }, 'request failed: the database is unavailable')
+    return error
+  }
+  const { code: fastifyCode, statusCode = 500 } = error as { code?: string; statusCode?: number }
+  const code = codeByFastifyError[String(fastifyCode)] ?? (statusCode < 500 ? 'MALFORMED_REQUEST' : undefined)
+  if (code) return new DomainError(code, messageByCode[code] ?? 'The request is malformed.')
+  if (raw.destroyed && fastifyCode === 'ECONNRESET') {
+    return new DomainError('MALFORMED_REQUEST', 'The connection ended in the middle of the body.')
+  }
+  log.error({ request_id: id, err: error }, 'request failed: unexpected error')
+  return new DomainError('INTERNAL', 'The service failed. The request id names the entry in its log.')
+}
+
+const codeByFastifyError: Record<string, ErrorCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'MALFORMED_REQUEST',
+  FST_ERR_BAD_URL: 'ENDPOINT_NOT_FOUND',
+}
+
+const messageByCode: Partial<Record<ErrorCode, string>> = {
+  PAYLOAD_TOO_LARGE: `A body may have at most ${bodyLimitBytes} bytes.`,
+  UNSUPPORTED_MEDIA_TYPE: 'A body must be application/json.',
+  MALFORMED_REQUEST: 'This is not a valid HTTP request.',
+  ENDPOINT_NOT_FOUND: 'There is no such endpoint.',
+}
+
+export function endpointNotFound(): DomainError {
+  return new DomainError('ENDPOINT_NOT_FOUND', 'There is no such endpoint.')
+}
+
+/**
+ * Passes requests with `Expect`, which Node would answer itself without envelope and id, to the host, where `validateHead` checks
+ * them. `requireHostHeader: false` does the same for a missing Host.
+ */
+export function forwardExpectations(server: Server): void {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+}
+
+/** Returns the error of an invalid `Host` or `Expect` header. */
+export function validateHead({ raw, headers }: FastifyRequest): DomainError | undefined {
+  const hosts = countHeader(raw, 'host')
+  // A proxy in front may read the other Host than this service: request smuggling (RFC 9112, 3.2).
+  if (hosts > 1) return new DomainError('MALFORMED_REQUEST', 'The Host header must be given once.')
+  if (hosts === 0 && raw.httpVersionMinor > 0)
+    return new DomainError('MALFORMED_REQUEST', 'The Host header is required.')
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    return new DomainError('EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.')
+  }
+  return undefined
+}
+
+/** Counts the occurrences of a header, by its name in lower case; `rawHeaders` alternates names and values. */
+export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const rawName = rawHeaders[i] as string
+    if (rawName.length === name.length && rawName.toLowerCase() === name) count++
+  }
+  return count
+}
+
+/** Answers bytes that are not an HTTP request, and requests that time out, with the error envelope, and closes the connection. */
+export function rejectConnection(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
+  const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const domainError = isTimeout
+    ? new DomainError('REQUEST_TIMEOUT', 'The request did not arrive in time.')
+    : new DomainError('MALFORMED_REQUEST', 'This is not a valid HTTP request.')
+  const body = failure.write(toErrorPayload({ names: {}, requestId }, domainError))
+  socket.end(
+    `HTTP/1.1 ${httpStatusByCode[domainError.code]} ${isTimeout ? 'Request Timeout' : 'Bad Request'}\r\n` +
+      `content-type: application/json; charset=utf-8\r\nx-request-id: ${requestId}\r\n${securityHeaderLines}` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}

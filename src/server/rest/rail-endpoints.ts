@@ -1,0 +1,205 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FieldNames } from '../../core/api/error-message.ts'
+import { formatDomainError } from '../../core/api/error-message.ts'
+import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
+import { listWatchedAddresses } from '../../modules/deposits/list-watched-addresses.ts'
+import type { ReportedDeposit } from '../../modules/deposits/report-deposit.ts'
+import { receiveDepositReport } from '../../modules/deposits/report-deposit.ts'
+import { normalizeNetwork } from '../../modules/networks/network.ts'
+import type { Rail } from '../../modules/rails/adapters/rail.ts'
+import { receiveReports } from '../../modules/rails/orders/receive-reports.ts'
+import type { Service } from '../../operations/context.ts'
+import { rejectUnauthenticated } from '../http/admission.ts'
+import { acceptOnlyJson, parseJson } from '../http/json-body.ts'
+import { rejectOtherMethods } from '../http/method-not-allowed.ts'
+import type { RateLimits } from '../http/rate-limit.ts'
+
+type RailEndpointsOptions = {
+  readonly service: Service
+  readonly rails: readonly Rail[]
+  readonly limits: RateLimits | null
+}
+
+type RailRequest = { Params: { name: string }; Querystring: Record<string, unknown> }
+
+/** The maximum number of deposit reports in one request. */
+const maxReports = 100
+
+/**
+ * Adds the endpoints of rails: status reports of banks, and for blockchain nodes the addresses to watch and reports of deposits.
+ *
+ * Requests are authenticated by the signature of the rail instead of an API key, and work across merchants.
+ */
+export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
+  const { service } = options
+  acceptOnlyJson(app, (body) => body)
+  const { requireRail, requireSignatureHeader, requireQueueSpace, verifySignature } = createRailVerifier(options)
+  const onWrite = [requireSignatureHeader, requireQueueSpace]
+
+  const reports = '/rails/:name/reports'
+  app.post<RailRequest>(reports, { onRequest: onWrite }, async (request, reply) => {
+    const body = rawBodyOf(request).toString()
+    const messageId = verifySignature(request, reply, body)
+    const rail = requireRail(request)
+    const { received, unknown } = await receiveReports(service, rail, { messageId, body })
+    // Money may have moved without an order.
+    if (unknown.length > 0)
+      request.log.error(
+        { rail: rail.name, orders: unknown },
+        'rail reported unknown orders: check the payouts at the bank',
+      )
+    return { status: 'success', data: { received } }
+  })
+  rejectOtherMethods(app, reports, ['POST'])
+
+  const addresses = '/rails/:name/addresses'
+  app.get<RailRequest>(addresses, { onRequest: requireSignatureHeader }, async (request, reply) => {
+    // A GET has no body, so the signature covers the URL with its query instead.
+    verifySignature(request, reply, request.url)
+    const { after, limit } = request.query
+    return { status: 'success', data: await listWatchedAddresses(service, { after, limit }) }
+  })
+  rejectOtherMethods(app, addresses, ['GET'])
+
+  const deposits = '/rails/:name/deposits'
+  app.post<RailRequest>(deposits, { onRequest: onWrite }, async (request, reply) => {
+    const content = rawBodyOf(request)
+    verifySignature(request, reply, content.toString())
+    const body = parseJson(content)
+    const { name } = request.params
+    if (isBatch(body))
+      return { status: 'success', data: { deposits: await processReports(service, name, body.deposits) } }
+    request.names = reportFieldNames
+    return { status: 'success', data: toResponseData(await receiveDepositReport(service, toReportInput(name, body))) }
+  })
+  rejectOtherMethods(app, deposits, ['POST'])
+}
+
+type ReportingRail = Rail & { readonly reports: NonNullable<Rail['reports']> }
+
+function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
+  const requireRail = ({ params }: FastifyRequest): ReportingRail => {
+    const rail = rails.find(({ name }) => name === (params as { name: string }).name)
+    if (!rail?.reports) throw notFound('Rail')
+    return rail as ReportingRail
+  }
+  return {
+    requireRail,
+    /** Rejects a request without a signature before its body is read. */
+    requireSignatureHeader: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+      requireRail(request)
+      if (request.headers['webhook-signature'] === undefined) {
+        const error = new DomainError(
+          'MISSING_TOKEN',
+          'A signature of the rail is required: webhook-id, -timestamp and -signature.',
+        )
+        rejectUnauthenticated(limits, { request, reply, error })
+      }
+      done()
+    },
+    /** Rejects a write before its body is read if the write queue is full. */
+    requireQueueSpace: (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+      service.db.requireQueueSpace()
+      done()
+    },
+    /**
+     * @returns the signed message id
+     * @throws DomainError INVALID_TOKEN
+     */
+    verifySignature: (request: FastifyRequest, reply: FastifyReply, body: string): string => {
+      const { headers } = request
+      try {
+        return requireRail(request).reports.verify({ headers, body, now: service.wallClock() })
+      } catch (error) {
+        return rejectUnauthenticated(limits, { request, reply, error })
+      }
+    },
+  }
+}
+
+/** The bytes that the signature covers. */
+function rawBodyOf({ body }: FastifyRequest): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+}
+
+/** Wire names of the fields of a deposit report. */
+const reportFieldNames: FieldNames = {
+  ref: 'ref',
+  network: 'network',
+  txHash: 'tx_hash',
+  logIndex: 'log_index',
+  asset: 'asset',
+  amount: 'amount',
+  confirmations: 'confirmations',
+  state: 'state',
+}
+
+type DepositReportInput = Parameters<typeof receiveDepositReport>[1]
+
+function toReportInput(rail: string, body: unknown): DepositReportInput {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message: 'must be a JSON object' }])
+  }
+  const report = body as Readonly<Record<string, unknown>>
+  const fields = Object.entries(reportFieldNames).filter(([, wireName]) => Object.hasOwn(report, wireName))
+  const input = Object.fromEntries(fields.map(([field, wireName]) => [field, report[wireName]]))
+  return { ...input, network: normalizeNetwork(input.network), rail } as DepositReportInput
+}
+
+function isBatch(body: unknown): body is { readonly deposits: unknown } {
+  return typeof body === 'object' && body !== null && Object.hasOwn(body, 'deposits')
+}
+
+/**
+ * Processes a batch of deposit reports: an invalid report does not affect the others. Reports of one blockchain transfer run in
+ * order, all others concurrently.
+ *
+ * @throws the first failure that is not INVALID_INPUT. The node then sends the whole batch again, which is idempotent.
+ */
+async function processReports(service: Service, rail: string, reports: unknown): Promise<readonly object[]> {
+  if (!Array.isArray(reports) || reports.length === 0 || reports.length > maxReports) {
+    const message = `must be a list of 1 to ${maxReports} reports`
+    throw invalidInput([{ field: 'deposits', code: 'INVALID_PARAMETER', message }])
+  }
+  const results = new Array<object>(reports.length)
+  const byTransfer = Map.groupBy(reports.keys(), (index) => transferKeyOf(reports[index]))
+  const running = [...byTransfer.values()].map(async (indexes) => {
+    for (const index of indexes) results[index] = await processReport(service, rail, reports[index])
+  })
+  // Waits for all of them after a failure too, so that none still runs after the response.
+  const failed = (await Promise.allSettled(running)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+  return results
+}
+
+/** Identifies the blockchain transfer of a report before the report is validated. */
+function transferKeyOf(report: unknown): string {
+  const { tx_hash: txHash, log_index: logIndex } = (report ?? {}) as Readonly<Record<string, unknown>>
+  return `${String(txHash).toLowerCase()} ${String(logIndex)}`
+}
+
+async function processReport(service: Service, rail: string, body: unknown): Promise<object> {
+  try {
+    return { status: 'success', data: toResponseData(await receiveDepositReport(service, toReportInput(rail, body))) }
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'INVALID_INPUT') throw error
+    const { message, fields } = formatDomainError(error, reportFieldNames)
+    return { status: 'failed', error: { code: error.code, message, details: { fields } } }
+  }
+}
+
+function toResponseData({
+  network,
+  txHash,
+  logIndex,
+  state,
+  confirmations,
+  needed,
+  cause,
+  creditedAt,
+}: ReportedDeposit) {
+  return {
+    ...{ network, tx_hash: txHash, log_index: logIndex, state, confirmations },
+    ...{ confirmations_needed: needed, cause, credited_at: creditedAt },
+  }
+}

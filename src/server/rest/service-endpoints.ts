@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify'
+import { DomainError, unavailable } from '../../core/errors.ts'
+import { publicKeys } from '../../modules/webhooks/endpoints/public-keys.ts'
+import type { Service } from '../../operations/context.ts'
+import { rejectOtherMethods } from '../http/method-not-allowed.ts'
+
+/** Adds the liveness check, and the readiness check, which reads the database and reports why it can't if the cause is known. */
+export function addHealthEndpoints(app: FastifyInstance, service: Service): void {
+  app.get('/livez', async () => ({ status: 'ok' }))
+  app.get('/readyz', async () => {
+    await service.db.ping().catch((error: Error) => {
+      if (error instanceof DomainError) throw error
+      throw Object.assign(unavailable('The database is not readable.'), { cause: error })
+    })
+    return { status: 'ok' }
+  })
+  for (const path of ['/livez', '/readyz']) rejectOtherMethods(app, path, ['GET'])
+}
+
+/** Publishes the keys that verify asymmetric webhook signatures. */
+export function addWebhookKeys(app: FastifyInstance, service: Service): void {
+  const path = '/.well-known/webhook-keys'
+  app.get(path, async (_, reply) => {
+    reply.header('cache-control', 'public, max-age=60')
+    return { keys: await publicKeys(service) }
+  })
+  rejectOtherMethods(app, path, ['GET'])
+}
+
+/** The sandbox's own webhook receiver, so that the demo needs no other program. */
+export const receiverPath = '/sandbox/webhooks'
+
+/**
+ * Adds a webhook receiver that echoes the event id, which the delivery log shows, and stores nothing. It needs neither key nor
+ * signature, because it does nothing with an event.
+ */
+export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, _body, done) => done(null))
+  app.post(receiverPath, async ({ headers }, reply) => {
+    const { 'webhook-id': id } = headers
+    const isEvent = typeof id === 'string' && /^evt_[0-9a-f-]{36}$/.test(id)
+    return reply.type('text/plain; charset=utf-8').send(isEvent ? `received ${id}\n` : 'received\n')
+  })
+  rejectOtherMethods(app, receiverPath, ['POST'])
+}
