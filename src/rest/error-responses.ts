@@ -47,7 +47,6 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
 
 const restErrorCodes = errorCodes.filter((code) => errorDescriptions[code] !== null)
 
-/** Converts an error to the source of a response, with fields by wire name. */
 export function toErrorPayload({ names, requestId }: { names: FieldNames; requestId: string }, error: DomainError) {
   const { code, details } = error
   return {

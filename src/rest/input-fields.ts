@@ -38,7 +38,6 @@ type RestInputFieldOptions = JsonSchema & {
 /** Describes all fields of an input; a missing one does not compile. */
 export type RestInputFields<Input> = { readonly [Field in keyof Required<Input>]: RestInputField }
 
-/** A sentence in the description of every endpoint that the contract lacks. */
 export const notInContract = 'It is an addition to the contract.'
 
 export const idField = (description: string) => ({ format: 'uuid', description })
@@ -49,15 +48,14 @@ export const idOrEmptyField = (description: string) => ({
   description,
 })
 
-/** The limits of `x-ignored-fields`, which helps people to find a field without effect. */
 const [maxIgnoredNames, maxNameLength] = [10, 40]
 
-/** Stands for names that are omitted: a body may have thousands, with any characters. */
+/** Stands for omitted names. */
 const omittedNamesMark = '*'
 
 const safeNamePattern = new RegExp(`^[\\w.-]{1,${maxNameLength}}$`)
 
-/** Returns the value of `x-ignored-fields` (ruling 103). Only letters, digits and `. _ -` get into the header. */
+/** Returns the value of `x-ignored-fields` (ruling 103): only letters, digits and `. _ -` get into the header. */
 export function ignoredFieldsHeader(names: readonly string[]): string {
   const listed = names.filter((name) => safeNamePattern.test(name)).slice(0, maxIgnoredNames)
   return (listed.length < names.length ? [...listed, omittedNamesMark] : listed).join(', ')

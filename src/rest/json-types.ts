@@ -3,10 +3,8 @@ import { formatAmount } from '../core/money/amount.ts'
 import { escapeJsonString } from '../core/net/escape-json.ts'
 import type { JsonSchema } from './input-fields.ts'
 
-/** A type of value in responses: its schema and its serializer. */
 export type JsonType<Value> = {
   readonly schema: JsonSchema
-  /** Whether the value is a JSON string. */
   readonly isQuoted: boolean
   /** Serializes a value without quotation marks; `null` if the value is written as it is. */
   readonly write: ((value: Value) => string) | null
@@ -19,7 +17,6 @@ export const plainText = (description: string, example: string, schema: JsonSche
   write: null,
 })
 
-/** Text that is escaped. */
 export const text = (...options: Parameters<typeof plainText>): JsonType<string> => ({
   ...plainText(...options),
   write: escapeJsonString,
@@ -51,7 +48,6 @@ export const integer = (description: string, example: number): JsonType<number> 
 export const boolean = (description: string, example: boolean): JsonType<boolean> =>
   unquotedType({ type: 'boolean', description, examples: [example] }, String)
 
-/** An array of enum values. */
 export const someOf = (
   description: string,
   values: readonly string[],
@@ -62,7 +58,6 @@ export const someOf = (
     JSON.stringify,
   )
 
-/** Extends the schema of a type. */
 export function withSchema<Type extends JsonType<never>>(type: Type, schema: JsonSchema): Type {
   return { ...type, schema: { ...type.schema, ...schema } }
 }

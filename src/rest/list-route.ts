@@ -25,18 +25,16 @@ type ListRouteOptions<Row> = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'ti
   /** Input fields in addition to the filters, and error codes of these. */
   readonly fields?: Readonly<Record<string, RestInputField>>
   readonly errors?: readonly ErrorCode[]
-  /** Descriptions of the filters by time, if the list has them. */
   readonly timeDescriptions?: { readonly [Field in keyof typeof createdRangeFields]: string }
   /** The message of the response, by the filtered owner. */
   readonly message?: { readonly of: (input: { readonly owner?: OwnerFilter }) => string; readonly example: string }
   readonly rows: JsonType<readonly Row[]>
-  /** Additional members of `pagination`. */
   readonly pagination?: ShapeMembers<Page<unknown>>
 }
 
 type ListResponse<Row> = Page<Row> & { readonly message?: string }
 
-/** Declares the endpoint of a list, with numbered pages and the filters that the list declares for REST. */
+/** Declares the endpoint of a list, with the filters that the list declares for REST. */
 export function listRoute<Row>(
   path: string,
   { filters, pageSize, PageInput, page }: PaginatedList<Row>,

@@ -11,7 +11,6 @@ import type { JsonSchema, RestInputField, RestInputFields } from './input-fields
 import type { Shape, ShapeMember } from './shape.ts'
 import { constant, shape } from './shape.ts'
 
-/** The declaration of an endpoint: its operation, request, response and documentation. */
 export type RestEndpoint<Schema extends z.ZodType, Result, Answered = Result> = {
   /** The operation id of OpenAPI. */
   readonly name: string
@@ -21,7 +20,6 @@ export type RestEndpoint<Schema extends z.ZodType, Result, Answered = Result> = 
   readonly input: Schema
   readonly operation: Operation<z.input<Schema>, Answered>
   readonly fields: RestInputFields<z.input<Schema>>
-  /** An input with a successful response. */
   readonly example: Partial<z.input<Schema>>
   /** Error codes of the operation, without those that every endpoint of the method can return. */
   readonly errors: readonly ErrorCode[]
@@ -59,7 +57,6 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
 }
 
-/** A streamed file: media type, file name and text chunks. */
 export type Download = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
 /** The endpoints of a noun, under one heading of the API reference. */
@@ -82,7 +79,6 @@ export function get<Schema extends z.ZodType, Result, Fields extends RestInputFi
   return createRoute({ method: 'GET', status: 200, path, run, writeOperation: null }, endpoint)
 }
 
-/** Declares an endpoint that returns a file in one of several media types. */
 export function download<Schema extends z.ZodType, Fields extends RestInputFields<z.input<Schema>>>(
   path: string,
   {
@@ -150,7 +146,6 @@ function identity(value: unknown): unknown {
   return value
 }
 
-/** The parsed parts of an HTTP request. */
 export type RequestParts = {
   readonly params: unknown
   readonly query: unknown
@@ -193,7 +188,7 @@ export function unpackInput(
   return input
 }
 
-/** Finds other invalid fields, by wire name, without those that are missing because their name is misspelt. */
+/** Skips fields that are missing because their name is misspelt. */
 function findOtherFieldErrors(
   schema: z.ZodType,
   input: object,
@@ -221,7 +216,7 @@ function repeatedParameters({ payloadNames }: Route, query: Record<string, unkno
     .map((wire) => ({ field: wire, code: 'INVALID_PARAMETER', message: 'must be given once' }))
 }
 
-/** Returns an error for each misspelt name, and passes all other unknown names to `onIgnored`. */
+/** Returns the misspelt names as errors, and passes other unknown names to `onIgnored`. */
 function unknownFields(
   { payloadNames, namesByFoldedSpelling }: Route,
   body: Record<string, unknown>,

@@ -2,10 +2,8 @@ import { escapeJsonString } from '../core/net/escape-json.ts'
 import type { JsonType } from './json-types.ts'
 import { oneOf, text, unquotedType, withSchema } from './json-types.ts'
 
-/** The type of an object, with a compiled serializer. */
 export type Shape<Row> = JsonType<Row> & { readonly write: (row: Row) => string }
 
-/** The members of an object by wire name. */
 export type ShapeMembers<Row> = { readonly [name: string]: ShapeMember<Row> }
 
 /** A member of an object: a value of the row with its type, or a type that serializes the whole row. */
@@ -30,10 +28,8 @@ export function nullable<Row, Value>(
   return { read, type: { ...type, schema: { ...schema, ...types } } }
 }
 
-/** A nullable member with null as its example. */
 export const nullInExample: typeof nullable = (read, type) => nullable(read, withSchema(type, { examples: [null] }))
 
-/** A member with the same value in every response. */
 export const constant = (description: string, value: string): ShapeMember<unknown> =>
   member(() => value, oneOf(description, [value]))
 
@@ -41,7 +37,6 @@ export const constant = (description: string, value: string): ShapeMember<unknow
 export const constantMessage = (message: string): ShapeMember<unknown> =>
   member(() => message, text('A message for people.', message))
 
-/** A member that some rows lack. */
 export const optional = <Row, Value>(
   read: (row: Row) => NoInfer<Value> | undefined,
   type: JsonType<Value>,
@@ -125,7 +120,7 @@ function compileWriter<Row>(members: readonly NamedMember<Row>[]): (row: Row) =>
   }
 }
 
-/** Returns the text before a value, and that of a null, each also with the quotation mark that closes a preceding string. */
+/** `…AfterText` begins with the quotation mark that closes a preceding string. */
 function compileMember<Row>({ name, read, type: { isQuoted: isText, write } }: NamedMember<Row>, index: number) {
   const key = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`
   const lead = isText ? `${key}"` : key

@@ -40,31 +40,25 @@ export type ServerOptions = {
   readonly rateLimit: number | null
   /** Origins whose pages may read responses, as `parseCorsOrigins` returns them. */
   readonly corsOrigins?: readonly string[]
-  /** Proxies whose `X-Forwarded-For` is trusted; none by default. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: TrustedProxies
-  /** The GraphQL documents that may run; any by default. */
   readonly documents?: AllowedDocuments
-  /** GraphiQL's initial tabs, in the sandbox. */
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
-  /** The API key in the examples of the API reference. */
   readonly demoKey?: string | null
-  /** `false` only in tests of equal results: graphql-js then runs every document. */
+  /** `false` in tests of equal results: graphql-js then runs every document. */
   readonly isPlanned?: boolean
-  /** `false` only in tests of equal results: Yoga then answers every GraphQL request. */
+  /** `false` in tests of equal results: Yoga then answers every request. */
   readonly hasFastPath?: boolean
   /** Rails whose banks report by themselves, and that may watch deposit addresses. */
   readonly rails?: readonly Rail[]
-  /** Set if several processes answer requests. */
   readonly sharing?: SharedRateLimit
   readonly spans?: RequestTracer | undefined
   /** Milliseconds of a monotonic clock, for rate limits. */
   readonly elapsed?: () => number
 }
 
-/** Lets several processes enforce one limit per merchant. */
 export type SharedRateLimit = { readonly processes: number; readonly exchange: ExchangeTokens }
 
-/** Creates the HTTP host with both APIs; the caller starts it with `listen`. */
 export function createServer({
   service,
   logger,
@@ -81,7 +75,7 @@ export function createServer({
   spans,
   elapsed = () => performance.now(),
 }: ServerOptions): FastifyInstance {
-  /** Sets the headers of all responses, including errors. */
+  /** For all responses, including errors. */
   const setCommonHeaders = (request: FastifyRequest, reply: FastifyReply) => {
     restoreMethod(request)
     reply.header('x-request-id', request.id)
@@ -121,7 +115,6 @@ export function createServer({
   app.decorateRequest('refusalCode', null)
   app.decorateRequest('operation', null)
   app.decorateRequest('isOperationTrusted', false)
-  // Only endpoints that take a body add a parser.
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
@@ -189,7 +182,6 @@ function createRateLimits(
   }
 }
 
-/** Sends a page to browsers that navigate to an unknown path, and the error envelope otherwise. */
 function sendErrorOrPage(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (!isMissingPage(error, request)) return sendFailure(error, request, reply)
   request.refusalCode = error.code

@@ -21,11 +21,10 @@ declare module 'fastify' {
     caller: Caller
     /** The time range in which the credential is valid. */
     validity: Validity
-    /** The error code of the response; several, separated by commas, for a GraphQL response with several errors. */
+    /** Separated by commas for a GraphQL response with several errors. */
     refusalCode: string | null
     /** The type and name of the GraphQL operation. */
     operation: string | null
-    /** Whether that operation comes from a trusted document. */
     isOperationTrusted: boolean
   }
 }
@@ -68,11 +67,7 @@ export function createAdmissionHook(service: Service, limits: RateLimits | null,
   }
 }
 
-/**
- * Rethrows an error, after a failed authentication with the rate limit of unauthenticated requests applied.
- *
- * @throws DomainError RATE_LIMITED, or the error
- */
+/** Throws RATE_LIMITED after too many failed authentications, or else the error. */
 export function rejectUnauthenticated(
   limits: RateLimits | null,
   { request, reply, error }: { request: FastifyRequest; reply: FastifyReply; error: unknown },
@@ -97,7 +92,7 @@ function rejectApiKeyInBrowser({ mode }: Service, { headers }: FastifyRequest): 
   )
 }
 
-/** Whether the credential is an API key, valid or not: `x-api-key` has nothing else, a bearer token may be a client token. */
+/** Whether the credential is an API key, valid or not; a bearer token may be a client token. */
 function hasApiKey({ 'x-api-key': apiKey, authorization = '' }: IncomingHttpHeaders): boolean {
   return apiKey !== undefined || bearerApiKeyPattern.test(authorization)
 }

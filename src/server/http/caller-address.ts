@@ -3,12 +3,11 @@ import type { FastifyRequest } from 'fastify'
 import { isIpNetwork } from '../../core/net/ip-networks.ts'
 import { isAddressAllowed } from '../../modules/merchants/allowed-networks.ts'
 
-/** The reverse proxies in front of the service: their number (0 for none), or their addresses and networks. */
+/** The reverse proxies in front of the service: their number, or their addresses and networks. */
 export type TrustedProxies = number | readonly string[]
 
 const maxHops = 10
 
-/** Describes TRUST_PROXY in its error message. */
 export const trustProxyFormat = `off, a number of hops from 1 to ${maxHops}, or the addresses and networks of the proxies (10.0.0.5, 2001:db8::/64), separated by commas, none of them with the prefix /0`
 
 /** Parses TRUST_PROXY; `null` if it is invalid. */

@@ -1,4 +1,4 @@
-/** A preference of an `Accept` header: `quality` from 0 (not acceptable) to 1; `isExplicit` if the header names the type itself. */
+/** `quality` is from 0 (not acceptable) to 1; `isExplicit` if `Accept` names the type itself. */
 export type MediaTypePreference = { readonly quality: number; readonly isExplicit: boolean }
 
 /**
@@ -19,7 +19,7 @@ export function preferenceFor(type: string, accept: string | undefined): MediaTy
   return { quality: best.quality, isExplicit: best.specificity === 2 }
 }
 
-/** Whether a browser navigates to a page: browsers name HTML explicitly, programs do not. */
+/** Whether a browser navigates to a page: only browsers name HTML explicitly. */
 export function isHtmlRequested(accept: string | undefined): boolean {
   const { quality, isExplicit } = preferenceFor('text/html', accept)
   return isExplicit && quality > 0
@@ -41,7 +41,7 @@ function qualityIn(parameters: readonly string[]): number {
   return 1
 }
 
-/** The negotiated media types of a GraphQL response: for one JSON document and for a stream; `null` if not acceptable. */
+/** The media types of a GraphQL response as one JSON document and as a stream; `null` if not acceptable. */
 export type AcceptedMediaTypes = { readonly json: string | null; readonly stream: StreamMediaType | null }
 
 export type StreamMediaType = typeof eventStream | typeof multipartMixed

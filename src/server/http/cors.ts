@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Mode } from '../../operations/context.ts'
 import { routedMethods } from './method-not-allowed.ts'
 
-/** Describes CORS_ORIGINS in its error message. */
 export const corsOriginsFormat =
   '* alone, or origins without a path (https://app.example.com, https://*.example.com for any one label), separated by commas'
 
@@ -18,7 +17,7 @@ export function defaultCorsOrigins(mode: Mode): string[] {
   return mode === 'sandbox' ? ['*'] : []
 }
 
-/** Returns the value of `Access-Control-Allow-Origin`: `*`, the origin as the browser wrote it, or `null` if it is not allowed. */
+/** Returns the value of `Access-Control-Allow-Origin`, or `null` if the origin is not allowed. */
 export function allowOriginFor(origin: string, origins: readonly string[]): string | null {
   if (origins[0] === '*') return '*'
   return origins.some((allowed) => matchesOrigin(allowed, origin)) ? origin : null
@@ -39,10 +38,10 @@ function parseOrigin(text: string): string | null {
   return origin.includes('*') && !singleLabelWildcard.test(origin) ? null : origin
 }
 
-/** A wildcard for the first label only, and never for a whole top-level domain other than `localhost`, which is this machine. */
+/** Only for the first label, and never for a top-level domain other than `localhost`, which is this machine. */
 const singleLabelWildcard = /^https?:\/\/\*\.(localhost|[^*.:]+(\.[^*.:]+)+)(:\d+)?$/
 
-/** Paths that browsers may call, existing or not; signed server-to-server paths are not among them. */
+/** Paths that browsers may call, existing or not, without signed server-to-server paths. */
 const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
 /** Headers that pages may read in addition to the safelisted ones (Fetch, "CORS-safelisted response-header name"). */
@@ -72,10 +71,8 @@ export function setCorsHeaders(request: FastifyRequest, reply: FastifyReply, ori
 }
 
 /**
- * Answers a CORS preflight request, which needs no key because browsers send none with it, and counts for no rate limit. Every
- * requested header is allowed, so that the page can read the error of the request itself.
- *
- * @returns whether the request was a preflight, and has been answered
+ * Answers a CORS preflight request, without authentication because browsers send no key with it, and returns whether it was one.
+ * Allows every requested header, so that the page can read the error of the request itself.
  */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
   if (request.method !== 'OPTIONS' || !isPreflight(request)) return false

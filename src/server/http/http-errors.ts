@@ -10,7 +10,7 @@ import { securityHeaderLines } from './security-headers.ts'
 /** The maximum size of a body (ruling 6). */
 export const bodyLimitBytes = 256 * 1024
 
-/** Converts any thrown value to a domain error; an unexpected one is logged and becomes INTERNAL without detail (ruling 9). */
+/** Converts any thrown value; an unexpected one is logged, and becomes INTERNAL without detail (ruling 9). */
 export function toDomainError(error: unknown, { log, raw, id }: FastifyRequest): DomainError {
   if (error instanceof DomainError) {
     if (error.code === 'UNAVAILABLE')
@@ -53,7 +53,6 @@ export function forwardExpectations(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
-/** Returns the error of an invalid `Host` or `Expect` header. */
 export function validateHead({ raw, headers }: FastifyRequest): DomainError | undefined {
   const hosts = countHeader(raw, 'host')
   // A proxy in front may read the other Host than this service: request smuggling (RFC 9112, 3.2).
@@ -66,7 +65,7 @@ export function validateHead({ raw, headers }: FastifyRequest): DomainError | un
   return undefined
 }
 
-/** Counts the occurrences of a header, by its name in lower case; `rawHeaders` alternates names and values. */
+/** `name` is in lower case; `rawHeaders` alternates names and values. */
 export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string): number {
   let count = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -76,7 +75,7 @@ export function countHeader({ rawHeaders }: FastifyRequest['raw'], name: string)
   return count
 }
 
-/** Answers bytes that are not an HTTP request, and requests that time out, with the error envelope, and closes the connection. */
+/** Answers a malformed or slow request with the error envelope, and closes the connection. */
 export function rejectConnection(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return
   const isTimeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'

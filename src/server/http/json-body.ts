@@ -3,11 +3,7 @@ import { DomainError, invalidInput } from '../../core/errors.ts'
 import type { ParsedJson } from '../../core/net/json-text.ts'
 import { parseJsonText } from '../../core/net/json-text.ts'
 
-/**
- * Accepts only JSON bodies and empty bodies.
- *
- * @param read parses the body; the verifier of a signature takes the bytes instead
- */
+/** Accepts only JSON bodies and empty bodies, uncompressed and in UTF-8. */
 export function acceptOnlyJson(
   app: FastifyInstance,
   read: (body: Buffer, request: FastifyRequest) => unknown = (body) => parseJson(body),
@@ -26,7 +22,6 @@ export function acceptOnlyJson(
   })
 }
 
-/** Rejects a compressed body and another charset before the body is read. */
 function requirePlainUtf8({ method, headers }: FastifyRequest, reply: FastifyReply): void {
   if (method === 'GET' || method === 'HEAD') return
   const encoding = headers['content-encoding']
@@ -47,7 +42,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * Parses a body. An empty one is `undefined`: many clients announce JSON and send nothing with a DELETE.
  *
- * @param onText receives the text, for numbers that must be read as they were written
  * @throws DomainError MALFORMED_JSON; INVALID_INPUT for a duplicate name
  */
 export function parseJson(body: Buffer, onText: (text: string) => void = () => {}): unknown {
@@ -67,7 +61,6 @@ function decodeAndParse(body: Buffer, onText: (text: string) => void): ParsedJso
   }
 }
 
-/** The error of a name that occurs twice in one JSON object. */
 export function repeatedNameError(path: string): DomainError {
   return invalidInput([{ field: path, code: 'INVALID_PARAMETER', message: 'must be given once' }])
 }

@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors.ts'
 
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
 
-/** All other methods are routed as this one: routes for each of thirty would take most of the time to create the host. */
+/** Stands for all other methods: routes for each of thirty would take most of the time to create the host. */
 const otherMethod = 'TRACE'
 const originalMethods = new WeakMap<IncomingMessage, string>()
 
@@ -18,16 +18,11 @@ export function routeOtherMethods(request: IncomingMessage): string {
   return url
 }
 
-/** Restores the original method after routing. */
 export function restoreMethod({ raw }: FastifyRequest): void {
   if (raw.method === otherMethod) raw.method = originalMethods.get(raw) ?? otherMethod
 }
 
-/**
- * Answers the other methods of a path with 405 and `Allow` (ruling 6).
- *
- * @param own the methods that the path supports; GET includes HEAD
- */
+/** Answers the other methods of a path with 405 and `Allow` (ruling 6); GET includes HEAD. */
 export function rejectOtherMethods(app: FastifyInstance, path: string, own: readonly string[]): void {
   const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
   const reject = async (_: FastifyRequest, reply: FastifyReply) => {

@@ -3,7 +3,6 @@ import { preferenceFor } from './content-negotiation.ts'
 
 type Exposition = { readonly type: string; readonly text: string }
 
-/** Renders the metrics in a text format of Prometheus. */
 export type WriteMetrics = (format: 'openMetrics' | 'prometheus') => Promise<Exposition>
 
 export type MetricsServer = {
@@ -53,7 +52,7 @@ export function createMetricsServer(
   }
 }
 
-/** Whether OpenMetrics is named with at least the quality of plain text; Prometheus names both. */
+/** Prometheus names both OpenMetrics and plain text. */
 function prefersOpenMetrics(accept: string | undefined): boolean {
   const { quality, isExplicit } = preferenceFor('application/openmetrics-text', accept)
   return isExplicit && quality > 0 && quality >= preferenceFor('text/plain', accept).quality

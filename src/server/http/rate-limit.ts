@@ -9,10 +9,8 @@ export type RateLimiter = (key: string, setHeader: SetHeader) => void | Promise<
 
 type SetHeader = (name: string, value: string) => void
 
-/** Limits merchants by id, and failed authentication by address. */
 export type RateLimits = { readonly merchants: RateLimiter; readonly unauthenticated: RateLimiter }
 
-/** Creates the limiter of a single process. */
 export function createRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf } = createWindows(elapsed)
   return (merchantId, setHeader) =>
@@ -23,8 +21,8 @@ export function createRateLimiter(perSecond: number, elapsed: () => number): Rat
 const maxTrackedAddresses = 10_000
 
 /**
- * Creates the limiter of failed authentication. Only failures count: an address may be a proxy, and callers with a valid key must
- * not be limited by others behind it.
+ * Limits failed authentication only: an address may be a proxy, and callers with a valid key must not be limited by others
+ * behind it.
  */
 export function createUnauthenticatedRateLimiter(perSecond: number, elapsed: () => number): RateLimiter {
   const { windowOf, count, sweep } = createWindows(elapsed)
@@ -59,20 +57,18 @@ function takeToken(
 /** Returns the `unused` tokens of a process and requests up to `wanted` new ones. */
 export type TokenExchangeRequest = { readonly merchantId: string; readonly unused: number; readonly wanted: number }
 
-/** The granted tokens, and how many are left for other processes. */
 export type TokenExchangeResult = { readonly tokens: number; readonly left: number }
 
-/** Exchanges tokens with the process that has the windows. */
 export type ExchangeTokens = (request: TokenExchangeRequest) => Promise<TokenExchangeResult>
 
-/** Windows shared by several processes; `forget` counts all tokens of a process that has ended as used. */
+/** `forget` counts all tokens of a process that has ended as used. */
 export type SharedWindows = {
   readonly exchange: (holder: number, request: TokenExchangeRequest) => TokenExchangeResult
   readonly forget: (holder: number) => void
 }
 
 /**
- * Creates windows from which processes lease tokens. Leased tokens and those used within a second never exceed `perSecond`, so the
+ * Leases tokens to processes. Leased tokens and those used within a second never exceed `perSecond`, so the
  * limit holds across processes. A leased token counts as used from the time of the next exchange, which is never too early.
  */
 export function createSharedWindows(perSecond: number, elapsed: () => number): SharedWindows {
@@ -108,10 +104,8 @@ type TokenLease = {
 }
 
 /**
- * Creates the limiter of one process of several. It leases tokens in batches from the shared windows, so that few requests wait for
- * another process.
- *
- * @param processes number of processes that share the windows
+ * Limits one process of several. It leases tokens in batches from the shared windows, so that few requests wait for another
+ * process.
  */
 export function createSharedRateLimiter(
   perSecond: number,
@@ -206,7 +200,7 @@ function createWindows(elapsed: () => number) {
     return window
   }
 
-  /** Removes unused windows, at most once in `everyMs`, because it visits all of them. */
+  /** Visits all windows, so it runs at most once in `everyMs`. */
   function sweep(at: number, everyMs: number): void {
     if (at - sweptAt < everyMs) return
     sweptAt = at

@@ -4,12 +4,10 @@ import type { Service, TraceContext } from '../../operations/context.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set after admission, if requests are traced. */
     span?: RequestSpan
   }
 }
 
-/** The access log entry of a response, by field names of the log. */
 export type AccessLogEntry = {
   readonly request_id: string
   readonly method: string
@@ -21,14 +19,13 @@ export type AccessLogEntry = {
   readonly code: string | null
   readonly merchant_id: string | null
   readonly duration_ms: number
-  /** Set if the request is traced. */
   readonly trace_id?: string
 }
 
 /** Logs each response at level info; `isTrusted` if the operation is from a trusted document, so that its name is our own. */
 export type AccessLog = { readonly answered: (entry: AccessLogEntry, isTrusted?: boolean) => void }
 
-/** Returns the API of a route, as a metric label: `pages` for all other routes, empty for an unknown path. */
+/** Returns a metric label: `pages` for all other routes, empty for an unknown path. */
 export function apiOfRoute(route: string | null): string {
   if (route === null) return ''
   if (route === '/graphql') return 'graphql'
@@ -36,9 +33,8 @@ export function apiOfRoute(route: string | null): string {
   return route.startsWith('/rails/') ? 'rails' : 'pages'
 }
 
-/** The server span of a request. */
 export type RequestSpan = {
-  /** The parent of the spans of this request; `null` if it is not sampled. */
+  /** `null` if the request is not sampled. */
   readonly trace: TraceContext | null
   readonly end: (entry: AccessLogEntry, isTrusted: boolean) => void
 }
@@ -46,7 +42,7 @@ export type RequestSpan = {
 export type RequestTracer = {
   /** Starts the span of an admitted request, `elapsedMs` after its arrival; continues the trace that the headers name. */
   readonly begin: (headers: IncomingHttpHeaders, elapsedMs: number) => RequestSpan
-  /** Records a request that was not admitted, and ignores the trace that its headers name. */
+  /** Records a request that was not admitted; the trace in its headers is not trusted. */
   readonly recordUnadmitted: (entry: AccessLogEntry) => void
 }
 
@@ -78,7 +74,7 @@ export function observeRequests(app: FastifyInstance, accessLog: AccessLog, trac
   })
 }
 
-/** Returns the service with the trace of a request, so that its operations are spans of that trace. */
+/** Makes operations child spans of the request. */
 export function withRequestTrace(service: Service, { span }: FastifyRequest): Service {
   return span?.trace ? { ...service, trace: span.trace } : service
 }

@@ -1,13 +1,12 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
-/** Batches the responses of one event-loop iteration. */
 export type ResponseFlush = {
-  /** Queues a response that is ready; `send` must not throw, because others are queued behind it. */
+  /** Queues a response. `send` must not throw. */
   readonly schedule: (send: () => void) => void
-  /** Sends the queued responses now; called before long synchronous work. */
+  /** Sends all queued responses, before long synchronous work. */
   readonly flush: () => void
-  /** Sends them if the oldest has waited too long; called for each request, for iterations with many of them. */
+  /** Sends them if the oldest has waited too long in an iteration with many requests. */
   readonly flushOverdue: () => void
 }
 
@@ -42,7 +41,7 @@ export function createResponseFlush(): ResponseFlush {
         errors.push(error)
       }
     }
-    // A bug that ends the process, but not before the other responses are sent.
+    // An error here is a bug and ends the process.
     if (errors.length > 0) throw errors[0]
   }
 

@@ -32,12 +32,10 @@ export function addDocs(app: FastifyInstance, groups: readonly RouteGroup[], opt
 }
 
 async function openapiJson(groups: readonly RouteGroup[], mode: Mode): Promise<string> {
-  // Imported lazily, to start faster.
   const { openapiDocument } = await import('./openapi.ts')
   return JSON.stringify(openapiDocument(groups, mode))
 }
 
-/** Renders the page that the script fills from `/openapi.json`. */
 function docsPage(mode: Mode): string {
   const body = html`<nav aria-label="Pages"><a href="/">payout-gateway</a>${
     mode === 'sandbox' ? html`<a href="/graphql">GraphiQL</a>` : ''

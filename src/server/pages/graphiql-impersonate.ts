@@ -1,4 +1,3 @@
-/** The input for the name, email address or id of a customer to impersonate; empty for the merchant. */
 export const impersonationField =
   '<label title="Uses a client token, created with your key, that can access only this customer">acting as <input id="acting" list="acting-customers" placeholder="the merchant" autocomplete="off" spellcheck="false"><datalist id="acting-customers"></datalist></label>'
 

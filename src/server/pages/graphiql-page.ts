@@ -5,7 +5,6 @@ import { impersonationField, impersonationScript } from './graphiql-impersonate.
 import type { Precompressed } from './precompressed.ts'
 import { precompress } from './precompressed.ts'
 
-/** `scriptHash` is a source expression of the content security policy. */
 export type BuiltPage = { readonly precompressed: Precompressed; readonly scriptHash: string }
 
 type PageTabs = readonly { readonly variables?: string; readonly headers?: string }[]
@@ -79,7 +78,6 @@ function graphiqlHtml(script: string): string {
 function graphiqlScript(tabs: PageTabs): string {
   const options = {
     title: `<nav aria-label="Pages"><a href="/">payout-gateway</a><a href="/docs">REST</a>${impersonationField}</nav>`,
-    // The default is another project's logo.
     logo: ' ',
     // Subscriptions by GET would put the query into logs, and be limited by the length of a URL.
     method: 'POST',

@@ -3,7 +3,6 @@ import type { BuiltPage } from './graphiql-page.ts'
 import { contentSecurityPolicy } from './page-response.ts'
 import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
 
-/** A tab with an operation that runs without changes. */
 export type GraphiqlTab = { readonly query: string; readonly variables?: string; readonly headers?: string }
 
 export type LoadGraphiqlPage = () => Promise<BuiltPage>
@@ -29,11 +28,7 @@ query WhoAmI {
   headers: '{\n  "x-api-key": "your key"\n}',
 }
 
-/**
- * Builds GraphiQL at the first request, as one page that loads nothing from other origins.
- *
- * @param tabs the tabs of a browser that has stored none
- */
+/** Builds GraphiQL at the first request. `tabs` are for a browser that has stored none. */
 export function graphiqlPage(tabs: () => Promise<readonly GraphiqlTab[]>): LoadGraphiqlPage {
   return memoizeBuild(async () => {
     const initialTabs = await tabs()

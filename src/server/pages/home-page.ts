@@ -11,7 +11,7 @@ import { pagePolicy, sendWithEtag, serviceOriginOf } from './page-response.ts'
 /** `key` is that of the demo merchant, if there is one. */
 type HomePageOptions = { readonly mode: Mode; readonly origin: string; readonly key: string | null }
 
-/** Adds the page at `/`, as plain text for clients that do not ask for HTML, and the favicon. */
+/** Adds the favicon and the page at `/`, which is plain text unless `Accept` names HTML. */
 export function addHomePage(app: FastifyInstance, { mode, key }: Pick<HomePageOptions, 'mode' | 'key'>): void {
   app.get('/', async (request, reply) => {
     const home = { mode, key, origin: serviceOriginOf(request, mode) }
@@ -83,7 +83,6 @@ function notFoundPage(requestId: string): string {
   )
 }
 
-/** The home page for a terminal. */
 function homeText(home: HomePageOptions): string {
   const { mode, origin, key } = home
   return [

@@ -22,7 +22,6 @@ export const commonErrorCodes: readonly ErrorCode[] = [
   'UNAVAILABLE',
 ]
 
-/** Returns the general description of the API, in Markdown. */
 export function introduction(mode: Mode): string {
   return [general, errors(), webhooks(), graphql, ...(mode === 'sandbox' ? [sandbox()] : [])].join('\n\n')
 }

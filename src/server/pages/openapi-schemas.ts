@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { textRules } from '../../core/input.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 
-/** The schemas of a document by name. */
 export type JsonSchemas = Record<string, JsonSchema>
 
 /** Converts an operation's input schema to JSON Schema, with the lengths of texts. */

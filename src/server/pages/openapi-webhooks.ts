@@ -6,8 +6,7 @@ import { sampleOf } from './openapi-schemas.ts'
 export type OpenApiWebhook = ReturnType<typeof openapiWebhook>
 
 /**
- * Describes the webhooks by event type, and those in the format `stablestack` by `stablestack:` and the type. Examples are built
- * from the schemas.
+ * Describes the webhooks by event type, and those in the format `stablestack` by `stablestack:` and the type.
  *
  * @param hoist adds a schema to `schemas` and returns a reference
  */
@@ -74,7 +73,6 @@ const header = (name: string, description: string, example: string) => ({
   example,
 })
 
-/** The headers of Standard Webhooks 1.0.0, used by all formats. */
 export const webhookHeaders = {
   WebhookId: header(
     'webhook-id',

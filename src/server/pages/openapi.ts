@@ -157,7 +157,6 @@ function requestBodyOf(fields: readonly OpenApiField[]) {
   }
 }
 
-/** Groups the error codes of an endpoint by HTTP status. */
 function errorCodesByStatus({ method, path, payloadNames, errors }: Route): ErrorCode[][] {
   const codes = new Set<ErrorCode>([
     ...commonErrorCodes,

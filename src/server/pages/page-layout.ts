@@ -53,7 +53,7 @@ if (navigator.clipboard) {
 }
 `
 
-/** The style of all pages except GraphiQL: colours for light and dark mode, typography, code. */
+/** The style of all pages except GraphiQL. */
 export const pageStyle = `
 :root {
   color-scheme: light dark;
@@ -95,7 +95,6 @@ figcaption {
 }
 `
 
-/** A moving coin, in a colour that is visible on light and dark backgrounds. */
 export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" fill="none" stroke="#4f7df0" stroke-width="3.2" \
 stroke-linecap="round" stroke-linejoin="round"><circle cx="12.5" cy="16" r="9.5"/><path d="M9 16h20m-6-6 6 6-6 6"/></svg>
 `

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Mode } from '../../operations/context.ts'
 import { pageScript } from './page-layout.ts'
 
-/** The content security policy of a page: `pageScript`, its own style, and images of this origin. */
 export function pagePolicy(style: string): string {
   return contentSecurityPolicy([
     `script-src 'sha256-${hash('sha256', pageScript, 'base64')}'`,
@@ -11,7 +10,6 @@ export function pagePolicy(style: string): string {
   ])
 }
 
-/** The content security policy of a page with forms: no script, its own style, images and form targets of this origin. */
 export function formPolicy(style: string): string {
   return contentSecurityPolicy(styleDirectives(style), "'self'")
 }
@@ -20,19 +18,18 @@ function styleDirectives(style: string): string[] {
   return [`style-src 'sha256-${hash('sha256', style, 'base64')}'`, "img-src 'self'"]
 }
 
-/** Builds a content security policy that forbids everything except the given directives. */
 export function contentSecurityPolicy(directives: readonly string[], formAction = "'none'"): string {
   const common = ["base-uri 'none'", `form-action ${formAction}`, "frame-ancestors 'none'"]
   return ["default-src 'none'", ...directives, ...common].join('; ')
 }
 
-/** Returns the origin for examples. In live it is HTTPS: a proxy terminates TLS, and no example may send a key in plain text. */
+/** HTTPS in live: a proxy terminates TLS, and no example may send a key in plain text. */
 export function serviceOriginOf({ headers: { host = '' } }: FastifyRequest, mode: Mode): string {
   const isValidHost = /^([\w.-]+|\[[\da-f:]+\])(:\d+)?$/i.test(host)
   return `${{ sandbox: 'http', live: 'https' }[mode]}://${isValidHost ? host : 'localhost'}`
 }
 
-/** Sends a public response that caches must revalidate, so that an update of the service is visible immediately. */
+/** Caches must revalidate the response, so that an update of the service is visible immediately. */
 export function sendWithEtag(body: string, { headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const etag = `W/"${hash('sha256', body, 'base64url').slice(0, 22)}"`
   reply.header('etag', etag).header('cache-control', 'public, no-cache')

@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads'
 import { brotliCompress, constants, createGunzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** A large text, compressed once for all responses. */
 export type Precompressed = {
   readonly encoded: { readonly br: Uint8Array; readonly gzip: Uint8Array }
   readonly etag: string
@@ -20,7 +19,7 @@ export async function precompress(text: string): Promise<Precompressed> {
   return { encoded: { br, gzip: gzipped }, etag: hash('sha256', bytes, 'base64url').slice(0, 22) }
 }
 
-/** Runs a module in a worker thread and returns the message that it posts; the thread's memory is freed afterwards. */
+/** Runs a module in a worker thread, whose memory is freed afterwards, and returns the message that it posts. */
 export function buildInThread<Built>(module: URL, workerData: unknown): Promise<Built> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(module, { workerData })
@@ -44,7 +43,7 @@ export function memoizeBuild<Built>(build: () => Promise<Built>): () => Promise<
   }
 }
 
-/** Sends a text in an accepted encoding, or 304 if the ETag matches. The ETag is weak, because the encodings share it. */
+/** The ETag is weak, because the encodings share it. */
 export function sendPrecompressed(
   { encoded, etag }: Precompressed,
   { headers }: FastifyRequest,

@@ -131,10 +131,10 @@ async function runWithHeldStream<Result>(
   }
 }
 
-/** Sends an error in the envelope of ruling 2, or as problem details if the caller prefers them (ruling 10). */
 export function sendFailure(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const payload = toErrorPayload({ names: request.names ?? {}, requestId: request.id }, error)
   request.refusalCode = error.code
+  // The envelope of ruling 2, or problem details if the caller prefers them (ruling 10).
   reply.code(httpStatusByCode[error.code]).headers(errorHeaders(error.code))
   return prefersProblemDetails(request.headers.accept)
     ? reply.type('application/problem+json').send(problemDetails.write(payload))
@@ -143,7 +143,7 @@ export function sendFailure(error: DomainError, request: FastifyRequest, reply: 
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** Whether problem details are preferred to the envelope, or named with the same quality (ruling 10). */
+/** Whether they are preferred to the envelope, or named with the same quality. */
 function prefersProblemDetails(accept: string | undefined): boolean {
   const [json, problem] = [preferenceFor('application/json', accept), preferenceFor('application/problem+json', accept)]
   return (

@@ -22,7 +22,6 @@ type RailEndpointsOptions = {
 
 type RailRequest = { Params: { name: string }; Querystring: Record<string, unknown> }
 
-/** The maximum number of deposit reports in one request. */
 const maxReports = 100
 
 /**
@@ -85,7 +84,7 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
   }
   return {
     requireRail,
-    /** Rejects a request without a signature before its body is read. */
+    /** Runs before the body is read. */
     requireSignatureHeader: (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
       requireRail(request)
       if (request.headers['webhook-signature'] === undefined) {
@@ -97,15 +96,11 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
       }
       done()
     },
-    /** Rejects a write before its body is read if the write queue is full. */
     requireQueueSpace: (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
       service.db.requireQueueSpace()
       done()
     },
-    /**
-     * @returns the signed message id
-     * @throws DomainError INVALID_TOKEN
-     */
+    /** Returns the signed message id. @throws DomainError INVALID_TOKEN */
     verifySignature: (request: FastifyRequest, reply: FastifyReply, body: string): string => {
       const { headers } = request
       try {
@@ -117,12 +112,10 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
   }
 }
 
-/** The bytes that the signature covers. */
 function rawBodyOf({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-/** Wire names of the fields of a deposit report. */
 const reportFieldNames: FieldNames = {
   ref: 'ref',
   network: 'network',
@@ -172,7 +165,7 @@ async function processReports(service: Service, rail: string, reports: unknown):
   return results
 }
 
-/** Identifies the blockchain transfer of a report before the report is validated. */
+/** Identifies the blockchain transfer of a report that is not validated yet. */
 function transferKeyOf(report: unknown): string {
   const { tx_hash: txHash, log_index: logIndex } = (report ?? {}) as Readonly<Record<string, unknown>>
   return `${String(txHash).toLowerCase()} ${String(logIndex)}`

@@ -4,22 +4,21 @@ import { DomainError } from '../../core/errors.ts'
 import type { Download } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
 
-/** Concurrent downloads of one merchant in each process: each takes event-loop time from other requests. */
+/** Per process: a download takes event-loop time from other requests. */
 export const maxDownloadsPerMerchant = 2
 
 const retryAfterSeconds = 5
 
-/** A client that reads nothing for this time is disconnected. */
 const stallTimeoutMs = 30_000
 
 type DownloadExchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
-/** Calls `find` for a file and sends it. @throws DomainError before the response begins: RATE_LIMITED, and errors of `find` */
+/** @throws DomainError before the response begins: RATE_LIMITED, and errors of `find` */
 export type SendDownload = (exchange: DownloadExchange, find: () => Promise<Download>) => Promise<void>
 
 /**
- * Creates the sender of downloads. It sends chunks with backpressure, limits concurrent downloads per merchant, counts them among
- * the merchant's streams, and ends them when the credential ends.
+ * Sends files with backpressure, limits concurrent downloads per merchant, counts them among its streams, and ends them when the
+ * credential ends.
  *
  * A failure in the middle destroys the connection, so that no client takes a truncated file for a complete one.
  */
@@ -86,7 +85,7 @@ async function sendChunks(
   }
 }
 
-/** Waits until the buffer is drained; destroys a response that stalls for too long. */
+/** Waits for `drain`; disconnects a client that reads nothing for `maxStallMs`. */
 function waitForDrain(raw: ServerResponse, maxStallMs: number): Promise<void> {
   return new Promise((resolve) => {
     const finish = () => {

@@ -4,7 +4,7 @@ import { publicKeys } from '../../modules/webhooks/endpoints/public-keys.ts'
 import type { Service } from '../../operations/context.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 
-/** Adds the liveness check, and the readiness check, which reads the database and reports why it can't if the cause is known. */
+/** Adds the liveness check, and the readiness check, which reads the database. */
 export function addHealthEndpoints(app: FastifyInstance, service: Service): void {
   app.get('/livez', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
@@ -17,7 +17,6 @@ export function addHealthEndpoints(app: FastifyInstance, service: Service): void
   for (const path of ['/livez', '/readyz']) rejectOtherMethods(app, path, ['GET'])
 }
 
-/** Publishes the keys that verify asymmetric webhook signatures. */
 export function addWebhookKeys(app: FastifyInstance, service: Service): void {
   const path = '/.well-known/webhook-keys'
   app.get(path, async (_, reply) => {
@@ -27,12 +26,11 @@ export function addWebhookKeys(app: FastifyInstance, service: Service): void {
   rejectOtherMethods(app, path, ['GET'])
 }
 
-/** The sandbox's own webhook receiver, so that the demo needs no other program. */
 export const receiverPath = '/sandbox/webhooks'
 
 /**
- * Adds a webhook receiver that echoes the event id, which the delivery log shows, and stores nothing. It needs neither key nor
- * signature, because it does nothing with an event.
+ * Adds a webhook receiver, so that the demo needs no other program. It echoes the event id, which the delivery log shows, and
+ * needs neither key nor signature, because it does nothing else.
  */
 export async function addSandboxReceiver(app: FastifyInstance): Promise<void> {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, _body, done) => done(null))
