@@ -113,14 +113,14 @@ export const remove = createWriteRouteBuilder('DELETE', 200)
 
 /** Erases the input type: the operation parses its input, and rejects an invalid one. */
 function createRoute<Schema extends z.ZodType, Result>(
-  { path, ...own }: Pick<Route, 'method' | 'status' | 'path' | 'run' | 'writeOperation'>,
+  { path, ...request }: Pick<Route, 'method' | 'status' | 'path' | 'run' | 'writeOperation'>,
   { input, fields, response, isLongPoll, ...endpoint }: Omit<RestEndpoint<Schema, Result>, 'operation'>,
 ): Route {
   const all = Object.entries<RestInputField>(fields).map(([field, options]) => toRouteField(field, options))
   const payloadNames = all.map(({ wire }) => wire).filter((wire) => !path.includes(`:${wire}`))
   return {
     ...endpoint,
-    ...own,
+    ...request,
     path,
     schema: input,
     types: null,

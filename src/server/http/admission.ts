@@ -78,6 +78,14 @@ export function rejectUnauthenticated(
   throw error
 }
 
+/** Creates the hook that sheds load: it rejects a write before its body is read if the write queue is full. */
+export function createQueueSpaceHook({ db }: Service) {
+  return (_request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    db.requireQueueSpace()
+    done()
+  }
+}
+
 /**
  * Rejects API keys from pages in live, so that nobody publishes one in a page by mistake. Does not check the key: one in a page
  * is compromised anyway.

@@ -23,8 +23,8 @@ export function restoreMethod({ raw }: FastifyRequest): void {
 }
 
 /** Answers the other methods of a path with 405 and `Allow` (ruling 6); GET includes HEAD. */
-export function rejectOtherMethods(app: FastifyInstance, path: string, own: readonly string[]): void {
-  const allowed = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
+export function rejectOtherMethods(app: FastifyInstance, path: string, supported: readonly string[]): void {
+  const allowed = supported.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
   const reject = async (_: FastifyRequest, reply: FastifyReply) => {
     reply.header('allow', allowed.join(', '))
     throw new DomainError('METHOD_NOT_ALLOWED', `This path supports only ${allowed.join(', ')}.`)

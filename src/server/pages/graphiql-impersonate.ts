@@ -7,8 +7,8 @@ const acting = { key: null, customer: '', name: '', token: null, until: 0, loade
 const send = window.fetch.bind(window)
 const asMerchant = async (query, variables) => {
   const headers = { 'content-type': 'application/json', 'x-api-key': acting.key ?? '' }
-  const answer = await send('/graphql?graphiql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) })
-  return (await answer.json()).data
+  const response = await send('/graphql?graphiql', { method: 'POST', headers, body: JSON.stringify({ query, variables }) })
+  return (await response.json()).data
 }
 const currentToken = async () => {
   if (acting.token === null || acting.until < Date.now() + 30000) {

@@ -18,17 +18,17 @@ export function openapiWebhooks(
     webhookEventReferences.flatMap(({ type, description, envelope, stablestack }) => {
       const data = sampleOf(envelope.properties?.data ?? {}, schemas)
       const thin = sampleOf(envelope, schemas) as object
-      const own = openapiWebhook(
+      const standard = openapiWebhook(
         { name: type, description, schema: hoist(envelope) },
         { standard: { ...thin, data }, thin },
       )
-      if (stablestack === null) return [[type, { post: own }]]
+      if (stablestack === null) return [[type, { post: standard }]]
       const name = `stablestack:${type}`
       const examples = { stablestack: sampleOf(stablestack, schemas) }
-      const theirs = openapiWebhook({ name, description, schema: hoist(stablestack) }, examples)
+      const alternative = openapiWebhook({ name, description, schema: hoist(stablestack) }, examples)
       return [
-        [type, { post: own }],
-        [name, { post: theirs }],
+        [type, { post: standard }],
+        [name, { post: alternative }],
       ] as const
     }),
   )

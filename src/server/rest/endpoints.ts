@@ -12,7 +12,7 @@ import { ignoredFieldsHeader } from '../../rest/input-fields.ts'
 import type { Download, Route } from '../../rest/route.ts'
 import { unpackInput } from '../../rest/route.ts'
 import type { HoldStream } from '../graphql/stream-limiter.ts'
-import { createAdmissionHook } from '../http/admission.ts'
+import { createAdmissionHook, createQueueSpaceHook } from '../http/admission.ts'
 import { preferenceFor } from '../http/content-negotiation.ts'
 import { countHeader } from '../http/http-errors.ts'
 import { acceptOnlyJson, parseJson } from '../http/json-body.ts'
@@ -22,7 +22,7 @@ import { withRequestTrace } from '../http/request-lifecycle.ts'
 import type { ResponseFlush } from '../http/response-flush.ts'
 import { sendText } from '../http/response-flush.ts'
 import { routes } from './routes.ts'
-import type { SendDownload } from './send-download.ts'
+import type { Exchange, SendDownload } from './send-download.ts'
 import { createDownloadSender } from './send-download.ts'
 
 declare module 'fastify' {
@@ -33,8 +33,6 @@ declare module 'fastify' {
     bodyText: string | null
   }
 }
-
-type RestExchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
 type RestOptions = {
   readonly service: Service
@@ -52,10 +50,7 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, responseF
   )
   const admit = createAdmissionHook(service, limits, responseFlush)
   const sendDownload = createDownloadSender(holdStream)
-  const requireWriteCapacity = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-    service.db.requireQueueSpace()
-    done()
-  }
+  const requireQueueSpace = createQueueSpaceHook(service)
   // Error responses of a GET too: they result from reads.
   const waitForFlush = (_request: FastifyRequest, _reply: FastifyReply, _payload: unknown, done: () => void) =>
     responseFlush.schedule(done)
@@ -66,7 +61,7 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, responseF
       url: route.path,
       ...(route.method === 'GET'
         ? { onRequest, onSend: waitForFlush }
-        : { onRequest: [...onRequest, requireWriteCapacity] }),
+        : { onRequest: [...onRequest, requireQueueSpace] }),
       handler: (request, reply) =>
         handleRequest(route, { request, reply }, { service, responseFlush, holdStream, sendDownload }),
     })
@@ -80,7 +75,7 @@ export function addRestRoutes(app: FastifyInstance, { service, limits, responseF
 
 async function handleRequest(
   route: Route,
-  { request, reply }: RestExchange,
+  { request, reply }: Exchange,
   { service, responseFlush, holdStream, sendDownload }: Omit<RestOptions, 'limits'> & { sendDownload: SendDownload },
 ): Promise<void> {
   const { key, faults } = route.method === 'POST' ? readIdempotencyHeader(request) : noIdempotencyKey
@@ -107,7 +102,7 @@ async function handleRequest(
 
 /** Runs a long poll until it has a result, the caller disconnects, its credential ends, or the service shuts down. */
 async function runWithHeldStream<Result>(
-  { request, reply }: RestExchange,
+  { request, reply }: Exchange,
   holdStream: HoldStream,
   run: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {

@@ -9,7 +9,7 @@ import { normalizeNetwork } from '../../modules/networks/network.ts'
 import type { Rail } from '../../modules/rails/adapters/rail.ts'
 import { receiveReports } from '../../modules/rails/orders/receive-reports.ts'
 import type { Service } from '../../operations/context.ts'
-import { rejectUnauthenticated } from '../http/admission.ts'
+import { createQueueSpaceHook, rejectUnauthenticated } from '../http/admission.ts'
 import { acceptOnlyJson, parseJson } from '../http/json-body.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { RateLimits } from '../http/rate-limit.ts'
@@ -32,11 +32,11 @@ const maxReports = 100
 export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOptions): void {
   const { service } = options
   acceptOnlyJson(app, (body) => body)
-  const { requireRail, requireSignatureHeader, requireQueueSpace, verifySignature } = createRailVerifier(options)
-  const onWrite = [requireSignatureHeader, requireQueueSpace]
+  const { requireRail, requireSignatureHeader, verifySignature } = createRailVerifier(options)
+  const onRequest = [requireSignatureHeader, createQueueSpaceHook(service)]
 
   const reports = '/rails/:name/reports'
-  app.post<RailRequest>(reports, { onRequest: onWrite }, async (request, reply) => {
+  app.post<RailRequest>(reports, { onRequest }, async (request, reply) => {
     const body = rawBodyOf(request).toString()
     const messageId = verifySignature(request, reply, body)
     const rail = requireRail(request)
@@ -61,7 +61,7 @@ export function addRailEndpoints(app: FastifyInstance, options: RailEndpointsOpt
   rejectOtherMethods(app, addresses, ['GET'])
 
   const deposits = '/rails/:name/deposits'
-  app.post<RailRequest>(deposits, { onRequest: onWrite }, async (request, reply) => {
+  app.post<RailRequest>(deposits, { onRequest }, async (request, reply) => {
     const content = rawBodyOf(request)
     verifySignature(request, reply, content.toString())
     const body = parseJson(content)
@@ -94,10 +94,6 @@ function createRailVerifier({ service, rails, limits }: RailEndpointsOptions) {
         )
         rejectUnauthenticated(limits, { request, reply, error })
       }
-      done()
-    },
-    requireQueueSpace: (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-      service.db.requireQueueSpace()
       done()
     },
     /** Returns the signed message id. @throws DomainError INVALID_TOKEN */

@@ -11,10 +11,10 @@ const retryAfterSeconds = 5
 
 const stallTimeoutMs = 30_000
 
-type DownloadExchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
 /** @throws DomainError before the response begins: RATE_LIMITED, and errors of `find` */
-export type SendDownload = (exchange: DownloadExchange, find: () => Promise<Download>) => Promise<void>
+export type SendDownload = (exchange: Exchange, find: () => Promise<Download>) => Promise<void>
 
 /**
  * Sends files with backpressure, limits concurrent downloads per merchant, counts them among its streams, and ends them when the
@@ -57,7 +57,7 @@ export function createDownloadSender(holdStream: HoldStream, maxStallMs = stallT
 }
 
 async function sendChunks(
-  { request, reply }: DownloadExchange,
+  { request, reply }: Exchange,
   { type, name, chunks }: Download,
   maxStallMs: number,
 ): Promise<void> {
