@@ -96,7 +96,7 @@ function rejectApiKeyInBrowser({ mode }: Service, { headers }: FastifyRequest): 
   if (mode !== 'live' || !hasApiKey(headers)) return
   throw new DomainError(
     'API_KEY_IN_BROWSER',
-    'A page must not contain an API key, because anyone could use it. Create a client token on your server (POST /api/client-tokens) and send that from the page.',
+    'An API key must not be in a page: whoever opens it could pay with it. Make a client token on your server (POST /api/client-tokens) and have the page send that.',
   )
 }
 

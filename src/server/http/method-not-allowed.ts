@@ -27,7 +27,7 @@ export function rejectOtherMethods(app: FastifyInstance, path: string, supported
   const allowed = supported.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort()
   const reject = async (_: FastifyRequest, reply: FastifyReply) => {
     reply.header('allow', allowed.join(', '))
-    throw new DomainError('METHOD_NOT_ALLOWED', `This path supports only ${allowed.join(', ')}.`)
+    throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${allowed.join(', ')}.`)
   }
   app.route({
     method: [...routedMethods, otherMethod].filter((method) => !allowed.includes(method)),

@@ -243,5 +243,5 @@ function enforceLimit(
   setHeader('ratelimit', `"${policy}";r=${left};t=1`)
   if (!isOver) return
   setHeader('retry-after', '1')
-  throw new DomainError('RATE_LIMITED', `Too many requests: the limit is ${perSecond} per second.`)
+  throw new DomainError('RATE_LIMITED', `At most ${perSecond} requests a second are answered.`)
 }

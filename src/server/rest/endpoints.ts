@@ -159,7 +159,7 @@ function requireAcceptable({ types }: Route) {
     ]
     const acceptsErrors = json.quality > 0 || (problem.isExplicit && problem.quality > 0 && !json.isExplicit)
     const isAcceptable = acceptsErrors || names.some((name) => preferenceFor(name, accept).quality > 0)
-    if (!isAcceptable) throw new DomainError('NOT_ACCEPTABLE', `This endpoint returns only ${names.join(', ')}.`)
+    if (!isAcceptable) throw new DomainError('NOT_ACCEPTABLE', `This service answers ${names.join(', ')} only.`)
     done()
   }
 }

@@ -157,7 +157,7 @@ test('each answer says how many more requests its second takes, and a refused on
     expect(ask(limiter)).toEqual([saying(policy, 0), undefined, undefined])
     const refused = { ...saying(policy, 0), 'retry-after': '1' }
     for (let i = 0; i < 2; i++)
-      expect(ask(limiter)).toEqual([refused, 'RATE_LIMITED', 'Too many requests: the limit is 2 per second.'])
+      expect(ask(limiter)).toEqual([refused, 'RATE_LIMITED', 'At most 2 requests a second are answered.'])
   }
 })
 
