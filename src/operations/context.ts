@@ -1,4 +1,3 @@
-import { DomainError } from '../core/errors.ts'
 import type { Clock, RecordClock, WallClock, WallTime } from '../core/ids-and-clock.ts'
 import {
   createRecordClock,
@@ -14,6 +13,7 @@ import { customerScope } from '../database/customer-scope.ts'
 import type { Database } from '../database/database.ts'
 import type { Caller } from './access/api-caller.ts'
 import { denyReads, hasScope, requireAllowed, systemCaller } from './access/api-caller.ts'
+import type { Access } from './access/scopes.ts'
 
 /** `sandbox` has the demo merchant and test addresses; `live` refuses both. */
 export const modes = ['sandbox', 'live'] as const
@@ -50,17 +50,26 @@ export type TraceContext = {
   readonly spanId: string
 }
 
-/** What a door calls: `input` and what it answers are plain data. */
-export type Operation<Input, Result> = (context: Context, input: Input) => Promise<Result>
+/** The facts that every operation declares: its name, and who may run it. */
+export type OperationDeclaration<Name extends string = string> = Access & { readonly name: Name }
 
-/** What an operation answers that is done once for each key; `isReplayed` where that was at an earlier request. */
+/**
+ * A function that changes something, with its declaration (`define-operation.ts`). Input and result are plain data, because
+ * both may cross a socket.
+ */
+export type Operation<Input, Result, Declaration extends OperationDeclaration = OperationDeclaration> = ((
+  context: Context,
+  input: Input,
+) => Promise<Result>) & { readonly declaration: Declaration }
+
+/** The result of an operation that runs once for each idempotency key; `isReplayed` if an earlier request ran it. */
 export type IdempotentResult<Result> = { readonly result: Result; readonly isReplayed: boolean }
 
 /**
- * Runs an operation here, or has the process that writes run it, which finds it by its name. The answer and the refusals are
- * the same.
+ * Runs an operation in this process, or in the writer process, which finds it by the name that it declares. Results and
+ * errors are the same.
  *
- * @throws Refusal UNAVAILABLE when that process is not there, or was lost before it had answered
+ * @throws Refusal UNAVAILABLE when the writer process is not running, or was lost before it answered
  */
 export type Perform = <Input, Result>(
   operation: Operation<Input, Result>,
@@ -68,7 +77,7 @@ export type Perform = <Input, Result>(
   input: Input,
 ) => Promise<Result>
 
-/** Runs it here. */
+/** Runs it in this process. */
 export const performLocally: Perform = (operation, context, input) => operation(context, input)
 
 /** A request of one merchant. */
@@ -143,7 +152,7 @@ function restrictToCaller({ caller, perform, db: whole }: Context): Pick<Context
   return {
     db: hasScope(caller, 'read') ? db : denyReads(db, caller),
     perform: async (operation, asking, input) => {
-      requireAllowed(caller, operation.name)
+      requireAllowed(caller, operation.declaration)
       return perform(operation, { ...asking, db }, input)
     },
   }
@@ -174,13 +183,4 @@ export function newUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { upd
 /** The same where each change must be told from the one before: later than that, if only by a millisecond. */
 export function strictlyLaterUpdatedAt({ now }: Pick<Service, 'now'>, { updatedAt }: { updatedAt: string }): string {
   return timestamp(Math.max(now(), Date.parse(updatedAt) + 1))
-}
-
-/**
- * Stops what only invents money or outcomes: it must never meet a live merchant.
- *
- * @throws Refusal SANDBOX_ONLY
- */
-export function requireSandbox({ mode }: Service): void {
-  if (mode !== 'sandbox') throw new DomainError('SANDBOX_ONLY', 'This exists in MODE=sandbox only.')
 }

@@ -7,25 +7,35 @@ import { findFieldErrors } from '../core/input.ts'
 import { numberLiteral } from '../core/net/json-text.ts'
 import { snakeCase } from '../database/tables.ts'
 import type { Context, IdempotentResult, Operation } from '../operations/context.ts'
+import type { ApiDeclaration } from '../operations/define-operation.ts'
 import type { JsonSchema, RestInputField, RestInputFields } from './input-fields.ts'
 import type { Shape, ShapeMember } from './shape.ts'
 import { constant, shape } from './shape.ts'
 
-export type RestEndpoint<Schema extends z.ZodType, Result, Answered = Result> = {
-  /** The operation id of OpenAPI. */
-  readonly name: string
+type EndpointFields<Schema extends z.ZodType, Result> = {
   readonly title: string
   readonly description: string
-  /** The operation's input schema, or the part that the endpoint accepts. */
-  readonly input: Schema
-  readonly operation: Operation<z.input<Schema>, Answered>
   readonly fields: RestInputFields<z.input<Schema>>
   readonly example: Partial<z.input<Schema>>
-  /** Error codes of the operation, without those that every endpoint of the method can return. */
-  readonly errors: readonly ErrorCode[]
   readonly response: ResponseMembers<Result>
   /** Whether the response to this input may wait for an event; it then counts among the merchant's streams. */
   readonly isLongPoll?: (input: z.input<Schema>) => boolean
+}
+
+/** A read endpoint. */
+export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
+  /** The operation id of OpenAPI. */
+  readonly name: string
+  readonly input: Schema
+  readonly operation: (context: Context, input: z.input<Schema>) => Promise<Result>
+  /** Error codes of the operation, without those that every endpoint of the method can return. */
+  readonly errors: readonly ErrorCode[]
+}
+
+/** A write endpoint. Its declared operation has the name and the errors. */
+type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
+  /** Defaults to the operation's whole input. */
+  readonly input?: Schema
 }
 
 /** Makes a field that the input lacks a compile error. */
@@ -50,7 +60,7 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   readonly namesByFoldedSpelling: ReadonlyMap<string, string>
   readonly run: (context: Context, input: Record<string, unknown>) => Promise<IdempotentResult<unknown>>
   /** The operation of a write; `null` for a read. */
-  readonly writeOperation: Operation<never, IdempotentResult<unknown>> | null
+  readonly writeOperation: Operation<never, IdempotentResult<unknown>, ApiDeclaration> | null
   readonly response: Shape<unknown>
   /** The media types of a download, whose result is a `Download`; `null` for JSON. */
   readonly types: readonly string[] | null
@@ -94,15 +104,17 @@ export function download<Schema extends z.ZodType, Fields extends RestInputField
 
 const createWriteRouteBuilder =
   (method: Route['method'], status: Route['status']) =>
-  <Schema extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>>(
+  <Whole extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>, Schema extends z.ZodType = Whole>(
     path: string,
-    {
-      operation,
-      ...endpoint
-    }: RestEndpoint<Schema, Result, IdempotentResult<Result>> & { fields: ExactFields<z.input<Schema>, Fields> },
+    operation: Operation<z.input<Schema>, IdempotentResult<Result>, ApiDeclaration<Whole>>,
+    { input, ...endpoint }: WriteEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
   ): Route => {
-    const run: Route['run'] = (context, input) => context.perform(operation, context, input as z.input<Schema>)
-    return createRoute({ method, status, path, run, writeOperation: operation }, endpoint)
+    const { name, errors, input: whole } = operation.declaration
+    const run: Route['run'] = (context, given) => context.perform(operation, context, given as z.input<Schema>)
+    return createRoute(
+      { method, status, path, run, writeOperation: operation },
+      { ...endpoint, name, errors, input: input ?? (whole as z.ZodType as Schema) },
+    )
   }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)

@@ -69,22 +69,17 @@ test('what rows or an operation do not have does not compile', () => {
 
 /** Never run: `npm run types` refuses an expectation of an error where there is none. */
 function notCompiled(): ObjectFields<WalletRow>[] {
-  const closing = { description: '', inputDescription: '', errors: [] }
+  const closing = { description: '', inputDescription: '' }
   const input = { customerId: requiredId('Customer') }
   const payload = { customer: exposeRowAs(Customer, '') }
-  addMutation('closeCustomer', { ...closing, input, operation: closeCustomer, payload })
+  addMutation(closeCustomer, { ...closing, input, payload })
   // @ts-expect-error the operation takes no such field
-  addMutation('closeCustomer', {
-    ...closing,
-    input: { ...input, reason: optional('') },
-    operation: closeCustomer,
-    payload,
-  })
+  addMutation(closeCustomer, { ...closing, input: { ...input, reason: optional('') }, payload })
   // @ts-expect-error the operation needs to know the customer
-  addMutation('closeCustomer', { ...closing, input: {}, operation: closeCustomer, payload })
+  addMutation(closeCustomer, { ...closing, input: {}, payload })
   const otherPayload = { wallet: exposeRowAs(Wallet, '') }
   // @ts-expect-error the operation answers no wallet
-  addMutation('closeCustomer', { ...closing, input, operation: closeCustomer, payload: otherPayload })
+  addMutation(closeCustomer, { ...closing, input, payload: otherPayload })
   const counted = (row: { readonly count: number }) => String(row.count)
   return [
     { balance: exposeColumn('balance', '', 'Amount'), customer: relationField(Customer, 'customerId', '') },

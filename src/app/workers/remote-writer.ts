@@ -121,7 +121,7 @@ export function connectToWriter(path: string, onAnswer: () => void, limitMs = wr
       if (waiting.size >= maxPendingCalls) throw unavailable('Too many requests are waiting to be stored.')
       const { merchantId, caller, idempotencyKey, aheadMs, trace } = context
       const beginBy = monotonicNowMs() + limitMs
-      const asked = { operation: operation.name, merchantId, caller, idempotencyKey, aheadMs, input }
+      const asked = { operation: operation.declaration.name, merchantId, caller, idempotencyKey, aheadMs, input }
       const call = { id: ++lastId, ...asked, beginBy, ...(trace && { trace }) }
       enqueueCall({ call, isSent: false, resolve, reject })
     })

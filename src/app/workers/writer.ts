@@ -5,28 +5,11 @@ import { dirname } from 'node:path'
 import { DomainError } from '../../core/errors.ts'
 import { withDeadline } from '../../database/database.ts'
 import { deadlineExceeded, monotonicNowMs } from '../../database/deadline.ts'
-import { closeCustomer } from '../../modules/customers/close-customer.ts'
-import { createCustomer } from '../../modules/customers/create-customer.ts'
-import { updateCustomer } from '../../modules/customers/update-customer.ts'
-import { numberAddresses } from '../../modules/deposits/list-watched-addresses.ts'
-import { reportDeposit } from '../../modules/deposits/report-deposit.ts'
-import { storeSeal } from '../../modules/hash-chain/store-seal.ts'
-import { recordKeyUse } from '../../modules/merchants/authenticate.ts'
-import { simulatePayout } from '../../modules/payouts/simulate-payout.ts'
-import { resolveAttention } from '../../modules/rails/attention/resolve-attention.ts'
-import { advanceClock } from '../../modules/rails/orders/advance-clock.ts'
-import { cancelPayout } from '../../modules/rails/orders/cancel-payout.ts'
-import { beginCall } from '../../modules/rails/orders/claim-order.ts'
-import { hastenQuestions } from '../../modules/rails/orders/poll-orders-now.ts'
-import { endReports, followReport, keepReports } from '../../modules/rails/orders/receive-reports.ts'
-import { recordAnswer } from '../../modules/rails/orders/record-answer.ts'
-import { simulateDeposit } from '../../modules/wallets/simulate-deposit.ts'
-import { pruneDeliveries } from '../../modules/webhooks/dispatcher/prune-delivery-log.ts'
-import { recordAttempts } from '../../modules/webhooks/dispatcher/record-attempts.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
-import type { Context, Operation, Service, TraceContext } from '../../operations/context.ts'
+import type { Context, Service, TraceContext } from '../../operations/context.ts'
 import { createContext, createService, performLocally } from '../../operations/context.ts'
-import { routes } from '../../server/rest/routes.ts'
+import type { OperationName } from '../../operations/operation-name.ts'
+import { operations } from '../../server/operations.ts'
 import type { Config } from '../config.ts'
 import { loadSecrets } from '../load-secrets.ts'
 import { gaugeSource, setUpWorkerMetrics } from '../metrics-server.ts'
@@ -39,33 +22,6 @@ import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 
 /** How long the readers, which end first, and the rest of the end are waited for. */
 const shutdownTimeoutMs = 9_000
-
-/** Every operation that a door has performed, by its name: those of the endpoints, and those that have none. */
-export const writerOperations = new Map(
-  [
-    ...routes.flatMap(({ writeOperation: performs }) => performs ?? []),
-    closeCustomer,
-    advanceClock,
-    beginCall,
-    cancelPayout,
-    createCustomer,
-    endReports,
-    followReport,
-    hastenQuestions,
-    keepReports,
-    numberAddresses,
-    pruneDeliveries,
-    recordAnswer,
-    recordAttempts,
-    recordKeyUse,
-    reportDeposit,
-    resolveAttention,
-    simulateDeposit,
-    simulatePayout,
-    storeSeal,
-    updateCustomer,
-  ].map((operation) => [operation.name, operation as Operation<unknown, unknown>]),
-)
 
 /**
  * An operation that is handed over: `id` is the sender's, and comes back with the answer. `beginBy` is the moment of
@@ -159,9 +115,9 @@ async function performCall(context: Context, { operation, input, beginBy }: Writ
     // What lay in the socket while this process was stopped; the database looks again when its turn has come.
     if (beginBy < monotonicNowMs()) throw deadlineExceeded()
     if (operation === pingOperation) return { result: await context.db.ping() }
-    const run = writerOperations.get(operation)
-    if (!run) throw new Error(`${operation} is no operation that is handed over`)
-    return { result: await context.perform(run, context, input) }
+    if (!Object.hasOwn(operations, operation)) throw new Error(`the writer has no operation ${operation}`)
+    const run = operations[operation as OperationName]
+    return { result: await context.perform(run, context, input as never) }
   } catch (error) {
     if (!(error instanceof DomainError)) return { fault: error }
     const { code, message, details, cause } = error

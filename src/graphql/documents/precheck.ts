@@ -15,11 +15,11 @@ import { invalidInput } from '../../core/errors.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import { requireAllowed, requireScope } from '../../operations/access/api-caller.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
-import type { Operation } from '../../operations/context.ts'
 import { argumentsReader } from '../plan/arguments.ts'
 import { conditionVariablesOf } from '../plan/collect-fields.ts'
 import type { FieldSource } from '../schema/field-source.ts'
 import { scopeByFieldSource } from '../schema/field-source.ts'
+import { operationOfField } from '../schema/mutation.ts'
 import { requestError, withCode } from './request-errors.ts'
 
 /**
@@ -108,8 +108,8 @@ function runSteps<Given>(
 /** What holds the caller to the scope of a field: of a mutation that of its operation, of all others that of what they show. */
 function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   const { field } = selected
-  const { performs } = field.extensions as { performs?: Operation<never, unknown> }
-  if (performs) return [{ selected, check: (caller) => requireAllowed(caller, performs.name) }]
+  const operation = operationOfField(field)
+  if (operation) return [{ selected, check: (caller) => requireAllowed(caller, operation.declaration) }]
   const scope = scopeOfField(field)
   return scope === null ? [] : [{ selected, check: (caller) => requireScope(caller, scope) }]
 }

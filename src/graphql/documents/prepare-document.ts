@@ -8,6 +8,7 @@ import type {
 import { Kind, NoFragmentCyclesRule, NoUnusedFragmentsRule, parse, UniqueFragmentNamesRule, validate } from 'graphql'
 import type { PlanCache, PlanFor } from '../plan/plan-cache.ts'
 import { createPlanLookup } from '../plan/plan-cache.ts'
+import { operationOfField } from '../schema/mutation.ts'
 import type { OperationCost } from './cost.ts'
 import { operationCost } from './cost.ts'
 import { exceededDocumentLimit, exceededPairLimit, limits } from './limits.ts'
@@ -100,7 +101,9 @@ function countMoneyMoves(
   if (!fields) return 0
   const count = ({ selections }: OperationDefinitionNode['selectionSet']): number =>
     selections.reduce((sum, selection) => {
-      if (selection.kind === Kind.FIELD) return sum + (fields[selection.name.value]?.extensions.movesMoney ? 1 : 0)
+      if (selection.kind === Kind.FIELD) {
+        return sum + (operationOfField(fields[selection.name.value])?.declaration.movesMoney ? 1 : 0)
+      }
       const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
       return sum + (inner ? count(inner.selectionSet) : 0)
     }, 0)

@@ -5,6 +5,8 @@ import { DomainError, invalidInput } from '../../core/errors.ts'
 import { parseIdempotencyKey } from '../../core/input.ts'
 import { hasScope } from '../../operations/access/api-caller.ts'
 import type { IdempotentResult, Operation } from '../../operations/context.ts'
+import type { ApiDeclaration } from '../../operations/define-operation.ts'
+import { impliedErrors } from '../../operations/define-operation.ts'
 import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import type { RowTypeResolver } from './field-source.ts'
@@ -25,28 +27,19 @@ export type ExecutedMutation = { readonly outcome: Promise<unknown> }
 const idempotencyKeyDescription =
   'A key of your own for this request, 1 to 255 printable ASCII characters: sent again with the same input it answers the same result and does nothing twice. The REST endpoint of the same operation knows it too.'
 
-/** What any mutation may be refused with, before all else. */
-const commonMutationErrors = ['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'] as const
-
 /** What an operation takes, as it was given: where its own type is narrower it refuses what does not fit. */
 type UnvalidatedInput<Input> = { readonly [Name in keyof Input]: Input[Name] | null | undefined }
 
-/** A mutation: its input, the operation behind it, the payload that holds what that made or changed, and its refusals. */
-export type MutationDeclaration<Given extends GraphqlInputFields, Input, Answer> = {
+/** A mutation besides its operation: its input, and the payload with what the operation created or changed. */
+type MutationDeclaration<Given extends GraphqlInputFields, Input, Answer> = {
   readonly description: string
   /** What the input is, in a sentence, and its fields; an idempotency key is among those of all. */
   readonly inputDescription: string
   readonly input: Given
   readonly isIdempotencyKeyRequired?: boolean
-  readonly operation: Operation<Input, IdempotentResult<Answer>>
   readonly payload: ObjectFields<Answer>
-  /** Beside those that any may be refused with, in order of precedence, as the operation documents them. */
-  readonly errors: readonly ErrorCode[]
   /** The paths below `input` of those fields that the operation calls otherwise. */
   readonly names?: FieldNames | ((input: InputOf<Given>) => FieldNames)
-  /** A request may do at most one of these. */
-  readonly movesMoney?: boolean
-  readonly isSandboxOnly?: boolean
 } & InputMapping<InputOf<Given>, UnvalidatedInput<Input>>
 
 /** What makes the operation's input of the caller's, with local ids in it, unless the operation takes all of it as it is. */
@@ -55,48 +48,54 @@ type InputMapping<Given, Input> = [keyof Given, Given] extends [keyof Input, Inp
   : { readonly inputOf: (given: Given) => Input }
 
 /**
- * Adds a mutation that answers `<Name>Result`: its payload `<Name>Payload`, or one of its errors.
+ * Adds a mutation with the name of its operation. It returns `<Name>Result`: its payload `<Name>Payload`, or one of the errors
+ * that the operation declares.
  *
- * A refusal that is not among `errors` and every fault are errors of the request instead, beside the data.
+ * A declared error that has no type in GraphQL, an undeclared one and every fault are errors of the request instead.
  */
 export function addMutation<Given extends GraphqlInputFields, Input extends object, Answer extends object>(
-  name: string,
+  operation: Operation<Input, IdempotentResult<Answer>, ApiDeclaration>,
   mutation: MutationDeclaration<Given, Input, Answer>,
 ): void {
-  const {
-    description,
-    inputDescription,
-    isIdempotencyKeyRequired: isKeyRequired = false,
-    payload,
-    movesMoney = false,
-    isSandboxOnly = false,
-  } = mutation
+  const { description, inputDescription, isIdempotencyKeyRequired: isKeyRequired = false, payload } = mutation
+  const { name } = operation.declaration
   const typeName = name.charAt(0).toUpperCase() + name.slice(1)
-  const errors = [...commonMutationErrors, ...mutation.errors]
+  const errors = mutationErrors(operation.declaration)
   const idempotencyKey = isKeyRequired ? required(idempotencyKeyDescription) : optional(idempotencyKeyDescription)
   const type = inputType(`${typeName}Input`, inputDescription, { ...mutation.input, idempotencyKey })
   const Payload = objectType<Answer>(`${typeName}Payload`, {
     description: `What \`${name}\` answers when it is done.`,
     fields: payload,
   })
-  const perform = createPerformer(mutation, errors)
+  const perform = createPerformer(operation, mutation, errors)
   const ask = (context: GraphqlContext, { input }: { readonly input: unknown }) => perform(context, input as never)
   builder.mutationField(name, (t) =>
     t.field({
       type: resultType(typeName, Payload, errors),
       description,
       args: { input: t.arg({ type, required: true, description: `What \`${name}\` needs to know.` }) },
-      extensions: { movesMoney, isSandboxOnly, performs: mutation.operation, shown: { kind: 'asked', ask } },
+      extensions: { operation, shown: { kind: 'asked', ask } },
       resolve: (done, args, context) =>
         ((done as ExecutedMutation | undefined)?.outcome ?? ask(context, args as never)) as never,
     }),
   )
 }
 
+/** The operation that a field of a mutation performs; `undefined` for any other field. */
+export function operationOfField(field: { readonly extensions: Readonly<Record<string, unknown>> } | undefined) {
+  return field?.extensions.operation as Operation<never, unknown, ApiDeclaration> | undefined
+}
+
+/** The errors of an operation that are types in GraphQL, in order of precedence. */
+export function mutationErrors({ errors }: ApiDeclaration): ErrorCode[] {
+  return [...impliedErrors, ...errors].filter((code) => userErrorTypes[code] !== undefined)
+}
+
 type IdempotencyKeyInput = { readonly idempotencyKey?: string | null }
 
 function createPerformer<Given extends GraphqlInputFields, Input extends object, Answer extends object>(
-  { input: fields, operation, inputOf, payload, names = {} }: MutationDeclaration<Given, Input, Answer>,
+  operation: Operation<Input, IdempotentResult<Answer>, ApiDeclaration>,
+  { input: fields, inputOf, payload, names = {} }: MutationDeclaration<Given, Input, Answer>,
   errors: readonly ErrorCode[],
 ) {
   const current = currentNodeLoader(payload)

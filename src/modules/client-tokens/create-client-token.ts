@@ -7,6 +7,7 @@ import { insufficientScope } from '../../operations/access/api-caller.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
 import { customerScopes, scopes } from '../../operations/access/scopes.ts'
 import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { findCustomer } from '../customers/get-customer.ts'
 import { maxTokenSeconds, signClientToken } from '../merchants/client-token.ts'
 import { apiKeyById } from '../merchants/repository.ts'
@@ -34,25 +35,31 @@ export type ClientToken = {
  * with its time or with the API key that it was made with, whichever is first.
  *
  * @param input `expiresIn` in seconds, 15 minutes unless it is said; with `customerId` nothing else exists for the token
- * @throws Refusal INVALID_INPUT, INSUFFICIENT_SCOPE (a scope that the key does not have), RESOURCE_NOT_FOUND (customer)
  */
-export async function createClientToken(
-  context: Context,
-  input: z.input<typeof CreateClientTokenInput>,
-): Promise<IdempotentResult<ClientToken>> {
-  const { customerId, scopes, expiresIn } = parseInput(CreateClientTokenInput, input, scopeErrors(input))
-  const key = await requireSigningKey(context)
-  for (const scope of scopes) {
-    if (key.scopes !== null && !key.scopes.includes(scope))
-      throw insufficientScope({ ...context.caller, scopes: key.scopes }, scope)
-  }
-  if (customerId !== null) await findCustomer(context.db, context, customerId)
-  const issuedAt = Math.floor(context.wallClock() / 1_000)
-  const expiresAt = issuedAt + (expiresIn ?? defaultTokenSeconds)
-  const claims = { id: context.newId(), customerId, scopes, issuedAt, expiresAt }
-  const token = await signClientToken(context.secrets, key, claims)
-  return { result: { token, expiresAt: timestamp(expiresAt * 1_000), scopes, customerId }, isReplayed: false }
-}
+export const createClientToken = defineOperation(
+  {
+    name: 'createClientToken',
+    input: CreateClientTokenInput,
+    scope: 'anyApiKey',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['INSUFFICIENT_SCOPE', 'RESOURCE_NOT_FOUND'],
+  },
+  async (context, input): Promise<IdempotentResult<ClientToken>> => {
+    const { customerId, scopes, expiresIn } = parseInput(CreateClientTokenInput, input, scopeErrors(input))
+    const key = await requireSigningKey(context)
+    for (const scope of scopes) {
+      if (key.scopes !== null && !key.scopes.includes(scope))
+        throw insufficientScope({ ...context.caller, scopes: key.scopes }, scope)
+    }
+    if (customerId !== null) await findCustomer(context.db, context, customerId)
+    const issuedAt = Math.floor(context.wallClock() / 1_000)
+    const expiresAt = issuedAt + (expiresIn ?? defaultTokenSeconds)
+    const claims = { id: context.newId(), customerId, scopes, issuedAt, expiresAt }
+    const token = await signClientToken(context.secrets, key, claims)
+    return { result: { token, expiresAt: timestamp(expiresAt * 1_000), scopes, customerId }, isReplayed: false }
+  },
+)
 
 /** What touches more than one customer's things is for no token that acts as one. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {

@@ -5,7 +5,7 @@ import { Customer } from '../customers/graphql.ts'
 import { ScopeEnum } from '../merchants/graphql.ts'
 import { createClientToken } from './create-client-token.ts'
 
-addMutation('createClientToken', {
+addMutation(createClientToken, {
   description:
     'Makes a token with which a page acts as the merchant or as one of its customers, for a while. This takes an API key: nothing makes tokens that has one itself. Nothing is stored, so an idempotency key changes nothing.',
   inputDescription: 'As whom, what, and for how long.',
@@ -17,7 +17,6 @@ addMutation('createClientToken', {
     scopes: required('What it may do, at most what the API key may.', [ScopeEnum]),
     expiresIn: optional('Seconds for which it is good: 60 to 86400, or 900.', 'Int'),
   },
-  operation: createClientToken,
   payload: {
     token: exposeColumn('token', 'The token, a JWT: it goes into the header `Authorization`, after `Bearer`.'),
     expiresAt: exposeColumn('expiresAt', 'When it ends, unless its API key is revoked before.', 'DateTime'),
@@ -28,5 +27,4 @@ addMutation('createClientToken', {
       'The one customer that it acts as; null where it acts as the merchant.',
     ),
   },
-  errors: ['RESOURCE_NOT_FOUND'],
 })

@@ -5,7 +5,7 @@ import type { RouteGroup } from '../../rest/route.ts'
 import { post } from '../../rest/route.ts'
 import { member, nullable, resource } from '../../rest/shape.ts'
 import type { ClientToken } from './create-client-token.ts'
-import { CreateClientTokenInput, createClientToken, defaultTokenSeconds } from './create-client-token.ts'
+import { createClientToken, defaultTokenSeconds } from './create-client-token.ts'
 
 const clientToken = resource<ClientToken>('ClientToken', 'What a page sends in the place of an API key, for a while.', {
   token: member(
@@ -27,12 +27,9 @@ export const clientTokenEndpoints: RouteGroup = {
   name: 'Client tokens',
   description: 'What a page in a browser bears in the place of an API key.',
   routes: [
-    post('/api/client-tokens', {
-      name: 'createClientToken',
+    post('/api/client-tokens', createClientToken, {
       title: 'Make a client token',
       description: `Makes a token with which a page acts as the merchant or as one of its customers, for ${defaultTokenSeconds / 60} minutes unless it is said. Nothing is stored, so an idempotency key changes nothing. ${notInContract}`,
-      input: CreateClientTokenInput,
-      operation: createClientToken,
       fields: {
         customerId: 'The customer that it acts as, for whom nothing of others exists; absent for the merchant itself.',
         scopes: {
@@ -49,7 +46,6 @@ export const clientTokenEndpoints: RouteGroup = {
         },
       },
       example: { scopes: ['read', 'payouts'], expiresIn: 3_600 },
-      errors: ['RESOURCE_NOT_FOUND'],
       response: { data: clientToken },
     }),
   ],

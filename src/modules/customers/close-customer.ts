@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { lookupId, parseInput } from '../../core/input.ts'
 import { ConflictError } from '../../database/database.ts'
-import type { Context, IdempotentResult } from '../../operations/context.ts'
+import type { IdempotentResult } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import type { Customer } from './customer.ts'
@@ -11,22 +12,25 @@ import { setCustomerClosed } from './repository.ts'
 
 export const CloseCustomerInput = z.object({ customerId: lookupId() })
 
-/**
- * Closes a customer: what it owns stays readable, and nothing can be made or changed for it any more.
- *
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
- */
-export async function closeCustomer(
-  context: Context,
-  input: z.input<typeof CloseCustomerInput>,
-): Promise<IdempotentResult<Customer>> {
-  const request = parseInput(CloseCustomerInput, input)
-  return runOnce(context, 'closeCustomer', request, async (tx) => {
-    const customer = requireActive(await findCustomer(tx, context, request.customerId))
-    const { merchantId, id } = customer
-    const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: newUpdatedAt(context, customer) })
-    if (!closed) throw new ConflictError('another request closed the customer')
-    await recordEvent(tx, context, { type: 'customer.closed', objectId: id, at: closed.updatedAt, data: closed })
-    return closed
-  })
-}
+/** Closes a customer: what it owns stays readable, and nothing can be made or changed for it any more. */
+export const closeCustomer = defineOperation(
+  {
+    name: 'closeCustomer',
+    input: CloseCustomerInput,
+    scope: 'customers',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  },
+  async (context, input): Promise<IdempotentResult<Customer>> => {
+    const request = parseInput(CloseCustomerInput, input)
+    return runOnce(context, 'closeCustomer', request, async (tx) => {
+      const customer = requireActive(await findCustomer(tx, context, request.customerId))
+      const { merchantId, id } = customer
+      const closed = await setCustomerClosed(tx, { merchantId, id, updatedAt: newUpdatedAt(context, customer) })
+      if (!closed) throw new ConflictError('another request closed the customer')
+      await recordEvent(tx, context, { type: 'customer.closed', objectId: id, at: closed.updatedAt, data: closed })
+      return closed
+    })
+  },
+)

@@ -4,6 +4,7 @@ import { timestamp } from '../../core/ids-and-clock.ts'
 import { oneOf, optional, optionalText, parseInput, rejectField, text } from '../../core/input.ts'
 import { newRowFields } from '../../lists/sequence.ts'
 import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import type { Customer, CustomerType } from './customer.ts'
@@ -51,29 +52,35 @@ export const CreateCustomerInput = z.object({
  *
  * @param input `birthDate` as `1990-01-31`, not after today, `expectedMonthlyIncome` with at most two places. An individual
  *   needs a first and a last name, a business its business name
- * @throws Refusal INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
  */
-export async function createCustomer(
-  context: Context,
-  input: z.input<typeof CreateCustomerInput>,
-): Promise<IdempotentResult<Customer>> {
-  const request = parseInput(CreateCustomerInput, input, [
-    ...missingNameErrors(input),
-    ...futureBirthDateErrors(context, input),
-  ])
-  return runOnce(context, 'createCustomer', request, async (tx) => {
-    const row = await newRowFields(tx, context, 'customers')
-    const customer: Customer = { ...row, ...request, status: 'active' }
-    await insertCustomer(tx, customer)
-    await recordEvent(tx, context, {
-      type: 'customer.created',
-      objectId: customer.id,
-      at: customer.createdAt,
-      data: customer,
+export const createCustomer = defineOperation(
+  {
+    name: 'createCustomer',
+    input: CreateCustomerInput,
+    scope: 'customers',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: [],
+  },
+  async (context, input): Promise<IdempotentResult<Customer>> => {
+    const request = parseInput(CreateCustomerInput, input, [
+      ...missingNameErrors(input),
+      ...futureBirthDateErrors(context, input),
+    ])
+    return runOnce(context, 'createCustomer', request, async (tx) => {
+      const row = await newRowFields(tx, context, 'customers')
+      const customer: Customer = { ...row, ...request, status: 'active' }
+      await insertCustomer(tx, customer)
+      await recordEvent(tx, context, {
+        type: 'customer.created',
+        objectId: customer.id,
+        at: customer.createdAt,
+        data: customer,
+      })
+      return customer
     })
-    return customer
-  })
-}
+  },
+)
 
 /** The fault of a customer that is not born yet; which day it is decides UTC, as everywhere. */
 export function futureBirthDateErrors(

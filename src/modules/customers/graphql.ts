@@ -134,7 +134,7 @@ const optionalDetails = {
   expectedMonthlyIncome: optional('What it expects to receive in a month, with at most two places.', 'Decimal'),
 }
 
-addMutation('createCustomer', {
+addMutation(createCustomer, {
   description: 'Registers a customer.',
   inputDescription: 'A customer to register. A person needs a first and a last name, a company its business name.',
   input: {
@@ -147,12 +147,10 @@ addMutation('createCustomer', {
     }),
     ...optionalDetails,
   },
-  operation: createCustomer,
   payload: { customer: exposeRowAs(Customer, 'The new customer.') },
-  errors: [],
 })
 
-addMutation('updateCustomer', {
+addMutation(updateCustomer, {
   description: 'Changes what is known about a customer, but never whether it is a person or a company.',
   inputDescription:
     'What to change of a customer: a field that is absent stays, an optional one that is null is cleared.',
@@ -161,16 +159,12 @@ addMutation('updateCustomer', {
     ...optionalTexts({ ...contact, ...personalNames, businessName }),
     ...optionalDetails,
   },
-  operation: updateCustomer,
   payload: { customer: exposeRowAs(Customer, 'The customer as it is now.') },
-  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
-addMutation('closeCustomer', {
+addMutation(closeCustomer, {
   description: 'Closes a customer for good: what it owns stays readable, and nothing can be made or changed for it.',
   inputDescription: 'The customer to close.',
   input: { customerId: requiredId('Customer') },
-  operation: closeCustomer,
   payload: { customer: exposeRowAs(Customer, 'The customer, closed.') },
-  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })

@@ -1,8 +1,8 @@
-import type { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
 import { lookupId, parseInput, sentFields } from '../../core/input.ts'
-import type { Context, IdempotentResult } from '../../operations/context.ts'
+import type { IdempotentResult } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import { CreateCustomerInput, futureBirthDateErrors, missingNameErrors } from './create-customer.ts'
@@ -19,30 +19,36 @@ export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true
  * Changes the fields of a customer that are given, and no others; its type never changes.
  *
  * @param input as for `createCustomer`; an optional field that is null or empty is cleared
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, CUSTOMER_CLOSED,
- *   INVALID_INPUT where a name that the customer's type needs would be gone
  */
-export async function updateCustomer(
-  context: Context,
-  input: z.input<typeof UpdateCustomerInput>,
-): Promise<IdempotentResult<Customer>> {
-  const { customerId, ...parsed } = parseInput(UpdateCustomerInput, input, futureBirthDateErrors(context, input))
-  const changes = sentFields(input, parsed)
-  return runOnce(context, 'updateCustomer', { customerId, changes }, async (tx) => {
-    const customer = requireActive(await lockCustomer(tx, context, customerId))
-    const merged = { ...customer, ...changes } as Customer
-    const faults = missingNameErrors(merged)
-    if (faults.length > 0) throw invalidInput(faults)
-    if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
+export const updateCustomer = defineOperation(
+  {
+    name: 'updateCustomer',
+    input: UpdateCustomerInput,
+    scope: 'customers',
+    actsAsCustomer: true,
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  },
+  async (context, input): Promise<IdempotentResult<Customer>> => {
+    const { customerId, ...parsed } = parseInput(UpdateCustomerInput, input, futureBirthDateErrors(context, input))
+    const changes = sentFields(input, parsed)
+    return runOnce(context, 'updateCustomer', { customerId, changes }, async (tx) => {
+      const customer = requireActive(await lockCustomer(tx, context, customerId))
+      const merged = { ...customer, ...changes } as Customer
+      const faults = missingNameErrors(merged)
+      if (faults.length > 0) throw invalidInput(faults)
+      if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
-    const updated = { ...merged, updatedAt: newUpdatedAt(context, customer) }
-    await updateCustomerDetails(tx, updated)
-    await recordEvent(tx, context, {
-      type: 'customer.updated',
-      objectId: updated.id,
-      at: updated.updatedAt,
-      data: updated,
+      const updated = { ...merged, updatedAt: newUpdatedAt(context, customer) }
+      await updateCustomerDetails(tx, updated)
+      await recordEvent(tx, context, {
+        type: 'customer.updated',
+        objectId: updated.id,
+        at: updated.updatedAt,
+        data: updated,
+      })
+      return updated
     })
-    return updated
-  })
-}
+  },
+)

@@ -4,6 +4,7 @@ import { limit, parseInput, rejectField } from '../../core/input.ts'
 import { readHighWaterMark } from '../../database/high-water-mark.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
+import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { lockInstallation } from '../installation/repository.ts'
 import type { Network } from '../networks/network.ts'
 import { latestAddressNumber, numberAddressRows, unnumberedAddress, watchedAddressesAfter } from './repository.ts'
@@ -59,13 +60,16 @@ export async function listWatchedAddresses(
 }
 
 /** Numbers addresses that have no number yet, one caller after the other. */
-export async function numberAddresses({ db }: Context, _input: object): Promise<number> {
-  const numbered = await db.write(async (tx) => {
-    await lockInstallation(tx, {})
-    return numberAddressRows(tx, { limit: numberingBatchSize })
-  })
-  return numbered.length
-}
+export const numberAddresses = defineInternalOperation(
+  'numberAddresses',
+  async ({ db }: Context, _input: object): Promise<number> => {
+    const numbered = await db.write(async (tx) => {
+      await lockInstallation(tx, {})
+      return numberAddressRows(tx, { limit: numberingBatchSize })
+    })
+    return numbered.length
+  },
+)
 
 async function requireKnownNumber({ db }: Service, after: number): Promise<void> {
   const latest = await readHighWaterMark(db, after, async () => (await latestAddressNumber(db, {}))?.number ?? 0)

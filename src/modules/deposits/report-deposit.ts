@@ -7,6 +7,7 @@ import { formatAmount } from '../../core/money/amount.ts'
 import type { Tx } from '../../database/query.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
+import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { createMerchantContext } from '../merchants/sandbox-clock.ts'
 import type { Network } from '../networks/network.ts'
 import { networks, requiredConfirmations } from '../networks/network.ts'
@@ -77,13 +78,16 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
  *
  * @throws Refusal INVALID_INPUT that names every faulty field
  */
-export async function reportDeposit(context: Context, input: DepositReportArgs): Promise<ReportedDeposit> {
-  const report = parseReport(input)
-  const deposit = await context.db.write((tx) => recordReport(tx, context, report))
-  const { network, txHash, logIndex, state, confirmations, cause, creditedAt } = deposit
-  const needed = requiredConfirmations(network)
-  return { network, txHash, logIndex, state, confirmations, needed, cause, creditedAt }
-}
+export const reportDeposit = defineInternalOperation(
+  'reportDeposit',
+  async (context: Context, input: DepositReportArgs): Promise<ReportedDeposit> => {
+    const report = parseReport(input)
+    const deposit = await context.db.write((tx) => recordReport(tx, context, report))
+    const { network, txHash, logIndex, state, confirmations, cause, creditedAt } = deposit
+    const needed = requiredConfirmations(network)
+    return { network, txHash, logIndex, state, confirmations, needed, cause, creditedAt }
+  },
+)
 
 function parseReport(input: DepositReportArgs): DepositReport {
   const report = parseInput(ReportDepositInput, input, transactionHashErrors(input))

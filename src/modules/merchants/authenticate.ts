@@ -7,6 +7,7 @@ import { hasScope } from '../../operations/access/api-caller.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
+import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { hashSecret, matchesHash, parseApiKey } from './api-key.ts'
 import { isClientToken, keyIdOfToken, verifyClientToken } from './client-token.ts'
 import { apiKeyById, markKeyUsed, unrevokedKeysAmong } from './repository.ts'
@@ -137,13 +138,13 @@ export async function findRevokedKeys({ db }: Service, ids: readonly string[]): 
 }
 
 /** Notes when a key was used, in milliseconds since 1970, unless a use within the same minute is noted. */
-export async function recordKeyUse(
-  { db, merchantId }: Context,
-  { id, usedAt }: { id: string; usedAt: number },
-): Promise<void> {
-  const [before, after] = [timestamp(usedAt - lastUsedPrecisionMs), timestamp(usedAt + lastUsedPrecisionMs)]
-  await db.write((tx) => markKeyUsed(tx, { merchantId, id, usedAt: timestamp(usedAt), before, after }))
-}
+export const recordKeyUse = defineInternalOperation(
+  'recordKeyUse',
+  async ({ db, merchantId }: Context, { id, usedAt }: { id: string; usedAt: number }): Promise<void> => {
+    const [before, after] = [timestamp(usedAt - lastUsedPrecisionMs), timestamp(usedAt + lastUsedPrecisionMs)]
+    await db.write((tx) => markKeyUsed(tx, { merchantId, id, usedAt: timestamp(usedAt), before, after }))
+  },
+)
 
 /** The keys that were found valid since keys have last changed. */
 type KeyCache = {

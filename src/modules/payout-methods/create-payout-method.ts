@@ -15,6 +15,7 @@ import type { Tx } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 import { newRowFieldsOfOwner } from '../../lists/sequence.ts'
 import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { assetCodeErrors, assetNetworkErrors, findAsset } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
@@ -62,27 +63,33 @@ export const CreateWalletPayoutMethodInput = z.object({
  * What its checks find is kept with it and refuses nothing (ruling 23).
  *
  * @param input `currency` a supported fiat code; without `customerId` the method is the merchant's
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED
  */
-export async function createBankPayoutMethod(
-  context: Context,
-  input: z.input<typeof CreateBankPayoutMethodInput>,
-): Promise<IdempotentResult<BankPayoutMethod>> {
-  const assets = await assetCodesWithNetworks(context.db)
-  const request = parseInput(
-    CreateBankPayoutMethodInput,
-    input,
-    assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
-  )
-  return runOnce(context, 'createBankPayoutMethod', request, (tx) =>
-    addPayoutMethod(tx, context, {
-      ...absentDetails,
-      ...request,
-      checks: checkBankDetails(request),
-    }),
-  )
-}
+export const createBankPayoutMethod = defineOperation(
+  {
+    name: 'createBankPayoutMethod',
+    input: CreateBankPayoutMethodInput,
+    scope: 'payout_methods',
+    actsAsCustomer: true,
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  },
+  async (context, input): Promise<IdempotentResult<BankPayoutMethod>> => {
+    const assets = await assetCodesWithNetworks(context.db)
+    const request = parseInput(
+      CreateBankPayoutMethodInput,
+      input,
+      assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+    )
+    return runOnce(context, 'createBankPayoutMethod', request, (tx) =>
+      addPayoutMethod(tx, context, {
+        ...absentDetails,
+        ...request,
+        checks: checkBankDetails(request),
+      }),
+    )
+  },
+)
 
 /**
  * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28).
@@ -91,33 +98,39 @@ export async function createBankPayoutMethod(
  *
  * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the method is the
  *   merchant's
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED
  */
-export async function createWalletPayoutMethod(
-  context: Context,
-  input: z.input<typeof CreateWalletPayoutMethodInput>,
-): Promise<IdempotentResult<WalletPayoutMethod>> {
-  const assets = await assetCodesWithNetworks(context.db)
-  const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
-  const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
-    ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-    // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
-    ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
-      field: 'network',
-      network: input.network,
-    }),
-    ...addressErrors(input),
-  ])
-  const request = { ...parsed, network: parsed.network as Network }
-  return runOnce(context, 'createWalletPayoutMethod', request, (tx) =>
-    addPayoutMethod(tx, context, {
-      ...absentDetails,
-      ...request,
-      checks: checkWalletAddress(request),
-    }),
-  )
-}
+export const createWalletPayoutMethod = defineOperation(
+  {
+    name: 'createWalletPayoutMethod',
+    input: CreateWalletPayoutMethodInput,
+    scope: 'payout_methods',
+    actsAsCustomer: true,
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  },
+  async (context, input): Promise<IdempotentResult<WalletPayoutMethod>> => {
+    const assets = await assetCodesWithNetworks(context.db)
+    const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
+    const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
+      ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
+      // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
+      ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
+        field: 'network',
+        network: input.network,
+      }),
+      ...addressErrors(input),
+    ])
+    const request = { ...parsed, network: parsed.network as Network }
+    return runOnce(context, 'createWalletPayoutMethod', request, (tx) =>
+      addPayoutMethod(tx, context, {
+        ...absentDetails,
+        ...request,
+        checks: checkWalletAddress(request),
+      }),
+    )
+  },
+)
 
 /** An address that fits no form of its network, such as one of another network, reaches nobody (ruling 23). */
 function addressErrors({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldError[] {

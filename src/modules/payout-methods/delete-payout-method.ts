@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { DomainError } from '../../core/errors.ts'
 import { lookupId, optionalUuidOrEmpty, parseInput } from '../../core/input.ts'
-import type { Context, IdempotentResult } from '../../operations/context.ts'
+import type { IdempotentResult } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import { payoutMethods } from './list.ts'
@@ -21,24 +22,31 @@ const notFoundMessage = "Payout method not found or doesn't belong to requester"
  * A closed customer's can be deleted too (ruling 35).
  *
  * @returns the method as it was
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  */
-export async function deletePayoutMethod(
-  context: Context,
-  input: z.input<typeof DeletePayoutMethodInput>,
-): Promise<IdempotentResult<PayoutMethod>> {
-  const request = parseInput(DeletePayoutMethodInput, input)
-  return runOnce(context, 'deletePayoutMethod', request, async (tx) => {
-    const method = await lockOwnedPayoutMethod(tx, context, request)
-    if (method === null || !(await deletePayoutMethodRow(tx, method)))
-      throw new DomainError('RESOURCE_NOT_FOUND', notFoundMessage)
-    await payoutMethods.count(tx, method, -1)
-    await recordEvent(tx, context, {
-      type: 'payout_method.deleted',
-      objectId: method.id,
-      at: newUpdatedAt(context, method),
-      data: method,
+export const deletePayoutMethod = defineOperation(
+  {
+    name: 'deletePayoutMethod',
+    input: DeletePayoutMethodInput,
+    scope: 'payout_methods',
+    actsAsCustomer: true,
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND'],
+  },
+  async (context, input): Promise<IdempotentResult<PayoutMethod>> => {
+    const request = parseInput(DeletePayoutMethodInput, input)
+    return runOnce(context, 'deletePayoutMethod', request, async (tx) => {
+      const method = await lockOwnedPayoutMethod(tx, context, request)
+      if (method === null || !(await deletePayoutMethodRow(tx, method)))
+        throw new DomainError('RESOURCE_NOT_FOUND', notFoundMessage)
+      await payoutMethods.count(tx, method, -1)
+      await recordEvent(tx, context, {
+        type: 'payout_method.deleted',
+        objectId: method.id,
+        at: newUpdatedAt(context, method),
+        data: method,
+      })
+      return method
     })
-    return method
-  })
-}
+  },
+)

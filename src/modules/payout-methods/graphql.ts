@@ -156,16 +156,14 @@ addConnection('payoutMethods', payoutMethods, {
 const ownerDescription = "The customer whose it is; absent for the merchant's own. Global id, or UUID."
 const customerId = optionalId('Customer', ownerDescription)
 
-addMutation('createBankPayoutMethod', {
+addMutation(createBankPayoutMethod, {
   description: 'Registers a bank account to pay out to. The same account may be registered twice.',
   inputDescription: 'A bank account to pay out to.',
   input: { customerId, ...requiredTexts(bankDetails), ...optionalTexts(optionalCodes) },
-  operation: createBankPayoutMethod,
   payload: { payoutMethod: exposeRowAs(BankPayoutMethod, 'The new method.') },
-  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
-addMutation('updateBankPayoutMethod', {
+addMutation(updateBankPayoutMethod, {
   description: 'Changes a bank account; payouts that were made to it keep the details that they were made with.',
   inputDescription:
     'What to change of a bank account: a field that is absent stays, an optional one that is null is cleared.',
@@ -174,12 +172,10 @@ addMutation('updateBankPayoutMethod', {
     customerId: optionalId('Customer', `${ownerDescription} It never moves.`),
     ...optionalTexts({ ...bankDetails, ...optionalCodes }),
   },
-  operation: updateBankPayoutMethod,
   payload: { payoutMethod: exposeRowAs(BankPayoutMethod, 'The method as it is now.') },
-  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
-addMutation('createWalletPayoutMethod', {
+addMutation(createWalletPayoutMethod, {
   description: 'Registers a crypto address to pay out to. The same address may be registered twice.',
   inputDescription: 'A crypto address to pay out to.',
   input: {
@@ -188,9 +184,7 @@ addMutation('createWalletPayoutMethod', {
     network: required(networkDescription, NetworkEnum),
     label: optional('What to call it, in at most 100 characters.'),
   },
-  operation: createWalletPayoutMethod,
   payload: { payoutMethod: exposeRowAs(WalletPayoutMethod, 'The new method.') },
-  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
 })
 
 const deletedId: ObjectField<PayoutMethodRow> = computedField(
@@ -200,11 +194,9 @@ const deletedId: ObjectField<PayoutMethodRow> = computedField(
   (method) => toGlobalId(nodeTypeOf(method).name, method.id),
 )
 
-addMutation('deletePayoutMethod', {
+addMutation(deletePayoutMethod, {
   description: 'Deletes a payout method of either kind for good; payouts that were made to it keep its details.',
   inputDescription: 'The payout method to delete.',
   input: { payoutMethodId: requiredId('PayoutMethod'), customerId },
-  operation: deletePayoutMethod,
   payload: { deletedPayoutMethodId: deletedId },
-  errors: ['RESOURCE_NOT_FOUND'],
 })

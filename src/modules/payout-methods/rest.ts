@@ -5,18 +5,13 @@ import type { RouteGroup } from '../../rest/route.ts'
 import { post, put, remove } from '../../rest/route.ts'
 import { constantMessage, listOf, member } from '../../rest/shape.ts'
 import { networkSpellings, normalizeNetwork } from '../networks/network.ts'
-import {
-  CreateBankPayoutMethodInput,
-  CreateWalletPayoutMethodInput,
-  createBankPayoutMethod,
-  createWalletPayoutMethod,
-} from './create-payout-method.ts'
-import { DeletePayoutMethodInput, deletePayoutMethod } from './delete-payout-method.ts'
+import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
+import { deletePayoutMethod } from './delete-payout-method.ts'
 import { payoutMethods } from './list.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { walletExamples } from './payout-method-fields.ts'
 import { bankMethod, bankTexts, payoutMethod, walletMethod, walletTexts } from './payout-method-shape.ts'
-import { UpdateBankPayoutMethodInput, updateBankPayoutMethod } from './update-bank-payout-method.ts'
+import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
 const walletExample = walletExamples('erc20')
 
@@ -66,13 +61,10 @@ export const payoutMethodEndpoints: RouteGroup = {
       rows: listOf('The payout methods of the page.', payoutMethod),
       pagination: adjacentPageMembers,
     }),
-    post('/api/payout/methods/banks', {
-      name: 'createBankPayoutMethod',
+    post('/api/payout/methods/banks', createBankPayoutMethod, {
       title: 'Register a bank account',
       description:
         'Registers a bank account to pay out to, for the merchant or for one of its customers. Check digits are verified, but one that is wrong refuses nothing. The same account may be registered twice.',
-      input: CreateBankPayoutMethodInput,
-      operation: createBankPayoutMethod,
       fields: bankFields,
       example: {
         type: 'BANK',
@@ -82,28 +74,20 @@ export const payoutMethodEndpoints: RouteGroup = {
         bankName: 'Access Bank',
         bankCode: '044',
       },
-      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
       response: { message: ownerMessage('payout method added successfully!'), data: bankMethod },
     }),
-    put('/api/payout/methods/banks/:payout_method_id', {
-      name: 'updateBankPayoutMethod',
+    put('/api/payout/methods/banks/:payout_method_id', updateBankPayoutMethod, {
       title: 'Change a bank account',
       description:
         'Changes the fields of a bank account that are sent, and no others. An optional field that is sent as null or empty is cleared. It never changes whose it is.',
-      input: UpdateBankPayoutMethodInput,
-      operation: updateBankPayoutMethod,
       fields: { payoutMethodId: idFields.payoutMethodId, ...bankFields, customerId: idFields.customerId },
       example: { payoutMethodId: exampleId, bankName: 'Access Bank Plc' },
-      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
       response: { message: constantMessage('Bank account updated successfully'), data: bankMethod },
     }),
-    post('/api/payout/methods/wallets', {
-      name: 'createWalletPayoutMethod',
+    post('/api/payout/methods/wallets', createWalletPayoutMethod, {
       title: 'Register a crypto address',
       description:
         'Registers a crypto address to pay out to, for the merchant or for one of its customers. It must have the form of its network. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
-      input: CreateWalletPayoutMethodInput,
-      operation: createWalletPayoutMethod,
       fields: {
         type: 'Says that it is a crypto address; the path says so without it.',
         walletAddress: walletTexts.walletAddress,
@@ -113,19 +97,14 @@ export const payoutMethodEndpoints: RouteGroup = {
         label: walletTexts.label,
       },
       example: { type: 'WALLET', currency: 'USDC', ...walletExample },
-      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
       response: { message: ownerMessage('payout method added successfully!'), data: walletMethod },
     }),
-    remove('/api/payout/methods/:payout_method_id', {
-      name: 'deletePayoutMethod',
+    remove('/api/payout/methods/:payout_method_id', deletePayoutMethod, {
       title: 'Delete a payout method',
       description:
         'Deletes a bank account or crypto address for good. Payouts made to it keep its details. The body may be left out for the merchant’s own.',
-      input: DeletePayoutMethodInput,
-      operation: deletePayoutMethod,
       fields: idFields,
       example: { payoutMethodId: exampleId },
-      errors: ['RESOURCE_NOT_FOUND'],
       response: { message: ownerMessage('payout method deleted successfully') },
     }),
   ],

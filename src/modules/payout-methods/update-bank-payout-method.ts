@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
 import { lookupId, optionalUuidOrEmpty, parseInput, sentFields } from '../../core/input.ts'
-import type { Context, IdempotentResult } from '../../operations/context.ts'
+import type { IdempotentResult } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { assetCodeErrors } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
@@ -28,40 +29,46 @@ export const UpdateBankPayoutMethodInput = z.object({
  * Changes the fields of a bank method that are given, and no others (contract 4.5, ruling 26).
  *
  * @param input `customerId` says whose method it is and never moves it
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (also for
- *   a wallet method), CUSTOMER_CLOSED
  */
-export async function updateBankPayoutMethod(
-  context: Context,
-  input: z.input<typeof UpdateBankPayoutMethodInput>,
-): Promise<IdempotentResult<BankPayoutMethod>> {
-  const assets = await assetCodesWithNetworks(context.db)
-  const request = parseInput(
-    UpdateBankPayoutMethodInput,
-    input,
-    assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
-  )
-  const { payoutMethodId, customerId, type: _, ...parsed } = request
-  const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
-  return runOnce(context, 'updateBankPayoutMethod', { payoutMethodId, customerId, changes }, async (tx) => {
-    const method = await lockOwnedPayoutMethod(tx, context, request)
-    if (method?.type !== 'BANK') throw notFound('Payout method')
-    await lockActiveCustomer(tx, context, method.customerId)
+export const updateBankPayoutMethod = defineOperation(
+  {
+    name: 'updateBankPayoutMethod',
+    input: UpdateBankPayoutMethodInput,
+    scope: 'payout_methods',
+    actsAsCustomer: true,
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED'],
+  },
+  async (context, input): Promise<IdempotentResult<BankPayoutMethod>> => {
+    const assets = await assetCodesWithNetworks(context.db)
+    const request = parseInput(
+      UpdateBankPayoutMethodInput,
+      input,
+      assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'FIAT' }),
+    )
+    const { payoutMethodId, customerId, type: _, ...parsed } = request
+    const changes = sentFields(input, parsed) as Partial<BankPayoutMethod>
+    return runOnce(context, 'updateBankPayoutMethod', { payoutMethodId, customerId, changes }, async (tx) => {
+      const method = await lockOwnedPayoutMethod(tx, context, request)
+      if (method?.type !== 'BANK') throw notFound('Payout method')
+      await lockActiveCustomer(tx, context, method.customerId)
 
-    const merged = { ...method, ...changes }
-    if (JSON.stringify(merged) === JSON.stringify(method)) return method
-    const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: newUpdatedAt(context, method) }
-    await updateBankDetails(tx, updated)
-    if (updated.currency !== method.currency) {
-      await payoutMethods.count(tx, method, -1)
-      await payoutMethods.count(tx, updated, 1)
-    }
-    await recordEvent(tx, context, {
-      type: 'payout_method.updated',
-      objectId: updated.id,
-      at: updated.updatedAt,
-      data: updated,
+      const merged = { ...method, ...changes }
+      if (JSON.stringify(merged) === JSON.stringify(method)) return method
+      const updated = { ...merged, checks: checkBankDetails(merged), updatedAt: newUpdatedAt(context, method) }
+      await updateBankDetails(tx, updated)
+      if (updated.currency !== method.currency) {
+        await payoutMethods.count(tx, method, -1)
+        await payoutMethods.count(tx, updated, 1)
+      }
+      await recordEvent(tx, context, {
+        type: 'payout_method.updated',
+        objectId: updated.id,
+        at: updated.updatedAt,
+        data: updated,
+      })
+      return updated
     })
-    return updated
-  })
-}
+  },
+)

@@ -132,17 +132,8 @@ function inputFieldPaths({ recipient: { bankAccount } }: { readonly recipient: R
   }
 }
 
-const payoutErrorCodes = [
-  'RESOURCE_NOT_FOUND',
-  'CUSTOMER_CLOSED',
-  'RATE_UNAVAILABLE',
-  'WALLET_NOT_FOUND',
-  'INSUFFICIENT_FUNDS',
-] as const
-
-addMutation('createPayout', {
+addMutation(createPayout, {
   description: 'Pays out from a stablecoin wallet to a bank account.',
-  movesMoney: true,
   inputDescription: 'A payout to make.',
   isIdempotencyKeyRequired: true,
   input: {
@@ -154,9 +145,7 @@ addMutation('createPayout', {
   },
   inputOf: flattenInput,
   names: inputFieldPaths,
-  operation: createPayout,
   payload: { payout: exposeRowAs(Payout, 'The new payout.') },
-  errors: payoutErrorCodes,
 })
 
 const PayoutQuote = objectType<PayoutQuoteRow>('PayoutQuote', {
@@ -205,7 +194,7 @@ const PayoutQuote = objectType<PayoutQuoteRow>('PayoutQuote', {
   },
 })
 
-const quoteErrorCodes = ['INVALID_INPUT', ...payoutErrorCodes] as const
+const quoteErrorCodes = ['INVALID_INPUT', ...createPayout.declaration.errors] as const
 
 addQuery(
   'payoutQuote',

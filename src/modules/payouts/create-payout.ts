@@ -5,6 +5,7 @@ import { mapMaybe } from '../../database/query.ts'
 import type { NewRowFields } from '../../lists/sequence.ts'
 import { lockSequence, newRowFields } from '../../lists/sequence.ts'
 import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import type { Idempotency, IdempotencyStore } from '../../operations/idempotency/run-once.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
@@ -20,8 +21,8 @@ import { findRecipient } from './find-recipient.ts'
 import type { Payout } from './payout.ts'
 import { defaultTransferType, initialPayoutState, payoutAsCreated } from './payout.ts'
 import { withChecksum } from './payout-checksum.ts'
-import type { PayoutInput, PayoutRequest } from './payout-input.ts'
-import { parsePayout } from './payout-input.ts'
+import type { PayoutRequest } from './payout-input.ts'
+import { CreatePayoutInput, parsePayout } from './payout-input.ts'
 import type { Quote } from './quote.ts'
 import { findPayingWallet, payerOf, quoteWithParties } from './quote.ts'
 import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
@@ -36,20 +37,28 @@ import { transactionId } from './transaction-id.ts'
  * @param input `amount` in units of `assetCode`, from which the fee is deducted where the fee says so (ruling 110); without `customerId` the merchant's wallet pays, and
  *   without `walletId` the one that ruling 38 chooses
  * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED, RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT
- *   (an amount of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-export async function createPayout(context: Context, input: PayoutInput): Promise<IdempotentResult<Payout>> {
-  const request = parsePayout(input)
-  return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
-    const payer = lockActiveCustomer(tx, context, request.customerId)
-    const recipient = findRecipient(tx, context, request)
-    const priced = quoteWithParties(tx, context, request, { payer, recipient })
-    const [price, routes] = await allOrFirstError([priced, cachedRailRoutes(tx, {})])
-    return recordPayout(tx, context, { request, recipient: await recipient, routes, price, idempotency })
-  })
-}
+export const createPayout = defineOperation(
+  {
+    name: 'createPayout',
+    input: CreatePayoutInput,
+    scope: 'payouts',
+    actsAsCustomer: true,
+    movesMoney: true,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'RATE_UNAVAILABLE', 'WALLET_NOT_FOUND', 'INSUFFICIENT_FUNDS'],
+  },
+  async (context, input): Promise<IdempotentResult<Payout>> => {
+    const request = parsePayout(input)
+    return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
+      const payer = lockActiveCustomer(tx, context, request.customerId)
+      const recipient = findRecipient(tx, context, request)
+      const priced = quoteWithParties(tx, context, request, { payer, recipient })
+      const [price, routes] = await allOrFirstError([priced, cachedRailRoutes(tx, {})])
+      return recordPayout(tx, context, { request, recipient: await recipient, routes, price, idempotency })
+    })
+  },
+)
 
 type PayoutDraft = {
   readonly request: PayoutRequest

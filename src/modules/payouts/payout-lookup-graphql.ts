@@ -71,10 +71,8 @@ addSubscription('payoutsChanged', Payout, {
   events: (context, { ids, customerId }, signal) => watchPayouts(context, { payoutIds: ids, customerId }, signal),
 })
 
-addMutation('simulatePayout', {
+addMutation(simulatePayout, {
   description: 'Plays the bank that pays a payout, does not pay it, or sends it back. In the sandbox only.',
-  isSandboxOnly: true,
-  movesMoney: true,
   inputDescription: 'What shall become of a payout.',
   input: {
     payoutId: optionalId('Payout'),
@@ -84,7 +82,5 @@ addMutation('simulatePayout', {
   },
   inputOf: ({ payoutIdempotencyKey, ...given }) => ({ ...given, payoutKey: payoutIdempotencyKey }),
   names: { payoutKey: 'payoutIdempotencyKey' },
-  operation: simulatePayout,
   payload: { payout: exposeRowAs(Payout, 'The payout as it is now.') },
-  errors: ['RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT', 'BALANCE_LIMIT_EXCEEDED'],
 })

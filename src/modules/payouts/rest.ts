@@ -38,13 +38,11 @@ export const payoutEndpoints: RouteGroup = {
       errors: ['RESOURCE_NOT_FOUND'],
       response: { data: payout },
     }),
-    postAction('/api/payouts/banks', {
-      name: 'createPayout',
+    postAction('/api/payouts/banks', createPayout, {
       title: 'Pay out to a bank account',
       description:
         'Withdraws an amount of a stablecoin to a bank account. Amount and fee leave the wallet together with the answer: the payout is `PROCESSING` then, and becomes `COMPLETED` or `FAILED`, and after `COMPLETED` possibly `RETURNED`; `FAILED` and `RETURNED` put amount and fee back. It is paid by the oldest active wallet of the owner in that currency that covers both.',
       input: BankPayoutInput,
-      operation: createPayout,
       fields: {
         customerId: idField('The customer whose wallet pays; without it, the merchant’s own pays.'),
         assetCode: { name: 'currency', description: 'The stablecoin that pays.' },
@@ -77,7 +75,6 @@ export const payoutEndpoints: RouteGroup = {
         paymentPurpose: 'GIFTS',
         narration: 'Happy birthday',
       },
-      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'WALLET_NOT_FOUND', 'RATE_UNAVAILABLE', 'INSUFFICIENT_FUNDS'],
       response: { data: payout },
     }),
   ],

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { DomainError } from '../../core/errors.ts'
 import { parseInput } from '../../core/input.ts'
-import type { Context, IdempotentResult } from '../../operations/context.ts'
-import { requireSandbox } from '../../operations/context.ts'
+import type { IdempotentResult } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import type { RailOrder } from '../rail-orders/rail-order.ts'
 import { sandboxRailName } from '../rail-orders/sandbox-accounts.ts'
@@ -22,24 +22,26 @@ function externalRailError({ rail, state }: RailOrder): DomainError | null {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
 }
 
-/**
- * Plays the bank that completes, fails or returns a payout, in the sandbox only.
- *
- * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
- *   PAYOUT_STATUS_CONFLICT
- */
-export async function simulatePayout(
-  context: Context,
-  input: z.input<typeof SimulatePayoutInput>,
-): Promise<IdempotentResult<Payout>> {
-  requireSandbox(context)
-  const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
-  // When it was settled is enough to answer it again: the rest of a payout never changes.
-  const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
-    const { id: payoutId } = await findPayoutByLookup(tx, context, request)
-    const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)
-    return { updatedAt }
-  })
-  const payout = await getPayoutByLookup(context, request)
-  return { result: { ...payout, status: request.status, ...result }, isReplayed }
-}
+/** Plays the bank that completes, fails or returns a payout, in the sandbox only. */
+export const simulatePayout = defineOperation(
+  {
+    name: 'simulatePayout',
+    input: SimulatePayoutInput,
+    scope: 'sandbox',
+    actsAsCustomer: true,
+    movesMoney: true,
+    sandboxOnly: true,
+    errors: ['RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT', 'BALANCE_LIMIT_EXCEEDED'],
+  },
+  async (context, input): Promise<IdempotentResult<Payout>> => {
+    const request = parseInput(SimulatePayoutInput, input, payoutLookupErrors(input))
+    // When it was settled is enough to answer it again: the rest of a payout never changes.
+    const { result, isReplayed } = await runOnce(context, 'simulatePayout', request, async (tx) => {
+      const { id: payoutId } = await findPayoutByLookup(tx, context, request)
+      const { updatedAt } = await settleManually(tx, context, { ...request, payoutId }, externalRailError)
+      return { updatedAt }
+    })
+    const payout = await getPayoutByLookup(context, request)
+    return { result: { ...payout, status: request.status, ...result }, isReplayed }
+  },
+)

@@ -4,6 +4,7 @@ import { freeText, optional, optionalUuid, parseInput, text } from '../../core/i
 import type { Tx } from '../../database/query.ts'
 import { newRowFieldsOfOwner } from '../../lists/sequence.ts'
 import type { Context, IdempotentResult } from '../../operations/context.ts'
+import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors, assetNetworkErrors, findAsset } from '../asset-codes/check-asset-code.ts'
@@ -30,21 +31,27 @@ type WalletRequest = Omit<z.output<typeof CreateWalletInput>, 'network'> & { net
  * Opens a wallet with a balance of zero (contract 4.9); a stablecoin wallet gets a deposit address on `network`.
  *
  * @param input `network` for a stablecoin only; without `customerId` the wallet is the merchant's
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (customer),
- *   CUSTOMER_CLOSED, DEPOSIT_ADDRESS_UNAVAILABLE
  */
-export async function createWallet(
-  context: Context,
-  input: z.input<typeof CreateWalletInput>,
-): Promise<IdempotentResult<Wallet>> {
-  const { asset, ...request } = await parseRequest(context, input)
-  const { result, isReplayed } = await runOnce(context, 'createWallet', request, async (tx) => {
-    await lockActiveCustomer(tx, context, request.customerId)
-    const address = request.network && (await nextDepositAddress(tx, context, request.network))
-    return openWallet(tx, context, { ...request, asset }, address)
-  })
-  return { result: { ...result, balance: 0n }, isReplayed }
-}
+export const createWallet = defineOperation(
+  {
+    name: 'createWallet',
+    input: CreateWalletInput,
+    scope: 'wallets',
+    actsAsCustomer: true,
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'DEPOSIT_ADDRESS_UNAVAILABLE'],
+  },
+  async (context, input): Promise<IdempotentResult<Wallet>> => {
+    const { asset, ...request } = await parseRequest(context, input)
+    const { result, isReplayed } = await runOnce(context, 'createWallet', request, async (tx) => {
+      await lockActiveCustomer(tx, context, request.customerId)
+      const address = request.network && (await nextDepositAddress(tx, context, request.network))
+      return openWallet(tx, context, { ...request, asset }, address)
+    })
+    return { result: { ...result, balance: 0n }, isReplayed }
+  },
+)
 
 async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletInput>): Promise<WalletRequest> {
   const assets = await assetCodesWithNetworks(db)

@@ -97,7 +97,7 @@ addConnection('ledgerEntries', entries, {
   ],
 })
 
-addMutation('createWallet', {
+addMutation(createWallet, {
   description: 'Opens a wallet with a balance of zero; one that holds a stablecoin gets a deposit address.',
   inputDescription: 'A wallet to open.',
   input: {
@@ -111,15 +111,11 @@ addMutation('createWallet', {
     ),
     network: optional('The network of its deposit address: required for a stablecoin, absent for fiat.', NetworkEnum),
   },
-  operation: createWallet,
   payload: { wallet: exposeRowAs(Wallet, 'The new wallet.') },
-  errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'DEPOSIT_ADDRESS_UNAVAILABLE'],
 })
 
-addMutation('simulateDeposit', {
+addMutation(simulateDeposit, {
   description: 'Plays the outside world that sends money to a wallet. In the sandbox only.',
-  isSandboxOnly: true,
-  movesMoney: true,
   inputDescription: 'Money to put into a wallet as if it had arrived from outside.',
   input: {
     walletId: requiredId('Wallet', 'wallet that gets it'),
@@ -128,7 +124,5 @@ addMutation('simulateDeposit', {
       'What tells the deposit from others: one reference pays once. Without it every call is another deposit.',
     ),
   },
-  operation: simulateDeposit,
   payload: { wallet: relationField(Wallet, 'walletId', 'The wallet with its new balance.') },
-  errors: ['RESOURCE_NOT_FOUND', 'DEPOSIT_REFERENCE_REUSED', 'BALANCE_LIMIT_EXCEEDED'],
 })

@@ -4,7 +4,7 @@ import type { RouteGroup } from '../../rest/route.ts'
 import { get, post } from '../../rest/route.ts'
 import { listOf } from '../../rest/shape.ts'
 import { networkSpellings, normalizeNetwork } from '../networks/network.ts'
-import { CreateWalletInput, createWallet } from './create-wallet.ts'
+import { createWallet } from './create-wallet.ts'
 import { GetWalletInput, getWallet } from './get-wallet.ts'
 import { wallets } from './list.ts'
 import { ListCustomerWalletsInput, listCustomerWallets, listMerchantWallets } from './list-wallets.ts'
@@ -17,13 +17,10 @@ export const walletEndpoints: RouteGroup = {
   name: 'Wallets',
   description: 'Balances, of the merchant or of one of its customers.',
   routes: [
-    post('/api/wallets', {
-      name: 'createWallet',
+    post('/api/wallets', createWallet, {
       title: 'Open a wallet',
       description:
         'Opens a wallet with a balance of zero, for the merchant or for one of its customers. A stablecoin wallet gets an address on `network` that deposits are sent to. An owner may have several wallets of one currency.',
-      input: CreateWalletInput,
-      operation: createWallet,
       fields: {
         currency: 'The code of what it will hold: one of the supported asset codes.',
         description: 'What its owner calls it.',
@@ -35,7 +32,6 @@ export const walletEndpoints: RouteGroup = {
         },
       },
       example: { currency: 'USDC', description: 'Savings', network: 'erc20' },
-      errors: ['RESOURCE_NOT_FOUND', 'CUSTOMER_CLOSED', 'DEPOSIT_ADDRESS_UNAVAILABLE'],
       response: { data: createdWallet },
     }),
     listRoute(

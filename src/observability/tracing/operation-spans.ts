@@ -17,7 +17,7 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
     const performTraced: Perform = async (operation, context, input) => {
       const attributes = { 'payout_gateway.merchant.id': context.merchantId }
       const parent = context.trace ? toParentContext(context.trace) : ROOT_CONTEXT
-      const span = tracer.startSpan(operation.name, { attributes }, parent)
+      const span = tracer.startSpan(operation.declaration.name, { attributes }, parent)
       const db = traceDatabase(context.db, { tracer, span, ...options })
       try {
         const result = await perform(operation, { ...context, db } as Context, input)

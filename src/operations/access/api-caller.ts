@@ -1,8 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
 import type { Reader } from '../../database/query.ts'
-import type { Scope } from './scopes.ts'
-import { isMerchantOnly, scopeOfOperation } from './scopes.ts'
+import type { Access, Scope } from './scopes.ts'
 
 /** Who asks, in the name of a merchant. */
 export type Caller = {
@@ -29,29 +28,28 @@ export function requireScope(caller: Caller, scope: Scope): void {
 }
 
 /**
- * Lets pass what the caller may have done.
+ * Rejects an operation that the caller may not run.
  *
  * @throws Refusal INSUFFICIENT_SCOPE
  */
-export function requireAllowed(caller: Caller, operation: string): void {
-  if (operation === tokenCreationOperation) {
+export function requireAllowed(
+  caller: Caller,
+  { name, scope, actsAsCustomer }: Access & { readonly name: string },
+): void {
+  if (scope === 'anyApiKey') {
     if (caller.tokenId === null) return
     throw new DomainError('INSUFFICIENT_SCOPE', 'A token makes no tokens: this needs an API key.')
   }
-  if (caller.customerId !== null && isMerchantOnly(operation)) {
+  if (caller.customerId !== null && !actsAsCustomer) {
     throw new DomainError('INSUFFICIENT_SCOPE', 'This is not for a token that acts as one customer.')
   }
   if (caller.scopes === null) return
-  const scope = scopeOfOperation(operation)
-  if (scope === undefined) {
-    const message = `This ${credentialNoun(caller)} has scopes, and no scope allows ${operation}: use an API key without scopes.`
+  if (scope === null) {
+    const message = `This ${credentialNoun(caller)} has scopes, and no scope allows ${name}: use an API key without scopes.`
     throw new DomainError('INSUFFICIENT_SCOPE', message)
   }
   requireScope(caller, scope)
 }
-
-/** Any key may have tokens made that may do no more than it may itself; a token none. */
-const tokenCreationOperation = 'createClientToken'
 
 /** The database of a caller that may not read: whatever it asks for is refused, but what it may have done can be. */
 export function denyReads(db: Database, caller: Caller): Database {

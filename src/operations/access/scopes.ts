@@ -12,54 +12,24 @@ export const scopes = defineEnum({
 })
 export type Scope = (typeof scopes)[number]
 
-/** The operations that change something, by the scope that each of them takes. */
-const operationsByScope: Readonly<Record<Exclude<Scope, 'read'>, readonly string[]>> = {
-  customers: ['createCustomer', 'updateCustomer', 'closeCustomer'],
-  payout_methods: [
-    'createBankPayoutMethod',
-    'createWalletPayoutMethod',
-    'updateBankPayoutMethod',
-    'deletePayoutMethod',
-  ],
-  wallets: ['createWallet'],
-  payouts: ['createPayout', 'cancelPayout', 'resolveAttention'],
-  webhooks: [
-    'createWebhookEndpoint',
-    'updateWebhookEndpoint',
-    'deleteWebhookEndpoint',
-    'rotateWebhookSecret',
-    'testWebhookEndpoint',
-    'enableWebhookEndpoint',
-    'disableWebhookEndpoint',
-    'replayWebhookEvents',
-  ],
-  sandbox: ['simulateDeposit', 'simulatePayout', 'advanceClock'],
-}
+/** The scopes that operations require; `read` is what reads and streams require. */
+export type OperationScope = Exclude<Scope, 'read'>
 
-const scopeByOperation = new Map(
-  Object.entries(operationsByScope).flatMap(([scope, names]) => names.map((name) => [name, scope as Scope] as const)),
-)
+/** Scopes that a token for one customer may have: `read`, and those of the operations that act as a customer. */
+export const customerScopes = [
+  'read',
+  'customers',
+  'payout_methods',
+  'wallets',
+  'payouts',
+  'sandbox',
+] as const satisfies readonly Scope[]
+export type CustomerScope = Exclude<(typeof customerScopes)[number], 'read'>
 
-/** Operations that touch more than one customer's things, or decide what a customer must not. */
-const merchantOnlyOperations: ReadonlySet<string> = new Set([
-  'createCustomer',
-  'closeCustomer',
-  'advanceClock',
-  'resolveAttention',
-  ...operationsByScope.webhooks,
-])
-
-/** Scopes that a token for one customer may have. */
-export const customerScopes: readonly Scope[] = scopes.filter(
-  (scope) => scope === 'read' || operationsByScope[scope].some((name) => !merchantOnlyOperations.has(name)),
-)
-
-/** The scope that an operation takes; `undefined` for one that nobody has who is held to scopes. */
-export function scopeOfOperation(name: string): Scope | undefined {
-  return scopeByOperation.get(name)
-}
-
-/** Whether an operation is never done for who acts as one customer. */
-export function isMerchantOnly(name: string): boolean {
-  return merchantOnlyOperations.has(name) || !scopeByOperation.has(name)
+/** Who may run an operation. */
+export type Access = {
+  /** The scope that a credential needs; `anyApiKey` for every API key and no token, `null` for the service itself. */
+  readonly scope: OperationScope | 'anyApiKey' | null
+  /** Whether the token of a customer may run it. */
+  readonly actsAsCustomer: boolean
 }

@@ -22,6 +22,7 @@ import type { GraphQLNamedType } from 'graphql'
 import { GraphQLObjectType, GraphQLSchema, getNullableType } from 'graphql'
 import { builder } from '../../graphql/schema/builder.ts'
 import { attachSliceResolvers } from '../../graphql/schema/connection.ts'
+import { operationOfField } from '../../graphql/schema/mutation.ts'
 import type { Mode } from '../../operations/context.ts'
 
 /** The whole schema, as `schema.graphql` prints it. */
@@ -48,7 +49,7 @@ function withoutSandbox(schema: GraphQLSchema): GraphQLSchema {
   if (!mutation) return schema
   const config = mutation.toConfig()
   const fields = Object.entries(config.fields)
-  const own = fields.filter(([, field]) => field.extensions?.isSandboxOnly)
+  const own = fields.filter(([, { extensions = {} }]) => operationOfField({ extensions })?.declaration.sandboxOnly)
   const prefixes = own.map(([name]) => name.charAt(0).toUpperCase() + name.slice(1))
   const isOwn = ({ name }: GraphQLNamedType) => prefixes.some((prefix) => name.startsWith(prefix))
   const live = new GraphQLObjectType({

@@ -3,34 +3,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createFrameReader, openChannel } from '../../../src/app/workers/channel.ts'
-import { writerOperations } from '../../../src/app/workers/writer.ts'
-import { numberAddresses } from '../../../src/modules/deposits/list-watched-addresses.ts'
-import { reportDeposit } from '../../../src/modules/deposits/report-deposit.ts'
-import { storeSeal } from '../../../src/modules/hash-chain/store-seal.ts'
-import { recordKeyUse } from '../../../src/modules/merchants/authenticate.ts'
-import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/poll-orders-now.ts'
-import { endReports, followReport, keepReports } from '../../../src/modules/rails/orders/receive-reports.ts'
-import { recordAnswer } from '../../../src/modules/rails/orders/record-answer.ts'
-import { pruneDeliveries } from '../../../src/modules/webhooks/dispatcher/prune-delivery-log.ts'
-import { recordAttempts } from '../../../src/modules/webhooks/dispatcher/record-attempts.ts'
-import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 import { createEmptyInstallation } from '../../support/process.ts'
-
-test('every operation that a door, or the sender, has performed is one that the writer knows', () => {
-  const mutations = Object.values(sandboxSchema.getMutationType()?.getFields() ?? {})
-  const performed = mutations.map(({ extensions }) => extensions.performs)
-
-  expect(performed.length).toBeGreaterThan(10)
-  const others = [recordKeyUse, recordAttempts, pruneDeliveries]
-  const ofRails = [beginCall, recordAnswer, hastenQuestions, keepReports, endReports, followReport]
-  const ofNodes = [numberAddresses, reportDeposit]
-  const ofSeals = [storeSeal]
-  expect(new Set(writerOperations.values())).toEqual(
-    new Set([...performed, ...others, ...ofRails, ...ofNodes, ...ofSeals]),
-  )
-  expect([...writerOperations.keys()]).toEqual([...writerOperations.values()].map(({ name }) => name))
-})
 
 test('frames come out as they went in, however the bytes arrive', () => {
   fc.assert(

@@ -7,6 +7,7 @@ import { unavailableDatabase } from '../../../src/database/database.ts'
 import { writeTimeoutMs } from '../../../src/database/deadline.ts'
 import { demoApiKey } from '../../../src/demo/demo.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
+import { defineInternalOperation } from '../../../src/operations/define-operation.ts'
 import { payoutBody } from '../../support/app.ts'
 import type { TestInstallation } from '../../support/process.ts'
 import { cli, createDemoInstallation, createEmptyInstallation, jsonOf, startService } from '../../support/process.ts'
@@ -129,7 +130,7 @@ describe('a writer that was stopped', () => {
       silent.close()
     })
     const context = createContext(createService({ db: unavailableDatabase(), mode: 'sandbox' }), 'merchant', 'key')
-    const write = async () => {}
+    const write = defineInternalOperation('storeSeal', async () => {})
 
     await expect(line.perform(write, context, {})).rejects.toMatchObject({
       code: 'UNAVAILABLE',

@@ -1,6 +1,5 @@
 // The matrix over all REST paths with the token of a customer.
 import { describe, expect, test } from 'vitest'
-import { isMerchantOnly } from '../../../src/operations/access/scopes.ts'
 import { routes } from '../../../src/server/rest/routes.ts'
 import type { World } from '../../graphql/support/world.ts'
 import { findSigns } from '../../graphql/support/world.ts'
@@ -65,7 +64,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
       if (parameter === undefined) continue
       const body = method === 'GET' ? undefined : { bank_name: 'Other' }
       const at = (id: string) => ask(method, path.replace(/:\w+/, id), body)
-      const isRefused = performs !== null && isMerchantOnly(performs.name)
+      const isRefused = performs !== null && !performs.declaration.actsAsCustomer
       const unknown = await at(absentId)
       // A list of nobody's is empty at one path, and not there at the other.
       expect([path, unknown.status]).toEqual([path, isRefused ? 403 : 404])

@@ -20,12 +20,10 @@ import { listAttention } from './list-attention.ts'
 import { resolveAttention } from './resolve-attention.ts'
 
 const payload = { payout: exposeRowAs(Payout, 'The payout as it is now.') }
-const errors = ['RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT'] as const
 
-addMutation('cancelPayout', {
+addMutation(cancelPayout, {
   description:
     'Takes back a payout that a rail carries. One that was never submitted is `FAILED` at once, and its money is back; of any other that is on its way the bank is asked to take it back, and it stays `PROCESSING` until the bank has said so: its `timeline` tells.',
-  movesMoney: true,
   inputDescription: 'Which payout to take back.',
   input: {
     payoutId: optionalId('Payout'),
@@ -35,9 +33,7 @@ addMutation('cancelPayout', {
   },
   inputOf: ({ payoutId, payoutIdempotencyKey }) => ({ payoutId, payoutKey: payoutIdempotencyKey }),
   names: { payoutKey: 'payoutIdempotencyKey' },
-  operation: cancelPayout,
   payload,
-  errors,
 })
 
 const AttentionActionEnum = enumType(
@@ -82,17 +78,14 @@ addQuery(
   ),
 )
 
-addMutation('resolveAttention', {
+addMutation(resolveAttention, {
   description:
     'Decides about a payout that is in `attention`. With real money a merchant may only have the bank asked again: the rest is for whoever runs the service.',
-  movesMoney: true,
   inputDescription: 'What to do about which payout, and why.',
   input: {
     payoutId: requiredId('Payout'),
     action: required('What to do: one of the `actions` that its entry in `attention` has.', AttentionActionEnum),
     reason: required('Why, for people to read: the timeline keeps it.'),
   },
-  operation: resolveAttention,
   payload,
-  errors,
 })

@@ -4,6 +4,7 @@ import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import { freeText, oneOf, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult, Mode } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { findPayout, getPayout } from '../../payouts/get-payout.ts'
 import type { Payout, PayoutStatus } from '../../payouts/payout.ts'
@@ -25,20 +26,25 @@ type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
  * again: whose word the money follows is whoever runs the service, not whom it comes back to.
  *
  * @returns the payout as it is now
- * @throws Refusal, the first that applies: INVALID_INPUT, SANDBOX_ONLY, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
- *   PAYOUT_STATUS_CONFLICT
  */
-export async function resolveAttention(
-  context: Context,
-  input: ResolveAttentionArgs,
-): Promise<IdempotentResult<Payout>> {
-  const { action } = parseInput(ResolveAttentionInput, input)
-  if (!merchantActions(context).includes(action)) {
-    const message = `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action.toLowerCase()}.`
-    throw new DomainError('SANDBOX_ONLY', message)
-  }
-  return resolveAttentionByOperator(context, input)
-}
+export const resolveAttention = defineOperation(
+  {
+    name: 'resolveAttention',
+    input: ResolveAttentionInput,
+    scope: 'payouts',
+    movesMoney: true,
+    sandboxOnly: false,
+    errors: ['SANDBOX_ONLY', 'RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT'],
+  },
+  async (context, input): Promise<IdempotentResult<Payout>> => {
+    const { action } = parseInput(ResolveAttentionInput, input)
+    if (!merchantActions(context).includes(action)) {
+      const message = `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action.toLowerCase()}.`
+      throw new DomainError('SANDBOX_ONLY', message)
+    }
+    return resolveAttentionByOperator(context, input)
+  },
+)
 
 /** The actions that are the merchant's own. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {

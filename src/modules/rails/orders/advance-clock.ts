@@ -5,7 +5,8 @@ import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
 import { hasValue, instant, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { Reader, Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'
-import { requireSandbox, withClockOffset } from '../../../operations/context.ts'
+import { withClockOffset } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { clockOfMerchant, lockMerchantById, upsertMerchantClock } from '../../merchants/repository.ts'
 import { lockRailOrder, pausedRails } from '../../rail-orders/repository.ts'
@@ -52,23 +53,28 @@ export type ClockTime = { readonly now: string }
  * are to be asked, follows within a second or two.
  *
  * @param input exactly one of `to`, a moment that is later than now, and `by`, a duration of ISO 8601
- * @throws Refusal, the first that applies: SANDBOX_ONLY, INVALID_INPUT, IDEMPOTENCY_KEY_REUSED
  */
-export async function advanceClock(
-  context: Context,
-  input: z.input<typeof AdvanceClockInput>,
-): Promise<IdempotentResult<ClockTime>> {
-  requireSandbox(context)
-  const request = parseInput(AdvanceClockInput, input, clockInputErrors(input))
-  // How far it is to go is decided once: whoever asks again with the same key goes on to there and not beyond.
-  const { result, isReplayed } = await runOnce(context, 'advanceClock', request, async (tx) => {
-    await lockMerchantById(tx, { id: context.merchantId })
-    const target = targetAheadMs(context, await readAheadMs(tx, context), request)
-    return { target, now: timestamp(unshiftedNow(context) + target) }
-  })
-  await advanceTo(context, result.target)
-  return { result: { now: result.now }, isReplayed }
-}
+export const advanceClock = defineOperation(
+  {
+    name: 'advanceClock',
+    input: AdvanceClockInput,
+    scope: 'sandbox',
+    movesMoney: true,
+    sandboxOnly: true,
+    errors: [],
+  },
+  async (context, input): Promise<IdempotentResult<ClockTime>> => {
+    const request = parseInput(AdvanceClockInput, input, clockInputErrors(input))
+    // How far it is to go is decided once: whoever asks again with the same key goes on to there and not beyond.
+    const { result, isReplayed } = await runOnce(context, 'advanceClock', request, async (tx) => {
+      await lockMerchantById(tx, { id: context.merchantId })
+      const target = targetAheadMs(context, await readAheadMs(tx, context), request)
+      return { target, now: timestamp(unshiftedNow(context) + target) }
+    })
+    await advanceTo(context, result.target)
+    return { result: { now: result.now }, isReplayed }
+  },
+)
 
 function clockInputErrors({ to, by }: z.input<typeof AdvanceClockInput>): FieldError[] {
   if (hasValue(to) && hasValue(by)) {

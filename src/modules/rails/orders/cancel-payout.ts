@@ -4,6 +4,7 @@ import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
 import { parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { findPayoutByLookup, getPayoutByLookup, payoutLookupErrors } from '../../payouts/get-payout.ts'
 import type { Payout } from '../../payouts/payout.ts'
@@ -20,21 +21,27 @@ const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: 
  * so. Asked again it answers the same.
  *
  * @returns the payout as it is now
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
- *   PAYOUT_STATUS_CONFLICT
  */
-export async function cancelPayout(
-  context: Context,
-  input: z.input<typeof CancelPayoutInput>,
-): Promise<IdempotentResult<Payout>> {
-  const request = parseInput(CancelPayoutInput, input, payoutLookupErrors(input))
-  const { isReplayed } = await runOnce(context, 'cancelPayout', request, async (tx) => {
-    const payout = await findPayoutByLookup(tx, context, request)
-    await cancelInTransaction(tx, context, payout)
-    return { payoutId: payout.id }
-  })
-  return { result: await getPayoutByLookup(context, request), isReplayed }
-}
+export const cancelPayout = defineOperation(
+  {
+    name: 'cancelPayout',
+    input: CancelPayoutInput,
+    scope: 'payouts',
+    actsAsCustomer: true,
+    movesMoney: true,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'PAYOUT_STATUS_CONFLICT'],
+  },
+  async (context, input): Promise<IdempotentResult<Payout>> => {
+    const request = parseInput(CancelPayoutInput, input, payoutLookupErrors(input))
+    const { isReplayed } = await runOnce(context, 'cancelPayout', request, async (tx) => {
+      const payout = await findPayoutByLookup(tx, context, request)
+      await cancelInTransaction(tx, context, payout)
+      return { payoutId: payout.id }
+    })
+    return { result: await getPayoutByLookup(context, request), isReplayed }
+  },
+)
 
 async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Promise<void> {
   const { merchantId, referenceId: orderId, id: payoutId } = payout

@@ -3,6 +3,7 @@ import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { merchantWallTime } from '../../../operations/context.ts'
+import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { findPayout } from '../../payouts/get-payout.ts'
 import type { RailOrder } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
@@ -32,16 +33,19 @@ const claimMarginMs = 30_000
  *
  * @returns `null` where nothing is due, because another has begun it or it is over
  */
-export async function beginCall(context: Context, { orderId, rail }: BeginCallArgs): Promise<ClaimedRailCall | null> {
-  const { db, merchantId } = context
-  return db.write(
-    async (tx) => {
-      const transfer = await lockRailOrder(tx, { merchantId, orderId })
-      return transfer && beginDueCall(tx, context, { transfer, rail })
-    },
-    { merchantId },
-  )
-}
+export const beginCall = defineInternalOperation(
+  'beginCall',
+  async (context: Context, { orderId, rail }: BeginCallArgs): Promise<ClaimedRailCall | null> => {
+    const { db, merchantId } = context
+    return db.write(
+      async (tx) => {
+        const transfer = await lockRailOrder(tx, { merchantId, orderId })
+        return transfer && beginDueCall(tx, context, { transfer, rail })
+      },
+      { merchantId },
+    )
+  },
+)
 
 /** The same as part of a transaction that has the transfer for itself. */
 export async function beginDueCall(

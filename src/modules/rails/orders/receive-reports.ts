@@ -2,6 +2,7 @@ import { DomainError, invalidInput } from '../../../core/errors.ts'
 import { parseUuid, timestamp } from '../../../core/ids-and-clock.ts'
 import type { Context, Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
+import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { createMerchantContext } from '../../merchants/sandbox-clock.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import type { IdentifiedBankReport, Rail } from '../adapters/rail.ts'
@@ -115,15 +116,18 @@ function contextWithoutMerchant(service: Service): Context {
  *
  * @throws Refusal INVALID_INPUT where something else was posted under its id, and would be taken for it
  */
-export async function keepReports({ db, now }: Context, kept: ReportMessage): Promise<boolean> {
-  const receivedAt = timestamp(now())
-  return db.write(async (tx) => {
-    if (await insertRailReport(tx, { ...kept, receivedAt })) return true
-    const known = await railReportById(tx, kept)
-    if (known?.body !== kept.body) throw messageIdReused()
-    return false
-  })
-}
+export const keepReports = defineInternalOperation(
+  'keepReports',
+  async ({ db, now }: Context, kept: ReportMessage): Promise<boolean> => {
+    const receivedAt = timestamp(now())
+    return db.write(async (tx) => {
+      if (await insertRailReport(tx, { ...kept, receivedAt })) return true
+      const known = await railReportById(tx, kept)
+      if (known?.body !== kept.body) throw messageIdReused()
+      return false
+    })
+  },
+)
 
 function messageIdReused(): DomainError {
   const message = 'must be another for each post: something else was posted under it before'
@@ -131,25 +135,28 @@ function messageIdReused(): DomainError {
 }
 
 /** Notes that what was posted is done. */
-export async function endReports(
-  { db, now }: Context,
-  { rail, messageId }: Omit<ReportMessage, 'body'>,
-): Promise<void> {
-  const readAt = timestamp(now())
-  await db.write((tx) => markRailReportRead(tx, { rail, messageId, readAt }))
-}
+export const endReports = defineInternalOperation(
+  'endReports',
+  async ({ db, now }: Context, { rail, messageId }: Omit<ReportMessage, 'body'>): Promise<void> => {
+    const readAt = timestamp(now())
+    await db.write((tx) => markRailReportRead(tx, { rail, messageId, readAt }))
+  },
+)
 
 /** Does what follows from a report of one order. */
-export async function followReport(
-  context: Context,
-  { orderId, report }: { orderId: string; report: Omit<IdentifiedBankReport, 'id'> },
-): Promise<void> {
-  const { db, merchantId } = context
-  await db.write(
-    async (tx) => {
-      const transfer = await lockRailOrder(tx, { merchantId, orderId })
-      if (transfer) await applyReport(tx, context, { railOrder: transfer, report, isResponse: false })
-    },
-    { merchantId },
-  )
-}
+export const followReport = defineInternalOperation(
+  'followReport',
+  async (
+    context: Context,
+    { orderId, report }: { orderId: string; report: Omit<IdentifiedBankReport, 'id'> },
+  ): Promise<void> => {
+    const { db, merchantId } = context
+    await db.write(
+      async (tx) => {
+        const transfer = await lockRailOrder(tx, { merchantId, orderId })
+        if (transfer) await applyReport(tx, context, { railOrder: transfer, report, isResponse: false })
+      },
+      { merchantId },
+    )
+  },
+)

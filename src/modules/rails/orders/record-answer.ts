@@ -2,6 +2,7 @@ import type { DueTime } from '../../../core/ids-and-clock.ts'
 import { toDueTime } from '../../../core/ids-and-clock.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
+import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { settleInTransaction } from '../../payouts/settle-payout.ts'
 import type { BankReport, RailOrder } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
@@ -27,26 +28,29 @@ type RecordAnswerArgs = {
  * Records what came of asking a bank, and when it is asked again. What a bank says of an order counts whoever asked, and when;
  * that nothing came, or that there is no such order, only while nobody else has asked meanwhile.
  */
-export async function recordAnswer(context: Context, answered: RecordAnswerArgs): Promise<RailOrder | null> {
-  const { db, merchantId } = context
-  return db.write(
-    async (tx) => {
-      const transfer = await lockRailOrder(tx, { merchantId, orderId: answered.orderId })
-      if (!transfer) return null
-      const { answer } = answered
-      const isAnswer = transfer.dueAt === answered.dueAt
-      if (typeof answer === 'object' && 'state' in answer) {
-        return applyReport(tx, context, { railOrder: transfer, report: answer, isResponse: isAnswer })
-      }
-      if (answer === 'CANCELLED') return applyCancellation(tx, context, transfer)
-      if (!isAnswer) return transfer
-      if (answer === 'NOT_FOUND') return applyNotFound(tx, context, { transfer, answered })
-      if (answer === 'TOO_LATE') return applyTooLate(tx, context, transfer)
-      return applyFailure(tx, context, { transfer, failure: answer.failure })
-    },
-    { merchantId },
-  )
-}
+export const recordAnswer = defineInternalOperation(
+  'recordAnswer',
+  async (context: Context, answered: RecordAnswerArgs): Promise<RailOrder | null> => {
+    const { db, merchantId } = context
+    return db.write(
+      async (tx) => {
+        const transfer = await lockRailOrder(tx, { merchantId, orderId: answered.orderId })
+        if (!transfer) return null
+        const { answer } = answered
+        const isAnswer = transfer.dueAt === answered.dueAt
+        if (typeof answer === 'object' && 'state' in answer) {
+          return applyReport(tx, context, { railOrder: transfer, report: answer, isResponse: isAnswer })
+        }
+        if (answer === 'CANCELLED') return applyCancellation(tx, context, transfer)
+        if (!isAnswer) return transfer
+        if (answer === 'NOT_FOUND') return applyNotFound(tx, context, { transfer, answered })
+        if (answer === 'TOO_LATE') return applyTooLate(tx, context, transfer)
+        return applyFailure(tx, context, { transfer, failure: answer.failure })
+      },
+      { merchantId },
+    )
+  },
+)
 
 function applyFailure(
   tx: Tx,

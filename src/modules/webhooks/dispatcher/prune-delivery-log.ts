@@ -1,6 +1,7 @@
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import type { Context, Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
+import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { findEventSequenceRange } from '../endpoints/list-webhook-deliveries.ts'
 import { nextDeliveryLog, removeAttempts, removeDeliveries } from './repository.ts'
 
@@ -46,17 +47,20 @@ export function createLogPruner(service: Service): () => Promise<void> {
 }
 
 /** Removes some deliveries that are over, with their attempts, of events before a number, none tried since a time; how many. */
-export async function pruneDeliveries(
-  { db, merchantId }: Context,
-  { endpointId, before, since }: { endpointId: string; before: number; since: string },
-): Promise<number> {
-  return db.write(
-    async (tx) => {
-      const removed = await removeDeliveries(tx, { merchantId, endpointId, before, since, limit: pruneBatchSize })
-      const sequences = removed.map(({ sequence }) => sequence)
-      if (sequences.length > 0) await removeAttempts(tx, { merchantId, endpointId, sequences })
-      return removed.length
-    },
-    { merchantId },
-  )
-}
+export const pruneDeliveries = defineInternalOperation(
+  'pruneDeliveries',
+  async (
+    { db, merchantId }: Context,
+    { endpointId, before, since }: { endpointId: string; before: number; since: string },
+  ): Promise<number> => {
+    return db.write(
+      async (tx) => {
+        const removed = await removeDeliveries(tx, { merchantId, endpointId, before, since, limit: pruneBatchSize })
+        const sequences = removed.map(({ sequence }) => sequence)
+        if (sequences.length > 0) await removeAttempts(tx, { merchantId, endpointId, sequences })
+        return removed.length
+      },
+      { merchantId },
+    )
+  },
+)

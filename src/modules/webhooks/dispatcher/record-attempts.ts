@@ -5,6 +5,7 @@ import type { Tx } from '../../../database/query.ts'
 import type { RowOf } from '../../../database/tables.ts'
 import type { Context } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { recordEvent } from '../../outbox/record-event.ts'
 import { lockWebhookEndpointById, storeWebhookEndpoint } from '../endpoints/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
@@ -70,22 +71,25 @@ const probeIntervalMs = 24 * 60 * 60 * 1000
  *
  * @returns `null` where the endpoint is there no more
  */
-export async function recordAttempts(context: Context, report: AttemptReport): Promise<RecordedAttempts | null> {
-  const { merchantId, db } = context
-  return db.write(
-    async (tx) => {
-      const endpoint = await lockWebhookEndpointById(tx, { merchantId, id: report.endpointId })
-      if (!endpoint) return null
-      const isMoved = endpoint.cursor !== report.cursor.from
-      await storeDeliveries(tx, context, { report, isMoved })
-      const pending = await releaseObjects(tx, context, report)
-      const cursor = isMoved ? endpoint.cursor : report.cursor.to
-      const isEnabled = await updateEndpointHealth(tx, context, { endpoint: { ...endpoint, cursor }, report })
-      return { isMoved, isEnabled, pending }
-    },
-    { merchantId },
-  )
-}
+export const recordAttempts = defineInternalOperation(
+  'recordAttempts',
+  async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
+    const { merchantId, db } = context
+    return db.write(
+      async (tx) => {
+        const endpoint = await lockWebhookEndpointById(tx, { merchantId, id: report.endpointId })
+        if (!endpoint) return null
+        const isMoved = endpoint.cursor !== report.cursor.from
+        await storeDeliveries(tx, context, { report, isMoved })
+        const pending = await releaseObjects(tx, context, report)
+        const cursor = isMoved ? endpoint.cursor : report.cursor.to
+        const isEnabled = await updateEndpointHealth(tx, context, { endpoint: { ...endpoint, cursor }, report })
+        return { isMoved, isEnabled, pending }
+      },
+      { merchantId },
+    )
+  },
+)
 
 type StoreDeliveriesInput = { readonly report: AttemptReport; readonly isMoved: boolean }
 

@@ -4,6 +4,7 @@ import { optional, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import { newRowFields } from '../../../lists/sequence.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { latestEventSequence } from '../../outbox/latest-event.ts'
 import { createSigningKeys, revealSecret } from './endpoint-secrets.ts'
@@ -25,30 +26,36 @@ export const CreateWebhookEndpointInput = z.object({
  *
  * @param input without `types` it is told of all; `asymmetric` has what it gets signed with an ed25519 key besides
  * @returns the endpoint with its secret, which is shown here and at a rotation only
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, WEBHOOK_LIMIT_REACHED, NOT_CONFIGURED
  */
-export async function createWebhookEndpoint(
-  context: Context,
-  input: z.input<typeof CreateWebhookEndpointInput>,
-): Promise<IdempotentResult<KeyedWebhookEndpoint>> {
-  const request = parseInput(CreateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
-  const { asymmetric, ...details } = request
-  const { result, isReplayed } = await runOnce(context, 'createWebhookEndpoint', request, async (tx) => {
-    // Whoever has the number is alone, so the endpoints that are counted are all there are.
-    const row = await newRowFields(tx, context, 'webhook_endpoints')
-    await requireEndpointCapacity(tx, context)
-    const endpoint = {
-      ...row,
-      ...details,
-      ...initialHealth,
-      ...createSigningKeys(context, row, asymmetric),
-      cursor: await latestEventSequence({ db: tx, merchantId: context.merchantId }),
-    }
-    await insertWebhookEndpoint(tx, endpoint)
-    return endpoint
-  })
-  return { result: revealSecret(context, result), isReplayed }
-}
+export const createWebhookEndpoint = defineOperation(
+  {
+    name: 'createWebhookEndpoint',
+    input: CreateWebhookEndpointInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['WEBHOOK_LIMIT_REACHED', 'NOT_CONFIGURED'],
+  },
+  async (context, input): Promise<IdempotentResult<KeyedWebhookEndpoint>> => {
+    const request = parseInput(CreateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
+    const { asymmetric, ...details } = request
+    const { result, isReplayed } = await runOnce(context, 'createWebhookEndpoint', request, async (tx) => {
+      // Whoever has the number is alone, so the endpoints that are counted are all there are.
+      const row = await newRowFields(tx, context, 'webhook_endpoints')
+      await requireEndpointCapacity(tx, context)
+      const endpoint = {
+        ...row,
+        ...details,
+        ...initialHealth,
+        ...createSigningKeys(context, row, asymmetric),
+        cursor: await latestEventSequence({ db: tx, merchantId: context.merchantId }),
+      }
+      await insertWebhookEndpoint(tx, endpoint)
+      return endpoint
+    })
+    return { result: revealSecret(context, result), isReplayed }
+  },
+)
 
 /** One to which nothing was sent since it was last enabled. */
 export const initialHealth = {

@@ -1,6 +1,6 @@
-import type { z } from 'zod'
 import { parseInput } from '../../../core/input.ts'
-import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import type { IdempotentResult } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { deleteWebhookEndpointRow } from './repository.ts'
@@ -12,16 +12,22 @@ import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
  * Deletes a webhook endpoint for good: nothing more is sent to it, and its log is not shown any more.
  *
  * @returns the endpoint as it was
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  */
-export async function deleteWebhookEndpoint(
-  context: Context,
-  input: z.input<typeof WebhookEndpointIdInput>,
-): Promise<IdempotentResult<WebhookEndpoint>> {
-  const request = parseInput(WebhookEndpointIdInput, input)
-  return runOnce(context, 'deleteWebhookEndpoint', request, async (tx) => {
-    const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
-    await deleteWebhookEndpointRow(tx, endpoint)
-    return toPublicEndpoint(endpoint)
-  })
-}
+export const deleteWebhookEndpoint = defineOperation(
+  {
+    name: 'deleteWebhookEndpoint',
+    input: WebhookEndpointIdInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND'],
+  },
+  async (context, input): Promise<IdempotentResult<WebhookEndpoint>> => {
+    const request = parseInput(WebhookEndpointIdInput, input)
+    return runOnce(context, 'deleteWebhookEndpoint', request, async (tx) => {
+      const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
+      await deleteWebhookEndpointRow(tx, endpoint)
+      return toPublicEndpoint(endpoint)
+    })
+  },
+)

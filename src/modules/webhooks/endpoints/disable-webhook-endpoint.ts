@@ -1,7 +1,7 @@
-import type { z } from 'zod'
 import { parseInput } from '../../../core/input.ts'
-import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import type { IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
@@ -12,25 +12,30 @@ import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 /**
  * Stops what is sent to an endpoint until it is enabled: it is not tried meanwhile, and no event tells of it, because whoever
  * did this knows. One that is disabled for another reason is so by request from now on.
- *
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  */
-export async function disableWebhookEndpoint(
-  context: Context,
-  input: z.input<typeof WebhookEndpointIdInput>,
-): Promise<IdempotentResult<WebhookEndpoint>> {
-  const request = parseInput(WebhookEndpointIdInput, input)
-  return runOnce(context, 'disableWebhookEndpoint', request, async (tx) => {
-    const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
-    if (endpoint.disabledReason === 'by_request') return toPublicEndpoint(endpoint)
-    const updated = {
-      ...endpoint,
-      status: 'disabled',
-      disabledReason: 'by_request',
-      probeAt: null,
-      updatedAt: strictlyLaterUpdatedAt(context, endpoint),
-    } as const
-    await storeWebhookEndpoint(tx, updated)
-    return toPublicEndpoint(updated)
-  })
-}
+export const disableWebhookEndpoint = defineOperation(
+  {
+    name: 'disableWebhookEndpoint',
+    input: WebhookEndpointIdInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND'],
+  },
+  async (context, input): Promise<IdempotentResult<WebhookEndpoint>> => {
+    const request = parseInput(WebhookEndpointIdInput, input)
+    return runOnce(context, 'disableWebhookEndpoint', request, async (tx) => {
+      const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
+      if (endpoint.disabledReason === 'by_request') return toPublicEndpoint(endpoint)
+      const updated = {
+        ...endpoint,
+        status: 'disabled',
+        disabledReason: 'by_request',
+        probeAt: null,
+        updatedAt: strictlyLaterUpdatedAt(context, endpoint),
+      } as const
+      await storeWebhookEndpoint(tx, updated)
+      return toPublicEndpoint(updated)
+    })
+  },
+)

@@ -6,6 +6,7 @@ import { hasValue, oneOf, optional, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { latestEventSequence, requireKnownSequence } from '../../outbox/latest-event.ts'
 import { initialHealth } from './create-webhook-endpoint.ts'
@@ -31,26 +32,31 @@ export const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
  * moved so too. What waits for another attempt is tried at once.
  *
  * @param input at most one of `from`, which is `resume` where nothing else is said, and `after`, a sequence or 0
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, INVALID_INPUT for a
- *   sequence that no event has yet
  */
-export async function enableWebhookEndpoint(
-  context: Context,
-  input: z.input<typeof EnableWebhookEndpointInput>,
-): Promise<IdempotentResult<WebhookEndpoint>> {
-  const request = parseInput(EnableWebhookEndpointInput, input, findStartConflict(input))
-  return runOnce(context, 'enableWebhookEndpoint', request, async (tx) => {
-    const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
-    const { merchantId, id: endpointId } = endpoint
-    const cursor = await resolveStart(tx, context, { ...request, cursor: endpoint.cursor })
-    if (request.from === 'now') await dropDeliveries(tx, { merchantId, endpointId })
-    else await retryDeliveriesNow(tx, { merchantId, endpointId, nextAttemptAt: dueTimeAfter(0, context.wallClock()) })
+export const enableWebhookEndpoint = defineOperation(
+  {
+    name: 'enableWebhookEndpoint',
+    input: EnableWebhookEndpointInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND'],
+  },
+  async (context, input): Promise<IdempotentResult<WebhookEndpoint>> => {
+    const request = parseInput(EnableWebhookEndpointInput, input, findStartConflict(input))
+    return runOnce(context, 'enableWebhookEndpoint', request, async (tx) => {
+      const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
+      const { merchantId, id: endpointId } = endpoint
+      const cursor = await resolveStart(tx, context, { ...request, cursor: endpoint.cursor })
+      if (request.from === 'now') await dropDeliveries(tx, { merchantId, endpointId })
+      else await retryDeliveriesNow(tx, { merchantId, endpointId, nextAttemptAt: dueTimeAfter(0, context.wallClock()) })
 
-    const updated = { ...endpoint, ...initialHealth, cursor, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
-    await storeWebhookEndpoint(tx, updated)
-    return toPublicEndpoint(updated)
-  })
-}
+      const updated = { ...endpoint, ...initialHealth, cursor, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
+      await storeWebhookEndpoint(tx, updated)
+      return toPublicEndpoint(updated)
+    })
+  },
+)
 
 function findStartConflict({ from, after }: z.input<typeof EnableWebhookEndpointInput>): FieldError[] {
   const message = 'must not be given together with from'

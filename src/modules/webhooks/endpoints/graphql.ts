@@ -155,7 +155,7 @@ const endpointInputFields = {
 const urlDescription =
   'Where events are to be posted to: `https` in live, and a public address unless the service allows others.'
 
-addMutation('createWebhookEndpoint', {
+addMutation(createWebhookEndpoint, {
   description: 'Registers where the merchant wants to be told of its events, from the next on. It may have 50.',
   inputDescription: 'Where, of what, and how.',
   input: {
@@ -166,19 +166,15 @@ addMutation('createWebhookEndpoint', {
       'Boolean',
     ),
   },
-  operation: createWebhookEndpoint,
   payload: { webhookEndpoint: exposeRowAs(WebhookEndpoint, 'The new endpoint.'), secret: secretField },
-  errors: ['WEBHOOK_LIMIT_REACHED', 'NOT_CONFIGURED'],
 })
 
-addMutation('updateWebhookEndpoint', {
+addMutation(updateWebhookEndpoint, {
   description: 'Changes where or how events are sent.',
   inputDescription:
     'What to change of an endpoint: a field that is absent stays, an optional one that is null is as if it had never been given.',
   input: { webhookId, url: optional(urlDescription), ...endpointInputFields },
-  operation: updateWebhookEndpoint,
   payload: updatedEndpointPayload,
-  errors: ['RESOURCE_NOT_FOUND'],
 })
 
 const deletedId: ObjectField<EndpointRow> = computedField(
@@ -188,16 +184,14 @@ const deletedId: ObjectField<EndpointRow> = computedField(
   ({ id }) => toGlobalId(WebhookEndpoint.name, id),
 )
 
-addMutation('deleteWebhookEndpoint', {
+addMutation(deleteWebhookEndpoint, {
   description: 'Deletes a webhook endpoint for good: nothing more is sent to it.',
   inputDescription,
   input: endpointIdInput,
-  operation: deleteWebhookEndpoint,
   payload: { deletedWebhookEndpointId: deletedId },
-  errors: ['RESOURCE_NOT_FOUND'],
 })
 
-addMutation('rotateWebhookSecret', {
+addMutation(rotateWebhookSecret, {
   description:
     'Gives an endpoint a new secret, which signs at once; the old one signs as well until the overlap is over, and keys of `v1a` likewise.',
   inputDescription,
@@ -205,22 +199,18 @@ addMutation('rotateWebhookSecret', {
     webhookId,
     overlapHours: optional('For how many hours what signed before still does: 0 to 168, or 24.', 'Int'),
   },
-  operation: rotateWebhookSecret,
   payload: { ...updatedEndpointPayload, secret: secretField },
-  errors: ['RESOURCE_NOT_FOUND', 'NOT_CONFIGURED'],
 })
 
-addMutation('testWebhookEndpoint', {
+addMutation(testWebhookEndpoint, {
   description:
     'Has an event `WEBHOOK_TEST` happen, which this endpoint alone gets, whatever its types are. What became of it stands in its deliveries.',
   inputDescription,
   input: endpointIdInput,
-  operation: testWebhookEndpoint,
   payload: updatedEndpointPayload,
-  errors: ['RESOURCE_NOT_FOUND', 'WEBHOOK_DISABLED'],
 })
 
-addMutation('enableWebhookEndpoint', {
+addMutation(enableWebhookEndpoint, {
   description:
     'Has events sent to an endpoint again: from where it was, from now on, or all after a sequence. What waits for another attempt is tried at once.',
   inputDescription,
@@ -229,21 +219,17 @@ addMutation('enableWebhookEndpoint', {
     from: optional('From where it goes on; `RESUME` where nothing else is said.', StartPositionEnum),
     after: optional('The sequence of the last event that it need not get, instead.', 'Int'),
   },
-  operation: enableWebhookEndpoint,
   payload: updatedEndpointPayload,
-  errors: ['RESOURCE_NOT_FOUND'],
 })
 
-addMutation('disableWebhookEndpoint', {
+addMutation(disableWebhookEndpoint, {
   description: 'Stops what is sent to an endpoint until it is enabled.',
   inputDescription,
   input: endpointIdInput,
-  operation: disableWebhookEndpoint,
   payload: updatedEndpointPayload,
-  errors: ['RESOURCE_NOT_FOUND'],
 })
 
-addMutation('replayWebhookEvents', {
+addMutation(replayWebhookEvents, {
   description:
     'Sends one event to an endpoint again, or all after a sequence or since a time, whatever became of them.',
   inputDescription: 'The webhook endpoint, and exactly one of the other fields.',
@@ -253,7 +239,5 @@ addMutation('replayWebhookEvents', {
     after: optional('Or the sequence after which all are sent again.', 'Int'),
     since: optional('Or the time since which they are; it may begin up to a minute earlier.', 'DateTime'),
   },
-  operation: replayWebhookEvents,
   payload: updatedEndpointPayload,
-  errors: ['RESOURCE_NOT_FOUND', 'WEBHOOK_DISABLED'],
 })

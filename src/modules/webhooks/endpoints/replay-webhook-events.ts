@@ -6,6 +6,7 @@ import { hasValue, instant, optional, parseInput } from '../../../core/input.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context, IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import type { Event } from '../../outbox/event.ts'
 import { eventId, sequenceOfEventId } from '../../outbox/event.ts'
@@ -32,30 +33,34 @@ type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
  *
  * @param input exactly one of `eventId`, `after` and `since`; from a time on it may begin up to a minute earlier, because
  *   clocks of several processes may differ so much
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND (endpoint),
- *   WEBHOOK_DISABLED, RESOURCE_NOT_FOUND (event), INVALID_INPUT for an event that the endpoint's format does not have, or a
- *   sequence that no event has yet
  */
-export async function replayWebhookEvents(
-  context: Context,
-  input: z.input<typeof ReplayWebhookEventsInput>,
-): Promise<IdempotentResult<WebhookEndpoint>> {
-  const request = parseInput(ReplayWebhookEventsInput, input, findChoiceErrors(input))
-  return runOnce(context, 'replayWebhookEvents', request, async (tx) => {
-    const endpoint = requireEnabled(await lockWebhookEndpoint(tx, context, request.webhookId))
-    if (request.eventId !== null) {
-      await replayEvent(tx, context, { endpoint, event: await findEvent(tx, context, request.eventId) })
-    }
-    const cursor =
-      request.eventId === null
-        ? Math.min(endpoint.cursor, await findReplayStart(tx, context, request))
-        : endpoint.cursor
-    // By this the sender notices that there is something to send.
-    const updated = { ...endpoint, cursor, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
-    await storeWebhookEndpoint(tx, updated)
-    return toPublicEndpoint(updated)
-  })
-}
+export const replayWebhookEvents = defineOperation(
+  {
+    name: 'replayWebhookEvents',
+    input: ReplayWebhookEventsInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'WEBHOOK_DISABLED'],
+  },
+  async (context, input): Promise<IdempotentResult<WebhookEndpoint>> => {
+    const request = parseInput(ReplayWebhookEventsInput, input, findChoiceErrors(input))
+    return runOnce(context, 'replayWebhookEvents', request, async (tx) => {
+      const endpoint = requireEnabled(await lockWebhookEndpoint(tx, context, request.webhookId))
+      if (request.eventId !== null) {
+        await replayEvent(tx, context, { endpoint, event: await findEvent(tx, context, request.eventId) })
+      }
+      const cursor =
+        request.eventId === null
+          ? Math.min(endpoint.cursor, await findReplayStart(tx, context, request))
+          : endpoint.cursor
+      // By this the sender notices that there is something to send.
+      const updated = { ...endpoint, cursor, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
+      await storeWebhookEndpoint(tx, updated)
+      return toPublicEndpoint(updated)
+    })
+  },
+)
 
 function findChoiceErrors({ eventId, after, since }: z.input<typeof ReplayWebhookEventsInput>): FieldError[] {
   const given = Object.entries({ eventId, after, since }).filter(([, value]) => hasValue(value))

@@ -6,18 +6,18 @@ import type { RouteGroup } from '../../../rest/route.ts'
 import { get, post, postAction, put, remove } from '../../../rest/route.ts'
 import { constantMessage, listOf, member, nullable, nullInExample, resource, shape } from '../../../rest/shape.ts'
 import { eventId, eventTypes } from '../../outbox/event.ts'
-import { CreateWebhookEndpointInput, createWebhookEndpoint } from './create-webhook-endpoint.ts'
+import { createWebhookEndpoint } from './create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from './delete-webhook-endpoint.ts'
 import { disableWebhookEndpoint } from './disable-webhook-endpoint.ts'
-import { EnableWebhookEndpointInput, enableWebhookEndpoint } from './enable-webhook-endpoint.ts'
+import { enableWebhookEndpoint } from './enable-webhook-endpoint.ts'
 import { getWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { webhookEndpoints } from './list.ts'
 import type { DeliveriesPage } from './list-webhook-deliveries.ts'
 import { ListWebhookDeliveriesInput, listWebhookDeliveries } from './list-webhook-deliveries.ts'
-import { ReplayWebhookEventsInput, replayWebhookEvents } from './replay-webhook-events.ts'
-import { RotateWebhookSecretInput, rotateWebhookSecret } from './rotate-webhook-secret.ts'
+import { replayWebhookEvents } from './replay-webhook-events.ts'
+import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { testWebhookEndpoint } from './test-webhook-endpoint.ts'
-import { UpdateWebhookEndpointInput, updateWebhookEndpoint } from './update-webhook-endpoint.ts'
+import { updateWebhookEndpoint } from './update-webhook-endpoint.ts'
 import type { WebhookAttempt, WebhookDelivery } from './webhook-delivery.ts'
 import { deliveryStatuses, maxListedAttempts } from './webhook-delivery.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
@@ -89,18 +89,14 @@ export const webhookEndpointRoutes: RouteGroup = {
   name: 'Webhook endpoints',
   description: 'Where events are posted to as they happen.',
   routes: [
-    post('/api/webhooks', {
-      name: 'createWebhookEndpoint',
+    post('/api/webhooks', createWebhookEndpoint, {
       title: 'Register a webhook endpoint',
       description: `Registers where the merchant wants to be told of its events, from the next on. The answer has the secret that signs, which is not shown again. A merchant may have 50. ${notInContract}`,
-      input: CreateWebhookEndpointInput,
-      operation: createWebhookEndpoint,
       fields: {
         ...endpointFieldDocs,
         asymmetric: 'Whether to sign with an ed25519 key besides (`v1a`), so that who verifies can’t sign.',
       },
       example: { url: 'https://example.com/webhooks', types: ['payout.completed', 'payout.failed'] },
-      errors: ['WEBHOOK_LIMIT_REACHED', 'NOT_CONFIGURED'],
       response: { data: keyedEndpointResource },
     }),
     listRoute('/api/webhooks', webhookEndpoints, {
@@ -121,85 +117,58 @@ export const webhookEndpointRoutes: RouteGroup = {
       errors: ['RESOURCE_NOT_FOUND'],
       response: endpointResponse,
     }),
-    put('/api/webhooks/:webhook_id', {
-      name: 'updateWebhookEndpoint',
+    put('/api/webhooks/:webhook_id', updateWebhookEndpoint, {
       title: 'Change a webhook endpoint',
       description: `Changes the fields of an endpoint that are sent, and no others. An optional field that is sent as null or empty is as if it had never been given. ${notInContract}`,
-      input: UpdateWebhookEndpointInput,
-      operation: updateWebhookEndpoint,
       fields: { ...webhookIdField, ...endpointFieldDocs },
       example: { webhookId: exampleId, types: [] },
-      errors: ['RESOURCE_NOT_FOUND'],
       response: endpointResponse,
     }),
-    remove('/api/webhooks/:webhook_id', {
-      name: 'deleteWebhookEndpoint',
+    remove('/api/webhooks/:webhook_id', deleteWebhookEndpoint, {
       title: 'Delete a webhook endpoint',
       description: `Deletes an endpoint for good: nothing more is sent to it. ${notInContract}`,
-      input: endpointIdInput,
-      operation: deleteWebhookEndpoint,
       fields: webhookIdField,
       example: { webhookId: exampleId },
-      errors: ['RESOURCE_NOT_FOUND'],
       response: { message: constantMessage('Webhook endpoint deleted successfully') },
     }),
-    postAction('/api/webhooks/:webhook_id/rotate', {
-      name: 'rotateWebhookSecret',
+    postAction('/api/webhooks/:webhook_id/rotate', rotateWebhookSecret, {
       title: 'Give a webhook endpoint a new secret',
       description: `The new secret signs at once, and the old one as well until the overlap is over; keys of \`v1a\` likewise. It is not shown again. ${notInContract}`,
-      input: RotateWebhookSecretInput,
-      operation: rotateWebhookSecret,
       fields: {
         ...webhookIdField,
         overlapHours: { default: 24, description: 'For how many hours what signed before still does: 0 to 168.' },
       },
       example: { webhookId: exampleId, overlapHours: 48 },
-      errors: ['RESOURCE_NOT_FOUND', 'NOT_CONFIGURED'],
       response: { data: keyedEndpointResource },
     }),
-    postAction('/api/webhooks/:webhook_id/test', {
-      name: 'testWebhookEndpoint',
+    postAction('/api/webhooks/:webhook_id/test', testWebhookEndpoint, {
       title: 'Try a webhook endpoint',
       description: `Has an event \`webhook.test\` happen, which this endpoint alone gets, whatever its types are. What became of it stands in its deliveries. ${notInContract}`,
-      input: endpointIdInput,
-      operation: testWebhookEndpoint,
       fields: webhookIdField,
       example: { webhookId: exampleId },
-      errors: ['RESOURCE_NOT_FOUND', 'WEBHOOK_DISABLED'],
       response: endpointResponse,
     }),
-    postAction('/api/webhooks/:webhook_id/disable', {
-      name: 'disableWebhookEndpoint',
+    postAction('/api/webhooks/:webhook_id/disable', disableWebhookEndpoint, {
       title: 'Disable a webhook endpoint',
       description: `Stops what is sent to an endpoint until it is enabled. ${notInContract}`,
-      input: endpointIdInput,
-      operation: disableWebhookEndpoint,
       fields: webhookIdField,
       example: { webhookId: exampleId },
-      errors: ['RESOURCE_NOT_FOUND'],
       response: endpointResponse,
     }),
-    postAction('/api/webhooks/:webhook_id/enable', {
-      name: 'enableWebhookEndpoint',
+    postAction('/api/webhooks/:webhook_id/enable', enableWebhookEndpoint, {
       title: 'Enable a webhook endpoint',
       description: `Has events sent to an endpoint again: from where it was, from now on, or all after a sequence. What waits for another attempt is tried at once. ${notInContract}`,
-      input: EnableWebhookEndpointInput,
-      operation: enableWebhookEndpoint,
       fields: {
         ...webhookIdField,
         from: 'From where it goes on: `resume` where it was, which is what is done if nothing else is said, or `now`.',
         after: { ...sequenceSchema, description: 'The `sequence` of the last event that it need not get, instead.' },
       },
       example: { webhookId: exampleId, from: 'resume' },
-      errors: ['RESOURCE_NOT_FOUND'],
       response: endpointResponse,
     }),
-    postAction('/api/webhooks/:webhook_id/replay', {
-      name: 'replayWebhookEvents',
+    postAction('/api/webhooks/:webhook_id/replay', replayWebhookEvents, {
       title: 'Send events again',
       description: `Sends one event to an endpoint again, or all after a sequence or since a time, whatever became of them. ${notInContract}`,
-      input: ReplayWebhookEventsInput,
-      operation: replayWebhookEvents,
       fields: {
         ...webhookIdField,
         eventId: 'The id of the event to send again, whatever the types of the endpoint are.',
@@ -210,7 +179,6 @@ export const webhookEndpointRoutes: RouteGroup = {
         },
       },
       example: { webhookId: exampleId, after: 0 },
-      errors: ['RESOURCE_NOT_FOUND', 'WEBHOOK_DISABLED'],
       response: endpointResponse,
     }),
     get('/api/webhooks/:webhook_id/deliveries', {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import { optional, parseInput } from '../../../core/input.ts'
-import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import type { IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { revealSecret, rotateSigningKeys } from './endpoint-secrets.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
@@ -24,24 +25,30 @@ export const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
  *
  * @param input `overlapHours` from 0, which ends the old secret at once, to seven days
  * @returns the endpoint with the new secret, which is not shown again
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, NOT_CONFIGURED
  */
-export async function rotateWebhookSecret(
-  context: Context,
-  input: z.input<typeof RotateWebhookSecretInput>,
-): Promise<IdempotentResult<KeyedWebhookEndpoint>> {
-  const request = parseInput(RotateWebhookSecretInput, input)
-  const { result, isReplayed } = await runOnce(context, 'rotateWebhookSecret', request, async (tx) => {
-    const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
-    const now = context.wallClock()
-    const span = { now, until: timestamp(now + request.overlapHours * hourMs) }
-    const updated = {
-      ...endpoint,
-      ...rotateSigningKeys(context, endpoint, span),
-      updatedAt: strictlyLaterUpdatedAt(context, endpoint),
-    }
-    await storeWebhookEndpoint(tx, updated)
-    return updated
-  })
-  return { result: revealSecret(context, result), isReplayed }
-}
+export const rotateWebhookSecret = defineOperation(
+  {
+    name: 'rotateWebhookSecret',
+    input: RotateWebhookSecretInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'NOT_CONFIGURED'],
+  },
+  async (context, input): Promise<IdempotentResult<KeyedWebhookEndpoint>> => {
+    const request = parseInput(RotateWebhookSecretInput, input)
+    const { result, isReplayed } = await runOnce(context, 'rotateWebhookSecret', request, async (tx) => {
+      const endpoint = await lockWebhookEndpoint(tx, context, request.webhookId)
+      const now = context.wallClock()
+      const span = { now, until: timestamp(now + request.overlapHours * hourMs) }
+      const updated = {
+        ...endpoint,
+        ...rotateSigningKeys(context, endpoint, span),
+        updatedAt: strictlyLaterUpdatedAt(context, endpoint),
+      }
+      await storeWebhookEndpoint(tx, updated)
+      return updated
+    })
+    return { result: revealSecret(context, result), isReplayed }
+  },
+)

@@ -1,7 +1,7 @@
-import type { z } from 'zod'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import { parseInput } from '../../../core/input.ts'
-import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import type { IdempotentResult } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../../outbox/record-event.ts'
 import { lockWebhookEndpoint, requireEnabled } from './get-webhook-endpoint.ts'
@@ -9,20 +9,23 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
-/**
- * Has an endpoint tried: an event `webhook.test` happens, which no other endpoint gets, and this one whatever its types are.
- *
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND, WEBHOOK_DISABLED
- */
-export async function testWebhookEndpoint(
-  context: Context,
-  input: z.input<typeof WebhookEndpointIdInput>,
-): Promise<IdempotentResult<WebhookEndpoint>> {
-  const request = parseInput(WebhookEndpointIdInput, input)
-  return runOnce(context, 'testWebhookEndpoint', request, async (tx) => {
-    const endpoint = toPublicEndpoint(requireEnabled(await lockWebhookEndpoint(tx, context, request.webhookId)))
-    const at = timestamp(context.now())
-    await recordEvent(tx, context, { type: 'webhook.test', objectId: endpoint.id, at, data: endpoint })
-    return endpoint
-  })
-}
+/** Has an endpoint tried: an event `webhook.test` happens, which no other endpoint gets, and this one whatever its types are. */
+export const testWebhookEndpoint = defineOperation(
+  {
+    name: 'testWebhookEndpoint',
+    input: WebhookEndpointIdInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND', 'WEBHOOK_DISABLED'],
+  },
+  async (context, input): Promise<IdempotentResult<WebhookEndpoint>> => {
+    const request = parseInput(WebhookEndpointIdInput, input)
+    return runOnce(context, 'testWebhookEndpoint', request, async (tx) => {
+      const endpoint = toPublicEndpoint(requireEnabled(await lockWebhookEndpoint(tx, context, request.webhookId)))
+      const at = timestamp(context.now())
+      await recordEvent(tx, context, { type: 'webhook.test', objectId: endpoint.id, at, data: endpoint })
+      return endpoint
+    })
+  },
+)

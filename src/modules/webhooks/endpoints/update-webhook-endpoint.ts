@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { parseInput, sentFields } from '../../../core/input.ts'
-import type { Context, IdempotentResult } from '../../../operations/context.ts'
+import type { IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
+import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { findUrlFieldErrors } from './endpoint-url.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
@@ -19,22 +20,31 @@ export const UpdateWebhookEndpointInput = z.object({
 /**
  * Changes the fields of an endpoint that are given, and no others. What waits for its next attempt is sent to the new URL, and
  * in the new format; new types hold for the events that were not sent yet.
- *
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND
  */
-export async function updateWebhookEndpoint(
-  context: Context,
-  input: z.input<typeof UpdateWebhookEndpointInput>,
-): Promise<IdempotentResult<WebhookEndpoint>> {
-  const { webhookId, ...parsed } = parseInput(UpdateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
-  const changes = sentFields(input, parsed)
-  return runOnce(context, 'updateWebhookEndpoint', { webhookId, changes }, async (tx) => {
-    const endpoint = await lockWebhookEndpoint(tx, context, webhookId)
-    const merged = { ...endpoint, ...changes } as StoredWebhookEndpoint
-    if (JSON.stringify(merged) === JSON.stringify(endpoint)) return toPublicEndpoint(endpoint)
+export const updateWebhookEndpoint = defineOperation(
+  {
+    name: 'updateWebhookEndpoint',
+    input: UpdateWebhookEndpointInput,
+    scope: 'webhooks',
+    movesMoney: false,
+    sandboxOnly: false,
+    errors: ['RESOURCE_NOT_FOUND'],
+  },
+  async (context, input): Promise<IdempotentResult<WebhookEndpoint>> => {
+    const { webhookId, ...parsed } = parseInput(
+      UpdateWebhookEndpointInput,
+      input,
+      findUrlFieldErrors(context, input.url),
+    )
+    const changes = sentFields(input, parsed)
+    return runOnce(context, 'updateWebhookEndpoint', { webhookId, changes }, async (tx) => {
+      const endpoint = await lockWebhookEndpoint(tx, context, webhookId)
+      const merged = { ...endpoint, ...changes } as StoredWebhookEndpoint
+      if (JSON.stringify(merged) === JSON.stringify(endpoint)) return toPublicEndpoint(endpoint)
 
-    const updated = { ...merged, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
-    await storeWebhookEndpoint(tx, updated)
-    return toPublicEndpoint(updated)
-  })
-}
+      const updated = { ...merged, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
+      await storeWebhookEndpoint(tx, updated)
+      return toPublicEndpoint(updated)
+    })
+  },
+)

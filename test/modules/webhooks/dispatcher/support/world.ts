@@ -160,10 +160,9 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
       const state = { isDown: true, tries: 0 }
       failures.push(state)
       const performs: Perform = (operation, context, input) => {
-        if (operation.name === 'recordAttempts') state.tries++
-        return state.isDown && operation.name === 'recordAttempts'
-          ? Promise.reject(unavailable())
-          : operation(context, input)
+        const { name } = operation.declaration
+        if (name === 'recordAttempts') state.tries++
+        return state.isDown && name === 'recordAttempts' ? Promise.reject(unavailable()) : operation(context, input)
       }
       return { state, service: { ...app.service, perform: performs } }
     },
