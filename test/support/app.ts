@@ -24,6 +24,7 @@ import { createContext, createService, performLocally } from '../../src/operatio
 import type { ServerOptions } from '../../src/server/host.ts'
 import { createServer } from '../../src/server/host.ts'
 import { sampleCustomer } from './bodies.ts'
+import { requireDeclaredErrors } from './declared-errors.ts'
 import { perform } from './perform.ts'
 import { newPostgresDatabase } from './postgres-database.ts'
 
@@ -134,7 +135,7 @@ export async function startApp(
     db: measuring.wrapDatabase(db),
     mode,
     secrets,
-    perform: measuring.wrapPerform(performLocally),
+    perform: requireDeclaredErrors(measuring.wrapPerform(performLocally)),
     ...(clock && { clock }),
   })
   const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()

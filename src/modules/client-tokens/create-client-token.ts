@@ -34,6 +34,8 @@ export type ClientToken = {
  * Makes a token with which a page acts as the merchant or as one of its customers, for a while; nothing is stored. It ends
  * with its time or with the API key that it was made with, whichever is first.
  *
+ * Returns INSUFFICIENT_SCOPE for a scope that the API key lacks.
+ *
  * @param input `expiresIn` in seconds, 15 minutes unless it is said; with `customerId` nothing else exists for the token
  */
 export const createClientToken = defineOperation(
@@ -43,7 +45,7 @@ export const createClientToken = defineOperation(
     scope: 'anyApiKey',
     movesMoney: false,
     sandboxOnly: false,
-    errors: ['INSUFFICIENT_SCOPE', 'RESOURCE_NOT_FOUND'],
+    errors: ['INVALID_TOKEN', 'INSUFFICIENT_SCOPE', 'RESOURCE_NOT_FOUND'],
   },
   async (context, input): Promise<IdempotentResult<ClientToken>> => {
     const { customerId, scopes, expiresIn } = parseInput(CreateClientTokenInput, input, scopeErrors(input))

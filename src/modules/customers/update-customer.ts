@@ -18,6 +18,8 @@ export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true
 /**
  * Changes the fields of a customer that are given, and no others; its type never changes.
  *
+ * Returns INVALID_INPUT, after all other errors, if the change would remove a name that the customer's type needs.
+ *
  * @param input as for `createCustomer`; an optional field that is null or empty is cleared
  */
 export const updateCustomer = defineOperation(

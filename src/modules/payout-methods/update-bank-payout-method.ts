@@ -26,7 +26,7 @@ export const UpdateBankPayoutMethodInput = z.object({
 })
 
 /**
- * Changes the fields of a bank method that are given, and no others (contract 4.5, ruling 26).
+ * Changes the fields of a bank method that are given, and no others (contract 4.5, ruling 26). A wallet method is not found.
  *
  * @param input `customerId` says whose method it is and never moves it
  */

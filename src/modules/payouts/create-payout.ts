@@ -34,8 +34,11 @@ import { transactionId } from './transaction-id.ts'
  * Amount and fee leave the paying wallet in the transaction that records the payout, so neither exists without the
  * other.
  *
- * @param input `amount` in units of `assetCode`, from which the fee is deducted where the fee says so (ruling 110); without `customerId` the merchant's wallet pays, and
- *   without `walletId` the one that ruling 38 chooses
+ * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the rate, an
+ * amount of which nothing would arrive, the wallet (not found, none with this currency, insufficient funds).
+ *
+ * @param input `amount` in units of `assetCode`, from which the fee is deducted where the fee says so (ruling 110); without
+ *   `customerId` the merchant's wallet pays, and without `walletId` the one that ruling 38 chooses
  * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
  */
 export const createPayout = defineOperation(

@@ -31,6 +31,8 @@ export const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
  * Has events sent to an endpoint: from where it was, from now on, or all after a sequence. One that is enabled already may be
  * moved so too. What waits for another attempt is tried at once.
  *
+ * Returns INVALID_INPUT, after all other errors, for a sequence that no event has yet.
+ *
  * @param input at most one of `from`, which is `resume` where nothing else is said, and `after`, a sequence or 0
  */
 export const enableWebhookEndpoint = defineOperation(

@@ -31,6 +31,9 @@ type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
  * Has events sent to an endpoint again, whatever became of them: one, whatever the endpoint's types are, or all after a
  * sequence or since a time, in the order in which they happened. What was tried before stays in the log.
  *
+ * RESOURCE_NOT_FOUND is first for the endpoint, and after WEBHOOK_DISABLED for the event. INVALID_INPUT is last for an event
+ * that the endpoint's format does not have, and for a sequence that no event has yet.
+ *
  * @param input exactly one of `eventId`, `after` and `since`; from a time on it may begin up to a minute earlier, because
  *   clocks of several processes may differ so much
  */
