@@ -74,12 +74,14 @@ export const modules: readonly Module[] = [
     name: 'credentials',
     source: [
       'src/operations/access/*.ts',
+      'src/operations/define-operation.ts',
       'src/modules/client-tokens/*.ts',
       'src/modules/merchants/{api-key,authenticate,client-token}.ts',
     ],
     tests: [
       'test/modules/client-tokens/{client-tokens,events,limits,refused-tokens,rest,scopes}.test.ts',
       'test/modules/merchants/keys.test.ts',
+      'test/operations/define-operation.test.ts',
       'test/rest/keys.test.ts',
       'test/server/key-of-page.test.ts',
       ...schema,
