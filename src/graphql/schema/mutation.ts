@@ -87,7 +87,7 @@ export function operationOfField(field: { readonly extensions: Readonly<Record<s
 }
 
 /** The errors of an operation that are types in GraphQL, in order of precedence. */
-export function mutationErrors({ errors }: ApiDeclaration): ErrorCode[] {
+function mutationErrors({ errors }: ApiDeclaration): ErrorCode[] {
   return [...impliedErrors, ...errors].filter((code) => userErrorTypes[code] !== undefined)
 }
 

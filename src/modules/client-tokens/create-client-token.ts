@@ -16,7 +16,7 @@ import { apiKeyById } from '../merchants/repository.ts'
 export const defaultTokenSeconds = 15 * 60
 const minTokenSeconds = 60
 
-export const CreateClientTokenInput = z.object({
+const CreateClientTokenInput = z.object({
   customerId: optionalUuid(),
   scopes: someOf(scopes),
   expiresIn: optional(z.number().int().min(minTokenSeconds).max(maxTokenSeconds)),

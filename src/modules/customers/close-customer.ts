@@ -10,7 +10,7 @@ import type { Customer } from './customer.ts'
 import { findCustomer, requireActive } from './get-customer.ts'
 import { setCustomerClosed } from './repository.ts'
 
-export const CloseCustomerInput = z.object({ customerId: lookupId() })
+const CloseCustomerInput = z.object({ customerId: lookupId() })
 
 /** Closes a customer: what it owns stays readable, and nothing can be made or changed for it any more. */
 export const closeCustomer = defineOperation(

@@ -11,7 +11,7 @@ import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
 
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
-export const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
+const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .partial()
   .extend({ customerId: lookupId() })
 

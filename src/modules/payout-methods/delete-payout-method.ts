@@ -11,7 +11,7 @@ import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
 
-export const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
+const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
 
 /** The provider's own sentence, without a full stop (ruling 100). */
 const notFoundMessage = "Payout method not found or doesn't belong to requester"

@@ -19,7 +19,7 @@ import { updateBankDetails } from './repository.ts'
 const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 
 // A field that is absent stays as it is; an optional one that is null or empty is cleared.
-export const UpdateBankPayoutMethodInput = z.object({
+const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
   customerId: optionalUuidOrEmpty(),
   ...z.object(fields).partial().shape,

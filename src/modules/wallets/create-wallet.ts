@@ -18,7 +18,7 @@ import { wallets } from './list.ts'
 import { insertWallet, insertWalletAddress, insertWatchedAddress } from './repository.ts'
 import type { Wallet } from './wallet.ts'
 
-export const CreateWalletInput = z.object({
+const CreateWalletInput = z.object({
   currency: text(),
   description: freeText(255),
   customerId: optionalUuid(),

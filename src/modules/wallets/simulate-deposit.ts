@@ -7,7 +7,7 @@ import type { Deposit } from './deposit-to-wallet.ts'
 import { addDeposit, DepositInput } from './deposit-to-wallet.ts'
 import { depositByReference } from './repository.ts'
 
-export const SimulateDepositInput = z.object({ ...DepositInput.shape, reference: optionalText() })
+const SimulateDepositInput = z.object({ ...DepositInput.shape, reference: optionalText() })
 
 /**
  * Adds money to a wallet as if it had arrived from outside, in the sandbox only.

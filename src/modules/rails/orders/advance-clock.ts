@@ -42,7 +42,7 @@ const durationInput = () =>
     return parts.slice(1).reduce((sum, count, place) => sum + Number(count ?? 0) * (unitsMs[place] ?? 0), 0)
   })
 
-export const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durationInput()) })
+const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durationInput()) })
 
 /** The time to which it was moved, in ISO 8601. */
 export type ClockTime = { readonly now: string }

@@ -16,7 +16,7 @@ import { endpointFields } from './webhook-endpoint-input.ts'
 /** How many endpoints a merchant may have (ruling 70). */
 const maxEndpoints = 50
 
-export const CreateWebhookEndpointInput = z.object({
+const CreateWebhookEndpointInput = z.object({
   ...endpointFields,
   asymmetric: optional(z.boolean()).transform((isAsymmetric) => isAsymmetric ?? false),
 })

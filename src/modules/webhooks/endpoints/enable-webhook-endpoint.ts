@@ -22,7 +22,7 @@ export const webhookStartPositions = defineEnum({
   now: 'With what happens next: it does not get what happened before, nor what was to be tried again.',
 })
 
-export const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
+const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
   from: optional(oneOf(webhookStartPositions)),
   after: optional(eventSequence()),
 })

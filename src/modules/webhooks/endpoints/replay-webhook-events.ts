@@ -20,7 +20,7 @@ import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.
 import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { eventSequence, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
-export const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
+const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
   eventId: optional(z.string()),
   after: optional(eventSequence()),
   since: optional(instant()),

@@ -15,7 +15,7 @@ const defaultOverlapHours = 24
 const maxOverlapHours = 7 * 24
 const hourMs = 60 * 60 * 1000
 
-export const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
+const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
   overlapHours: optional(z.int().min(0).max(maxOverlapHours)).transform((hours) => hours ?? defaultOverlapHours),
 })
 

@@ -12,7 +12,7 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { endpointFields, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 // A field that is absent stays as it is; an optional one that is null or empty is as if it had never been given.
-export const UpdateWebhookEndpointInput = z.object({
+const UpdateWebhookEndpointInput = z.object({
   ...WebhookEndpointIdInput.shape,
   ...z.object(endpointFields).partial().shape,
 })
