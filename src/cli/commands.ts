@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { DomainError } from '../core/errors.ts'
 import { demoApiKey, hasDemo, seedDemo } from '../demo/demo.ts'
 import { seedLoadData } from '../demo/load/seed.ts'
+import { documentErrors } from '../graphql/documents/validate-document.ts'
 import { addAssetCode } from '../modules/asset-codes/add-asset-code.ts'
 import { closeCustomer } from '../modules/customers/close-customer.ts'
 import { createCustomer } from '../modules/customers/create-customer.ts'
@@ -9,47 +10,37 @@ import { createMerchant } from '../modules/merchants/create-merchant.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import { allMerchants } from '../modules/merchants/repository.ts'
 import { setExtendedPublicKeys } from '../modules/merchants/set-extended-public-keys.ts'
+import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../modules/payouts/payout.ts'
-import { settlePayout } from '../modules/payouts/settle-payout.ts'
+import { addDocuments } from '../modules/trusted-documents/add-documents.ts'
+import { listDocuments } from '../modules/trusted-documents/list-documents.ts'
+import { removeDocument } from '../modules/trusted-documents/remove-document.ts'
 import { importSolanaAddresses } from '../modules/wallets/import-addresses.ts'
 import type { Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
-import { attentionCommands } from './attention.ts'
-import { auditCommand } from './audit-command.ts'
+import { schemaFor } from '../server/graphql/schema.ts'
 import type { OptionValues } from './command.ts'
-import {
-  parseWholeNumber,
-  requireSandboxFor,
-  subjectFromCreated,
-  subjectFromFirstWord,
-  withReasonOptions,
-  wordAt,
-} from './command.ts'
+import { requireSandboxFor, subjectFromCreated, subjectFromFirstWord, withReasonOptions, wordAt } from './command.ts'
 import { consoleCommand } from './console.ts'
 import { depositCommands } from './deposits.ts'
-import { doctorCommand } from './doctor-command.ts'
-import { documentCommands } from './document-commands.ts'
 import { eventCommands } from './events.ts'
 import { exportCommands } from './exports.ts'
 import { keyCommands } from './keys-and-tokens.ts'
 import { listCommands } from './list-commands.ts'
+import { auditCommand, maintenanceCommands } from './maintenance-commands.ts'
 import { priceCommands } from './prices.ts'
-import { railCheckCommand } from './rail-check.ts'
 import { railCommands } from './rails.ts'
-import { reconciliationCommands } from './reconciliation.ts'
-import { restoreCommand } from './restore.ts'
 import { webhookCommands } from './webhooks.ts'
 
 const payoutPairsHelp = `Payouts are made from ${payoutAssetCodes.join(' and ')} and go to ${recipientCurrencies.join(' and ')} only.`
 
-/** How much `fill` makes where nothing else is said. */
 const defaultSizes = { merchants: 1, customers: 100, methods: 200, wallets: 100, payouts: 1000, seed: 1 }
 
-/** Every operator command by its name, in the order in which they are explained. */
+/** Every operator command by its name, in the order of the help. */
 export const commands = withReasonOptions({
   'merchant create': {
-    changes: { created: (made) => (made as { id: string }).id },
+    changes: { created: (merchant) => (merchant as { id: string }).id },
     databaseCreation: 'inSandbox',
     summary: 'Create a merchant. Shows its API key, once.',
     words: ['name'],
@@ -90,7 +81,7 @@ export const commands = withReasonOptions({
       country: 'country',
     },
     names: { customerType: '--type', addressLine1: '--address' },
-    run: newCustomer,
+    run: createCustomerFor,
   },
   'customer close': {
     changes: subjectFromFirstWord,
@@ -105,32 +96,39 @@ export const commands = withReasonOptions({
   },
   ...listCommands,
   ...depositCommands,
-  'payout settle': {
-    changes: { ...subjectFromFirstWord, movesMoney: true },
-    summary:
-      'Record what the bank did with a payout. failed and returned credit the wallet again. Repeating it changes nothing. Requires --override while a rail still works on the payout.',
-    words: ['payout id', 'completed, failed or returned'],
-    flags: { override: 'settle it although a rail still works on it' },
-    names: { status: '<completed, failed or returned>', cause: '--reason', override: '--override' },
-    run: async (service, words, { reason, override }) => {
-      const payoutId = wordAt(words, 0)
-      const context = await createOwnerContext(service, 'payout', payoutId)
-      const status = wordAt(words, 1).toUpperCase() as 'COMPLETED'
-      const payout = await settlePayout(context, {
-        ...{ payoutId, status, cause: reason },
-        override: override !== undefined,
-      })
-      return { id: payout.id, status: payout.status, updatedAt: payout.updatedAt }
-    },
-  },
   ...railCommands,
-  'rail check': railCheckCommand,
-  ...attentionCommands,
-  ...reconciliationCommands,
   ...exportCommands,
   ...webhookCommands,
   ...eventCommands,
-  ...documentCommands,
+  'documents add': {
+    changes: subjectFromFirstWord,
+    summary:
+      'Trust the GraphQL documents of a manifest. Reads those of relay-compiler, graphql-codegen and Apollo. Adds all documents or none; each must be valid and within the limits.',
+    words: ['manifest'],
+    run: async (service, words) => {
+      const manifest = await readFile(wordAt(words, 0), 'utf8')
+      const schema = schemaFor(service.mode)
+      return addDocuments(service, { manifest, faultsIn: (text) => documentErrors(schema, text) })
+    },
+  },
+  'documents list': {
+    changes: 'nothing',
+    summary: 'List the trusted GraphQL documents.',
+    columns: { id: { priority: 2 }, name: { priority: 1 } },
+    run: async (service) =>
+      (await listDocuments(service)).map(({ id, name, text, addedAt }) => ({
+        id,
+        name,
+        characters: text.length,
+        addedAt,
+      })),
+  },
+  'documents remove': {
+    changes: subjectFromFirstWord,
+    summary: 'Stop trusting a GraphQL document. Its id stays bound to its text.',
+    words: ['id'],
+    run: (service, words) => removeDocument(service, { id: wordAt(words, 0) }),
+  },
   ...priceCommands,
   'asset add': {
     changes: subjectFromFirstWord,
@@ -139,7 +137,7 @@ export const commands = withReasonOptions({
     words: ['code', 'fiat or stablecoin'],
     options: {
       networks: ['list', 'networks that have it, separated by commas'],
-      places: ['number', 'decimal places of its minor unit, 2 unless given'],
+      places: ['number', 'decimal places of its minor unit, default 2'],
     },
     names: { assetType: '<fiat or stablecoin>', minorUnitPlaces: '--places' },
     run: async (service, words, { networks, places }) => ({
@@ -147,7 +145,7 @@ export const commands = withReasonOptions({
         code: wordAt(words, 0),
         assetType: wordAt(words, 1).toUpperCase() as 'FIAT',
         networks: (networks?.split(',') ?? []) as [],
-        minorUnitPlaces: parseWholeNumber('places', places ?? '2'),
+        minorUnitPlaces: parseWholeNumber('minorUnitPlaces', places ?? '2'),
       })),
       note: payoutPairsHelp,
     }),
@@ -158,7 +156,7 @@ export const commands = withReasonOptions({
     summary: 'Create the demo merchant in an empty database. Shows its fixed API key.',
     run: async (service) => {
       const isFree = (await hasDemo(service)) || (await allMerchants(service.db, {})).length === 0
-      // It looks again, because another may come in between.
+      // `seedDemo` checks again in its transaction, because another process may have been faster.
       if (isFree && (await seedDemo(requireSandboxFor(service, 'demo')))) return { apiKey: demoApiKey }
       throw new DomainError('INVALID_INPUT', 'The database is not empty.')
     },
@@ -167,53 +165,32 @@ export const commands = withReasonOptions({
     changes: { subject: () => 'fill' },
     databaseCreation: 'inSandbox',
     summary: 'Generate data for load tests. All counts but --merchants are for each merchant.',
-    // A key is shown only once, so it must not be shortened.
+    // Keys are shown only once, so they must not be truncated.
     columns: { apiKey: { priority: 1, isWrapped: true }, name: { priority: 2 } },
     options: Object.fromEntries(
-      Object.entries(defaultSizes).map(([name, size]) => [name, ['number', `${size} unless given`]]),
+      Object.entries(defaultSizes).map(([name, size]) => [name, ['number', `default ${size}`]]),
     ),
     run: (service, _, options, { progress }) =>
       seedLoadData(requireSandboxFor(service, 'fill'), parseSizes(options), progress.show),
   },
   audit: auditCommand,
   console: consoleCommand,
-  backup: {
-    changes: 'nothing',
-    summary: 'Copy the database to a new file. The copy is of one moment, and the server may keep running.',
-    words: ['file'],
-    run: async ({ db }, words, _, { progress }) => {
-      const file = wordAt(words, 0)
-      await db.backup(file, progress.show)
-      return { file }
-    },
-  },
-  restore: restoreCommand,
-  doctor: doctorCommand,
-  migrate: {
-    changes: 'nothing',
-    databaseCreation: 'inAnyMode',
-    summary:
-      'Migrate the database to the latest schema. Every start does so too. Creates a database where there is none.',
-    options: { backup: ['file', 'copy the database to this new file before'] },
-    canBackUpFirst: true,
-    // Opening the database has done it.
-    run: async () => ({ migrated: true }),
-  },
+  ...maintenanceCommands,
 })
 
 async function setAddresses(service: Service, words: readonly string[], { evm, tron, solana }: OptionValues) {
   const merchantId = wordAt(words, 0)
   const keys = { merchantId, evmExtendedPublicKey: evm, tronExtendedPublicKey: tron }
-  // First, so that nothing is half-written where it can't be read.
+  // Before anything is written, because the file may be unreadable.
   const lines = solana === undefined ? [] : (await readFile(solana, 'utf8')).split(/\s+/).filter(Boolean)
   const merchant = await setExtendedPublicKeys(service, keys)
-  const pool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
-  return { ...merchant, solana: pool }
+  const solanaPool = await importSolanaAddresses(createContext(service, merchant.id), { addresses: lines })
+  return { ...merchant, solana: solanaPool }
 }
 
-async function newCustomer(service: Service, words: readonly string[], options: OptionValues) {
+async function createCustomerFor(service: Service, words: readonly string[], options: OptionValues) {
   const merchant = await findMerchant(service.db, wordAt(words, 0))
-  // The contract wants an address of every customer; an operator who has none yet leaves it open.
+  // The contract requires an address for every customer; an operator may not have it yet.
   const { address = 'unknown', city = 'unknown', state = 'unknown', country = 'unknown' } = options
   const customer = await createCustomer(createContext(service, merchant.id), {
     customerType: options.type as 'individual',

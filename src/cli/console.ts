@@ -1,23 +1,22 @@
 import { listenError } from '../app/listen-error.ts'
-import { createAuditRun } from '../console/audit-run.ts'
 import { createConsole } from '../console/console-host.ts'
+import { createAuditRun } from '../console/console-page.ts'
 import { createLoginSession } from '../console/login-session.ts'
+import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import type { Service } from '../operations/context.ts'
 import type { Command, CommandRuntime, OptionValues } from './command.ts'
-import { parseWholeNumber } from './command.ts'
-import { currentOperator } from './operator.ts'
+import { currentOperator } from './command.ts'
 
-/** How often it is looked whether anybody can still get in. */
-const endCheckIntervalMs = 1_000
+const endPollIntervalMs = 1_000
 
-/** The console can be reached from this machine only, by whoever may run commands on it. */
+/** Only this machine can reach the console, that is, those who may run commands on it. */
 const host = '127.0.0.1'
 
 export const consoleCommand: Command = {
   changes: 'ownActions',
   summary:
     "Serve the operator console to this machine's browser. Prints a link that works once. Ends with Ctrl-C, or after half an hour without use.",
-  options: { port: ['number', 'any free one unless given'] },
+  options: { port: ['number', 'default: any free port'] },
   isLongRunning: true,
   run: runConsole,
 }
@@ -25,11 +24,10 @@ export const consoleCommand: Command = {
 async function runConsole(
   service: Service,
   _: readonly string[],
-  { port }: OptionValues,
-  going: CommandRuntime,
+  options: OptionValues,
+  { report, signal, rails }: CommandRuntime,
 ): Promise<void> {
-  const { report: tell, signal, rails } = going
-  const entrance = createLoginSession(() => performance.now())
+  const session = createLoginSession(() => performance.now())
   const app = createConsole(
     {
       service,
@@ -37,30 +35,28 @@ async function runConsole(
       operator: currentOperator(`console ${service.newId().slice(-8)}`),
       auditRun: createAuditRun(),
     },
-    { entrance, onFault: (error) => tell(`A page failed: ${String(error)}`, { failed: String(error) }) },
+    { session, onError: (error) => report(`A page failed: ${String(error)}`, { failed: String(error) }) },
   )
-  const place = { host, port: parseWholeNumber('port', port ?? '0') }
-  const address = await app.listen(place).catch((error) => {
-    throw listenError(error, place)
+  const address = { host, port: parseWholeNumber('port', options.port ?? '0') }
+  const url = await app.listen(address).catch((error) => {
+    throw listenError(error, address)
   })
-  const link = `${address}/?token=${entrance.linkToken}`
-  tell(`Open this link within ten minutes, once: ${link}`, { link })
-  const over = await waitForEnd(entrance.endReason, signal)
+  const link = `${url}/?token=${session.linkToken}`
+  report(`Open this link within ten minutes. It works once: ${link}`, { link })
+  const ended = await waitForEnd(session.endReason, signal)
   await app.close()
-  tell(over ?? 'Closed.', { ended: over })
+  report(ended ?? 'Closed.', { ended })
 }
 
-/** Waits until nobody can get in any more, which is why, or for Ctrl-C. */
-function waitForEnd(overBecause: () => string | null, signal: AbortSignal): Promise<string | null> {
+/** Waits for the end of the session and returns its reason, or `null` after Ctrl-C. */
+function waitForEnd(endReason: () => string | null, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
-    const look = setInterval(() => {
-      if (overBecause() === null) return
-      clearInterval(look)
-      resolve(overBecause())
-    }, endCheckIntervalMs)
+    const poll = setInterval(() => {
+      if (endReason() !== null) end()
+    }, endPollIntervalMs)
     const end = () => {
-      clearInterval(look)
-      resolve(null)
+      clearInterval(poll)
+      resolve(signal.aborted ? null : endReason())
     }
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })

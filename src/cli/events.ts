@@ -1,31 +1,40 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { invalidInput } from '../core/errors.ts'
+import { toEventMessage } from '../modules/events/event-message.ts'
 import type { HydratedEvent } from '../modules/events/event-payload.ts'
-import { event } from '../modules/events/event-shape.ts'
+import { event as eventShape } from '../modules/events/event-shape.ts'
 import { watchEvents } from '../modules/events/watch-events.ts'
-import type { Context } from '../operations/context.ts'
-import type { Command, CommandSyntax, OptionValues } from './command.ts'
-import { parseWholeNumber, requireMerchantContext, requireSandboxFor, splitList, wordAt } from './command.ts'
-import { createForwarder, forwardEvents } from './forward.ts'
+import { parseWholeNumber, splitList } from '../modules/operators/actions/action-declaration.ts'
+import { findUrlFieldErrors } from '../modules/webhooks/endpoints/endpoint-url.ts'
+import { buildRequest } from '../modules/webhooks/transport/build-request.ts'
+import { judgeResponse } from '../modules/webhooks/transport/retry-schedule.ts'
+import type { Sender } from '../modules/webhooks/transport/send.ts'
+import { createSender } from '../modules/webhooks/transport/send.ts'
+import type { Signer } from '../modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret, parseSigner } from '../modules/webhooks/transport/signing-secrets.ts'
+import type { Context, Service } from '../operations/context.ts'
+import type { CommandRuntime, CommandSyntax, CommandTable, OptionValues } from './command.ts'
+import { requireMerchantContext, requireSandboxFor, wordAt } from './command.ts'
 import { triggerEvent } from './trigger-event.ts'
 
 const eventOptions: CommandSyntax['options'] = {
-  merchant: ['merchant id', 'required where there are several'],
+  merchant: ['merchant id', 'required if there are several'],
   from: ['sequence', 'start with this past event'],
-  types: ['list', 'event types, separated by commas; all unless given'],
+  types: ['list', 'event types, separated by commas; default: all'],
 }
 const fieldNames = { after: '--from' }
 
-/** What developers follow, forward and make with, while they build what hears of it. */
-export const eventCommands: Readonly<Record<string, Command>> = {
+export const eventCommands: CommandTable = {
   'events tail': {
     changes: 'nothing',
     summary: 'Print events as they happen. Runs until Ctrl-C.',
     options: eventOptions,
     names: fieldNames,
     isLongRunning: true,
-    run: async (service, _, options, { report: tell, signal }) => {
+    run: async (service, _, options, { report, signal }) => {
       const context = await requireMerchantContext(service, options)
-      for await (const told of await openEventStream(context, options, signal)) {
-        tell(eventLine(told), JSON.parse(event.write(told)))
+      for await (const event of await openEventStream(context, options, signal)) {
+        report(eventLine(event), JSON.parse(eventShape.write(event)))
       }
     },
   },
@@ -37,18 +46,18 @@ export const eventCommands: Readonly<Record<string, Command>> = {
     options: { ...eventOptions, secret: ['whsec_…', 'sign with the secret of an earlier run'] },
     names: fieldNames,
     isLongRunning: true,
-    run: async (service, _, options, going) => {
+    run: async (service, _, options, runtime) => {
       const forwarder = createForwarder(service, { url: options['forward-to'] ?? '', secret: options.secret })
       const context = await requireMerchantContext(service, options)
-      const events = await openEventStream(context, options, going.signal)
-      await forwardEvents(context, events, { ...forwarder, ...going })
+      const events = await openEventStream(context, options, runtime.signal)
+      await forwardEvents(context, events, { ...forwarder, ...runtime })
     },
   },
   trigger: {
     changes: { subject: async (_, options, service) => (await requireMerchantContext(service, options)).merchantId },
     summary: 'Trigger an event in the sandbox. Creates what it needs, such as a customer, a deposit or a payout.',
     words: ['event type'],
-    options: { merchant: ['merchant id', 'required where there are several'] },
+    options: { merchant: ['merchant id', 'required if there are several'] },
     run: async (service, words, options) => {
       const context = await requireMerchantContext(requireSandboxFor(service, 'trigger'), options)
       const { sequence, id, type, object, objectId, timestamp } = await triggerEvent(context, wordAt(words, 0))
@@ -57,7 +66,7 @@ export const eventCommands: Readonly<Record<string, Command>> = {
   },
 }
 
-/** What is asked for: everything from a number on, which is itself among it (ruling 81), or what happens from now on. */
+/** Streams the events from a sequence on, including that one (ruling 81), or else new events. */
 function openEventStream(
   context: Context,
   { from, types }: OptionValues,
@@ -69,4 +78,91 @@ function openEventStream(
 
 function eventLine({ sequence, timestamp, type, object, objectId, version }: HydratedEvent): string {
   return [sequence, timestamp, type, `${object.type} ${objectId}`, `version ${version}`].join('  ')
+}
+
+/** Delays after the first failed attempts of an event; the last applies to all further attempts. */
+const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000]
+
+type Forwarder = { readonly url: string; readonly secret: string; readonly signer: Signer; readonly sender: Sender }
+
+/**
+ * Creates a sender to one URL, under the rules for the URLs of webhook endpoints.
+ *
+ * @throws DomainError INVALID_INPUT that names the option
+ */
+function createForwarder(
+  service: Service,
+  { url, secret = generateSharedSecret() }: { url: string; secret?: string | undefined },
+): Forwarder {
+  const errors = findUrlFieldErrors(service, url)
+  if (errors.length > 0) throw invalidInput(errors.map((error) => ({ ...error, field: '--forward-to' })))
+  const { mode, webhookAllowed } = service
+  return {
+    url,
+    secret,
+    signer: createForwardSigner(secret),
+    sender: createSender({ mode, allowlistEntries: webhookAllowed }),
+  }
+}
+
+function createForwardSigner(secret: string): Signer {
+  try {
+    return parseSigner([secret])
+  } catch {
+    const message = 'must be whsec_ with 32 bytes in base64, as an earlier run has shown it'
+    throw invalidInput([{ field: '--secret', code: 'INVALID_FORMAT', message }])
+  }
+}
+
+/**
+ * Posts events in order, each until it is answered with 2xx. At the end it reports the next sequence: a run that starts there
+ * misses no event, and may repeat the one that was being sent (at-least-once delivery).
+ */
+async function forwardEvents(
+  context: Context,
+  events: AsyncIterable<HydratedEvent>,
+  target: Forwarder & CommandRuntime,
+): Promise<void> {
+  const { url, secret, sender, report } = target
+  report(`Forwarding events to ${url}, signed with ${secret}`, { url, secret })
+  let next: number | null = null
+  try {
+    for await (const event of events) {
+      next = event.sequence
+      if (await forwardEvent(context, event, target)) next++
+    }
+  } finally {
+    sender.close()
+    if (next !== null) report(`Continue with --from ${next}`, { next })
+  }
+}
+
+/** Returns whether the event was delivered; `false` only after an abort. */
+async function forwardEvent(
+  { wallClock }: Context,
+  event: HydratedEvent,
+  { url, signer, sender, report, signal }: Forwarder & CommandRuntime,
+): Promise<boolean> {
+  const { sequence, id, type } = event
+  for (let attempt = 1; !signal.aborted; attempt++) {
+    const request = buildRequest(toEventMessage(event), { format: 'standard', signer, now: wallClock() })
+    const response = await resultOrAbort(signal, sender.send(url, request))
+    if (response === null) return false
+    const { status, error, durationMs } = response
+    const outcome = error?.message ?? `answered with ${status}`
+    const json = { sequence, id, type, status, error, durationMs }
+    report(`${sequence}  ${type}  ${id}  ${outcome} after ${durationMs} ms`, json)
+    if (judgeResponse(status).isDelivered) return true
+    await delay(retryDelaysMs[Math.min(attempt, retryDelaysMs.length) - 1], null, { signal }).catch(() => {})
+  }
+  return false
+}
+
+/** Waits for work, or returns `null` as soon as the signal aborts. */
+function resultOrAbort<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result | null> {
+  return new Promise((resolve, reject) => {
+    const resolveAborted = () => resolve(null)
+    signal.addEventListener('abort', resolveAborted, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', resolveAborted))
+  })
 }

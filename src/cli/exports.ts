@@ -13,38 +13,35 @@ import { allMerchants } from '../modules/merchants/repository.ts'
 import { createMerchantContext } from '../modules/merchants/sandbox-clock.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import type { Context, Service } from '../operations/context.ts'
-import type { Command, CommandRuntime, OptionValues } from './command.ts'
-import type { Progress } from './progress.ts'
+import type { CommandRuntime, CommandTable, OptionValues } from './command.ts'
+import type { Progress } from './output.ts'
 
 const periodOptions = {
-  from: ['date or time', 'start of the period; the beginning unless given'],
-  to: ['date or time', 'end of the period; now unless given'],
+  from: ['date or time', 'start of the period; default: the beginning'],
+  to: ['date or time', 'end of the period; default: now'],
   out: ['file', 'write to this new file'],
 } as const
 const merchantExportOptions = {
   merchant: ['merchant id', 'of this merchant only'],
   ...periodOptions,
-  format: ['format', 'csv (unless given) or ndjson'],
+  format: ['format', 'csv (default) or ndjson'],
 } as const
 
-/** What operators and accountants take the books away with. */
-export const exportCommands: Readonly<Record<string, Command>> = {
+export const exportCommands: CommandTable = {
   'export payouts': {
     changes: 'nothing',
     summary:
       'Export the payouts of a period. Writes to standard output, or to a file that exists only when it is complete.',
     options: merchantExportOptions,
-    run: (service, _, options, going) =>
-      exportMerchants('payouts', exportPayouts, { service, options, runtime: going }),
+    run: (service, _, options, runtime) => exportMerchants('payouts', exportPayouts, { service, options, runtime }),
   },
   'export statement': {
     changes: 'nothing',
-    summary:
-      'Export the statement of a wallet. Has every movement of a period between the opening and the closing balance.',
+    summary: 'Export the statement of a wallet. Lists every movement of a period, with opening and closing balance.',
     required: { wallet: 'wallet id' },
-    options: { ...periodOptions, format: ['format', 'csv (unless given), ndjson or camt053'] },
+    options: { ...periodOptions, format: ['format', 'csv (default), ndjson or camt053'] },
     names: { walletId: '--wallet' },
-    run: async (service, _, { wallet = '', ...options }, going) => {
+    run: async (service, _, { wallet = '', ...options }, runtime) => {
       const format = parseFormat(options, exportFormats)
       const { merchantId } = await createOwnerContext(service, 'wallet', wallet)
       const context = await createMerchantContext(service, merchantId)
@@ -55,7 +52,7 @@ export const exportCommands: Readonly<Record<string, Command>> = {
         exports: exportsInOrder([exported]),
         merchantCount: 1,
         options,
-        runtime: going,
+        runtime,
       })
     },
   },
@@ -63,14 +60,13 @@ export const exportCommands: Readonly<Record<string, Command>> = {
     changes: 'nothing',
     summary: 'Export the fees charged and given back in a period.',
     options: merchantExportOptions,
-    run: (service, _, options, going) => exportMerchants('fees', exportFees, { service, options, runtime: going }),
+    run: (service, _, options, runtime) => exportMerchants('fees', exportFees, { service, options, runtime }),
   },
   'export deposits': {
     changes: 'nothing',
     summary: 'Export the deposits of a period.',
     options: merchantExportOptions,
-    run: (service, _, options, going) =>
-      exportMerchants('deposits', exportDeposits, { service, options, runtime: going }),
+    run: (service, _, options, runtime) => exportMerchants('deposits', exportDeposits, { service, options, runtime }),
   },
 }
 
@@ -79,28 +75,28 @@ type ExportArgs = { readonly service: Service; readonly options: OptionValues; r
 
 async function exportMerchants(
   kind: ExportKind,
-  of: MerchantExporter,
-  { service, options, runtime: going }: ExportArgs,
+  exporter: MerchantExporter,
+  { service, options, runtime }: ExportArgs,
 ) {
   const format = parseFormat(options, ['csv', 'ndjson'])
   const { merchant } = options
   const merchants =
     merchant === undefined ? await allMerchants(service.db, {}) : [await findMerchant(service.db, merchant)]
-  const exportMerchant = async (id: string) => of(await createMerchantContext(service, id), periodOf(options))
-  // What is wrong with what was typed is told before anything is written.
+  const exportMerchant = async (id: string) => exporter(await createMerchantContext(service, id), periodOf(options))
+  // The first export validates the options before anything is written.
   const [first, ...others] = merchants.map(({ id }) => id)
-  const begun = first === undefined ? [] : [await exportMerchant(first)]
-  const exports = exportsInOrder(begun, others, exportMerchant)
-  return writeExports({ kind, format, exports, merchantCount: merchants.length, options, runtime: going })
+  const opened = first === undefined ? [] : [await exportMerchant(first)]
+  const exports = exportsInOrder(opened, others, exportMerchant)
+  return writeExports({ kind, format, exports, merchantCount: merchants.length, options, runtime })
 }
 
 async function* exportsInOrder(
-  begun: readonly Export[],
+  opened: readonly Export[],
   ids: readonly string[] = [],
-  ofMerchant?: (id: string) => Promise<Export>,
+  exportMerchant?: (id: string) => Promise<Export>,
 ): AsyncGenerator<Export> {
-  yield* begun
-  if (ofMerchant) for (const id of ids) yield ofMerchant(id)
+  yield* opened
+  if (exportMerchant) for (const id of ids) yield exportMerchant(id)
 }
 
 function periodOf({ from, to }: OptionValues) {
@@ -108,9 +104,9 @@ function periodOf({ from, to }: OptionValues) {
 }
 
 function parseFormat({ format = 'csv' }: OptionValues, allowed: readonly ExportFormat[]): ExportFormat {
-  const found = allowed.find((each) => each === format)
-  if (!found) throw invalidInput([notOneOfError('format', allowed)])
-  return found
+  const known = allowed.find((each) => each === format)
+  if (!known) throw invalidInput([notOneOfError('format', allowed)])
+  return known
 }
 
 type ExportOutput = {
@@ -122,27 +118,27 @@ type ExportOutput = {
   readonly runtime: Pick<CommandRuntime, 'write' | 'progress'>
 }
 
-/** Writes to standard output, and then has no result; or to a file, and tells what is in it. */
-async function writeExports(delivery: ExportOutput): Promise<object | undefined> {
-  const { kind, format, options, runtime: going } = delivery
+/** Writes to standard output and returns nothing, or writes to a file and returns a summary. */
+async function writeExports(output: ExportOutput): Promise<object | undefined> {
+  const { kind, format, options, runtime } = output
   const { out } = options
-  const exports = withProgress(delivery)
+  const exports = withProgress(output)
   if (out === undefined) {
-    for await (const text of writeExport(format, kind, exports)) await going.write(text)
+    for await (const text of writeExport(format, kind, exports)) await runtime.write(text)
     return undefined
   }
-  const seen: Export[] = []
-  await writeFileAtomically(out, writeExport(format, kind, collectSummaries(exports, seen)))
+  const written: Export[] = []
+  await writeFileAtomically(out, writeExport(format, kind, collectSummaries(exports, written)))
   return {
     file: out,
-    lines: seen.reduce((sum, { lineCount }) => sum + lineCount, 0),
-    isFinal: seen.every(({ period }) => period.isFinal),
-    opening: seen.flatMap(({ merchantId, opening }) => opening.map((each) => balanceRow(merchantId, each))),
-    closing: seen.flatMap(({ merchantId, closing }) => closing.map((each) => balanceRow(merchantId, each))),
+    lines: written.reduce((sum, { lineCount }) => sum + lineCount, 0),
+    isFinal: written.every(({ period }) => period.isFinal),
+    opening: written.flatMap(({ merchantId, opening }) => opening.map((each) => balanceRow(merchantId, each))),
+    closing: written.flatMap(({ merchantId, closing }) => closing.map((each) => balanceRow(merchantId, each))),
   }
 }
 
-/** Shows the lines of one merchant, or how many of several merchants are done: their lines are counted one after another. */
+/** Shows progress in lines for one merchant, and in merchants for several, whose line counts are not known in advance. */
 async function* withProgress({
   kind,
   exports,
@@ -169,9 +165,9 @@ async function* pagesWithProgress(
   }
 }
 
-async function* collectSummaries(exports: AsyncIterable<Export>, seen: Export[]): AsyncGenerator<Export> {
+async function* collectSummaries(exports: AsyncIterable<Export>, written: Export[]): AsyncGenerator<Export> {
   for await (const exported of exports) {
-    seen.push({ ...exported, pages: noPages() })
+    written.push({ ...exported, pages: noPages() })
     yield exported
   }
 }
@@ -182,21 +178,21 @@ function balanceRow(merchantId: string, { assetCode, balance }: ExportBalance) {
   return { merchantId, assetCode, balance }
 }
 
-/** Writes a file that has its name only when it is complete and on disk; its owner alone may read it. */
+/** Writes a file that gets its name only when it is complete and synced. Only its owner may read it. */
 async function writeFileAtomically(path: string, texts: AsyncIterable<string>): Promise<void> {
-  if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'is there already' }])
-  const part = `${path}.part`
+  if (existsSync(path)) throw invalidInput([{ field: 'out', code: 'INVALID_PARAMETER', message: 'exists already' }])
+  const partPath = `${path}.part`
   try {
-    const file = await open(part, 'w', 0o600)
+    const file = await open(partPath, 'w', 0o600)
     try {
       for await (const text of texts) await file.write(text)
       await file.sync()
     } finally {
       await file.close()
     }
-    await rename(part, path)
+    await rename(partPath, path)
   } catch (error) {
-    await rm(part, { force: true })
+    await rm(partPath, { force: true })
     throw error
   }
 }

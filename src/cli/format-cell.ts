@@ -2,12 +2,11 @@ import { forbiddenCharacterPattern } from '../core/input.ts'
 
 const forbiddenCharacters = new RegExp(forbiddenCharacterPattern, 'gu')
 
-/** Escapes what would control a terminal or hide text on it, such as the body of a webhook's response. */
+/** Escapes characters that control a terminal or hide text, for example in the body of a webhook response. */
 export function escapeControlCharacters(text: string): string {
   return text.replace(forbiddenCharacters, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A value of a result on one line. */
 export function formatCell(value: unknown): string {
   if (value === null || value === undefined) return '-'
   if (Array.isArray(value)) return value.length === 0 ? '(none)' : value.map(formatCell).join(', ')
@@ -18,13 +17,13 @@ export function formatCell(value: unknown): string {
 
 const amountPattern = /^-?\d+\.\d{8}$/
 
-/** Whether all values of a column are numbers or amounts, which have eight places. */
+/** Returns whether all values of a column are numbers, or amounts (strings of eight places). */
 export function areNumbers(values: readonly unknown[]): boolean {
   const present = values.filter((value) => value !== null && value !== undefined)
   return present.length > 0 && present.every((value) => typeof value === 'number' || amountPattern.test(String(value)))
 }
 
-/** Numbers for people: thousands in groups, without the zeros that all decimal places of the column end in. */
+/** Groups thousands, and drops trailing zeros that all numbers of the column have. */
 export function formatNumbers(values: readonly unknown[]): string[] {
   const isNumber = (text: string) => /^-?\d+(\.\d+)?$/.test(text)
   const texts = values.map(formatCell)
@@ -37,7 +36,6 @@ export function formatNumbers(values: readonly unknown[]): string[] {
   })
 }
 
-/** Times to the minute, which is what fits. */
 export function truncateToMinute(text: string): string {
   return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/, '$1 $2Z')
 }
@@ -51,9 +49,8 @@ const statusColours: Readonly<Record<StatusColour, readonly string[]>> = {
   gray: ['closed', 'cancelled', 'past', 'deleted', 'dismissed'],
 }
 
-/** The colour of a status; none for any other value. */
 export function statusColourOf(field: string, text: string): StatusColour | undefined {
   if (!['status', 'payoutStatus', 'state', 'result'].includes(field)) return undefined
-  const found = Object.entries(statusColours).find(([, statuses]) => statuses.includes(text.toLowerCase()))
-  return found?.[0] as StatusColour | undefined
+  const entry = Object.entries(statusColours).find(([, statuses]) => statuses.includes(text.toLowerCase()))
+  return entry?.[0] as StatusColour | undefined
 }

@@ -1,29 +1,21 @@
 import { notFound } from '../core/errors.ts'
 import { createClientToken } from '../modules/client-tokens/create-client-token.ts'
-import { createKey, listKeys, revokeKey, rotateKey } from '../modules/merchants/manage-keys.ts'
+import { listKeys } from '../modules/merchants/manage-keys.ts'
+import { parseWholeNumber, splitList } from '../modules/operators/actions/action-declaration.ts'
+import {
+  createKeyAction,
+  revokeKeyAction,
+  rotateKeyAction,
+  scopesHelp,
+} from '../modules/operators/actions/key-actions.ts'
 import { systemCaller } from '../operations/access/api-caller.ts'
-import { scopes } from '../operations/access/scopes.ts'
 import type { Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
-import type { Command, OptionValues } from './command.ts'
-import { parseWholeNumber, splitList, subjectFromFirstWord, wordAt } from './command.ts'
+import type { CommandTable, OptionValues } from './command.ts'
+import { actionCommands, subjectFromFirstWord, wordAt } from './command.ts'
 
-const scopesHelp = `some of ${scopes.join(', ')}, separated by commas`
-
-/** What operators do with API keys, and with the tokens that are made with them. */
-export const keyCommands: Readonly<Record<string, Command>> = {
-  'key create': {
-    changes: subjectFromFirstWord,
-    summary: 'Create another API key for a merchant. Shows it, once.',
-    words: ['merchant id'],
-    options: {
-      scopes: ['list', `restrict it to ${scopesHelp}`],
-      'expires-at': ['date and time', 'when it expires; never unless given'],
-      networks: ['list', 'restrict it to these networks, separated by commas'],
-    },
-    run: (service, words, { scopes, networks, 'expires-at': expiresAt }) =>
-      createKey(service, wordAt(words, 0), { scopes: splitList(scopes), expiresAt, networks: splitList(networks) }),
-  },
+export const keyCommands: CommandTable = {
+  ...actionCommands(createKeyAction),
   'key list': {
     changes: 'nothing',
     summary: 'List the API keys of a merchant. Includes when each was last used.',
@@ -36,19 +28,7 @@ export const keyCommands: Readonly<Record<string, Command>> = {
     },
     run: (service, words) => listKeys(service, wordAt(words, 0)),
   },
-  'key revoke': {
-    changes: subjectFromFirstWord,
-    summary: 'Revoke an API key. Client tokens made with it stop working immediately.',
-    words: ['key id'],
-    run: (service, words) => revokeKey(service, wordAt(words, 0)),
-  },
-  'key rotate': {
-    changes: subjectFromFirstWord,
-    summary:
-      'Replace the API keys of a merchant. Creates a key, keeps the latest, and revokes older ones. Keys with scopes stay.',
-    words: ['merchant id'],
-    run: (service, words) => rotateKey(service, wordAt(words, 0)),
-  },
+  ...actionCommands(revokeKeyAction, rotateKeyAction),
   'token create': {
     changes: subjectFromFirstWord,
     summary: 'Create a client token for a page. The page acts as the merchant, or as one of its customers.',
@@ -57,25 +37,25 @@ export const keyCommands: Readonly<Record<string, Command>> = {
     options: {
       customer: ['customer id', 'act as this customer only'],
       'expires-in': ['seconds', 'how long it is valid'],
-      key: ['key id', 'the latest key of the merchant unless given'],
+      key: ['key id', 'default: the latest key of the merchant'],
     },
     names: { customerId: '--customer' },
-    run: newToken,
+    run: createToken,
   },
 }
 
-async function newToken(service: Service, words: readonly string[], options: OptionValues) {
+async function createToken(service: Service, words: readonly string[], options: OptionValues) {
   const merchantId = wordAt(words, 0)
-  const live = (await listKeys(service, merchantId)).filter(({ revokedAt }) => revokedAt === null)
-  const key = options.key === undefined ? live.at(-1) : live.find(({ id }) => id === options.key)
+  const liveKeys = (await listKeys(service, merchantId)).filter(({ revokedAt }) => revokedAt === null)
+  const key = options.key === undefined ? liveKeys.at(-1) : liveKeys.find(({ id }) => id === options.key)
   if (key === undefined) throw notFound('Live API key')
   const seconds = options['expires-in']
   const context = createContext(service, key.merchantId, null, 0, { ...systemCaller, keyId: key.id })
   const { result } = await createClientToken(context, {
     customerId: options.customer,
     scopes: splitList(options.scopes) ?? [],
-    expiresIn: seconds === undefined ? undefined : parseWholeNumber('expires-in', seconds),
+    expiresIn: seconds === undefined ? undefined : parseWholeNumber('expiresIn', seconds),
   })
-  // A token is stored nowhere. That somebody made one is, before it is shown.
+  // Tokens are not stored. This empty transaction stores the row of the operator log before the token is shown.
   return service.db.write(() => result)
 }

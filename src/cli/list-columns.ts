@@ -1,6 +1,5 @@
-import type { TextColumns } from './table.ts'
+import type { TextColumns } from './format-text.ts'
 
-/** How a terminal shows customers. */
 export const customerColumns: TextColumns = {
   id: { priority: 1 },
   status: { priority: 3 },
@@ -10,7 +9,6 @@ export const customerColumns: TextColumns = {
   createdAt: { header: 'created', priority: 4 },
 }
 
-/** How a terminal shows wallets. */
 export const walletColumns: TextColumns = {
   id: { priority: 1 },
   currency: { header: 'asset', priority: 2 },
@@ -20,7 +18,6 @@ export const walletColumns: TextColumns = {
   customerId: { header: 'customer' },
 }
 
-/** How a terminal shows payouts. */
 export const payoutColumns: TextColumns = {
   transactionId: { header: 'transaction', priority: 1 },
   status: { priority: 2 },
@@ -33,7 +30,6 @@ export const payoutColumns: TextColumns = {
   recipientName: { header: 'recipient', priority: 6 },
 }
 
-/** How a terminal shows the entries of a wallet. */
 export const statementColumns: TextColumns = {
   createdAt: { header: 'created', priority: 1 },
   kind: { priority: 2 },

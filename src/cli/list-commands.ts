@@ -7,6 +7,7 @@ import { customers } from '../modules/customers/list.ts'
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
 import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
+import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import { findPayoutAcrossMerchants } from '../modules/operators/find-payout.ts'
 import { listAcrossMerchants } from '../modules/operators/list-across-merchants.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
@@ -18,11 +19,10 @@ import { getWallet } from '../modules/wallets/get-wallet.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import type { WalletRow } from '../modules/wallets/wallet.ts'
 import type { Context } from '../operations/context.ts'
-import type { Command, OptionValues } from './command.ts'
-import { findMerchantContext, parseWholeNumber, wordAt } from './command.ts'
+import type { Command, CommandTable, OptionValues } from './command.ts'
+import { findMerchantContext, wordAt } from './command.ts'
 import { customerColumns, payoutColumns, statementColumns, walletColumns } from './list-columns.ts'
 
-/** How many entries a wallet is shown with. */
 const shownEntryCount = 10
 
 const createdOptions = {
@@ -31,15 +31,14 @@ const createdOptions = {
 } as const
 const merchantOwnedFlag = { own: 'leave out those of customers' }
 
-/** The options of every list, and how they are typed. */
 export const sliceOptions = {
   limit: ['number', 'how many to show'],
   after: ['cursor', 'continue after this "next" of an earlier list'],
 } as const
 export const sliceFieldNames = { first: '--limit' }
 
-/** What operators look things up with. Account numbers are theirs to see; keys are shown once, to whoever makes them. */
-export const listCommands: Readonly<Record<string, Command>> = {
+/** Commands that show data. Operators may see account numbers; keys are shown only when they are created. */
+export const listCommands: CommandTable = {
   'customer list': listCommand({
     noun: 'customers',
     summary: 'List customers, newest first.',
@@ -56,10 +55,9 @@ export const listCommands: Readonly<Record<string, Command>> = {
     words: ['customer id'],
     run: async (service, words) => {
       const customerId = wordAt(words, 0)
-      const { sequence: _, ...shown } = await getCustomer(await createOwnerContext(service, 'customer', customerId), {
-        customerId,
-      })
-      return shown
+      const context = await createOwnerContext(service, 'customer', customerId)
+      const { sequence: _, ...customer } = await getCustomer(context, { customerId })
+      return customer
     },
   },
   'wallet list': listCommand({
@@ -124,29 +122,31 @@ export const listCommands: Readonly<Record<string, Command>> = {
     words: ['payout'],
     columns: { ...statementColumns, cause: { isWrapped: true } },
     run: async (service, words) => {
-      const found = await findPayoutAcrossMerchants(service, wordAt(words, 0))
-      const { context } = found
+      const { context, payout: found } = await findPayoutAcrossMerchants(service, wordAt(words, 0))
       const { db, merchantId } = context
-      // The row has a checksum, which the type does not: it says nothing to people.
-      const row: Payout & { checksum?: unknown } = found.payout
+      // The row also has a checksum, which the type omits.
+      const row: Payout & { checksum?: unknown } = found
       const { sequence: _, fingerprint: __, checksum: ___, ...payout } = row
       const events = await findPayoutEvents(context, [payout.id])
       const transferIds = [payout, ...events].map(({ transferId }) => transferId)
-      const moved = await walletEntriesOfTransfers(db, { merchantId, transferIds })
-      const became = events.map(({ status, createdAt, cause }) => ({ status, createdAt, cause }))
-      const transfers = await findRailOrders(context, [payout.referenceId])
-      const railOrderOf = (orderId: string) => transfers.get(orderId) ?? null
+      const ledgerEntries = await walletEntriesOfTransfers(db, { merchantId, transferIds })
+      const railOrders = await findRailOrders(context, [payout.referenceId])
+      const railOrderOf = (orderId: string) => railOrders.get(orderId) ?? null
       const timelines = await findTimelines(context, [payout], async () => railOrderOf)
       const rail = railOrderOf(payout.referenceId)?.rail ?? null
-      const way = { rail, timeline: timelines.get(payout.id) ?? [] }
-      return { ...payout, ...way, events: became, entries: moved.toSorted(compareSequence).map(entryRow) }
+      return {
+        ...payout,
+        rail,
+        timeline: timelines.get(payout.id) ?? [],
+        events: events.map(({ status, createdAt, cause }) => ({ status, createdAt, cause })),
+        entries: ledgerEntries.toSorted((one, other) => one.sequence - other.sequence).map(entryRow),
+      }
     },
   },
 }
 
 type MerchantRow = { readonly id: string; readonly merchantId: string; readonly createdAt: string }
 
-/** A list that each merchant has: where it comes from, what narrows it and what is told of each item. */
 type ListCommandSpec<Input extends object, Item extends MerchantRow> = Pick<
   Command,
   'summary' | 'options' | 'flags' | 'names' | 'columns'
@@ -157,7 +157,7 @@ type ListCommandSpec<Input extends object, Item extends MerchantRow> = Pick<
   readonly row: (item: Item) => object
 }
 
-/** The command that lists such things. */
+/** Declares a command for a list that each merchant has. Without a merchant it lists the items of all. */
 export function listCommand<Input extends object, Item extends MerchantRow>({
   noun,
   list,
@@ -186,14 +186,13 @@ export function listCommand<Input extends object, Item extends MerchantRow>({
   }
 }
 
-/** A slice as it is printed: its rows, how many there are, where that is counted, and what `--after` takes for more. */
+/** Returns a slice as it is printed: its rows, the total if it is maintained, and the value of `--after` for more. */
 export async function listResult<Item>(noun: string, slice: Slice<Item>, row: (item: Item) => object) {
   const last = slice.items.at(-1)
   const next = slice.hasNextPage && last !== undefined ? slice.cursorOf(last) : null
   return { [noun]: slice.items.map(row), total: await slice.total(), next }
 }
 
-/** The slice that is asked for. */
 export function sliceArgs({ limit, after }: OptionValues) {
   return { first: limit === undefined ? undefined : parseWholeNumber('limit', limit), after }
 }
@@ -202,7 +201,7 @@ function createdFilter(options: OptionValues) {
   return { createdFrom: parseTime(options['created-from']), createdBefore: parseTime(options['created-before']) }
 }
 
-/** A day stands for its first moment in UTC. */
+/** Completes a date to its first moment in UTC. */
 export function parseTime(text: string | undefined): string | undefined {
   return text !== undefined && /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text
 }
@@ -231,8 +230,4 @@ function payoutRow(payout: Payout) {
 
 function entryRow({ createdAt, kind, direction, amount, balanceAfter, payoutId, reference, transferId }: Entry) {
   return { createdAt, kind, direction, amount, balanceAfter, payoutId, reference, transferId }
-}
-
-function compareSequence(one: Entry, other: Entry): number {
-  return one.sequence - other.sequence
 }

@@ -1,29 +1,22 @@
 import { styleText } from 'node:util'
-import type { CommanderError, Help } from 'commander'
-import { Argument, InvalidArgumentError, Option, Command as Program } from 'commander'
+import type { Help } from 'commander'
+import { Argument, CommanderError, InvalidArgumentError, Option, Command as Program } from 'commander'
 import stringWidth from 'string-width'
 import { installedVersion } from '../app/version.ts'
-import type { Command, CommandSyntax, OptionHelp, OptionValues } from './command.ts'
+import type { Command, CommandSyntax, CommandTable, OptionHelp, OptionValues } from './command.ts'
 
-/** A command line that is not valid; the message says why. */
 export class UsageError extends Error {}
 
-export type CommandTable = Readonly<Record<string, Command>>
-
-/** A parsed command line. */
 export type ParsedCommandLine = {
   readonly name: string
   readonly words: readonly string[]
   readonly options: OptionValues
-  /** Whether lists have all columns in full. */
   readonly isWide: boolean
 }
 
-/** Where help goes, and in which form. */
 export type HelpOutput = {
   readonly isJson: boolean
   readonly print: (text: string) => unknown
-  /** The width of the terminal; absent where there is none. */
   readonly columns?: number | undefined
 }
 
@@ -31,7 +24,7 @@ type ProgramInput = {
   readonly commands: CommandTable
   readonly args: readonly string[]
   readonly output: HelpOutput
-  readonly onParsed: (given: ParsedCommandLine) => void
+  readonly onParsed: (commandLine: ParsedCommandLine) => void
 }
 
 /** The headings of the help, in order, and the first words of the commands below each. */
@@ -47,13 +40,52 @@ const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Sandbox:': ['demo', 'fill', 'trigger', 'clock'],
 }
 
-/** A command and those whose names begin with its own. */
-export function commandNamesUnder(commands: CommandTable, name: string): string[] {
+/**
+ * Parses a command line, or prints help or the version.
+ *
+ * @returns `null` after help or version
+ * @throws UsageError
+ */
+export function parseCommandLine(
+  commands: CommandTable,
+  args: readonly string[],
+  output: HelpOutput,
+): ParsedCommandLine | null {
+  const parsed: ParsedCommandLine[] = []
+  const program = createProgram({ commands, args, output, onParsed: (commandLine) => parsed.push(commandLine) })
+  try {
+    program.parse(joinCommandName(commands, args), { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error
+  }
+  return parsed[0] ?? null
+}
+
+/** Joins command names of two words into one argument, as Commander requires, and replaces `help` by `--help`. */
+function joinCommandName(commands: CommandTable, args: readonly string[]): string[] {
+  const start = args.findIndex(isWord)
+  if (start < 0) return args.length === 0 ? ['--help'] : [...args]
+  const isHelp = args[start] === 'help'
+  const rest = isHelp ? args.toSpliced(start, 1) : args
+  const [first = '', second = ''] = rest.slice(start)
+  if (!isWord(first)) return [...rest, '--help']
+  const pair = `${first} ${second}`
+  const isPair = isWord(second) && (Object.hasOwn(commands, pair) || !Object.hasOwn(commands, first))
+  const name = isPair ? pair : first
+  const named = rest.toSpliced(start, isPair ? 2 : 1, name)
+  return isHelp && commandNamesUnder(commands, name).length > 0 ? [...named, '--help'] : named
+}
+
+function isWord(text: string): boolean {
+  return text !== '' && !text.startsWith('-')
+}
+
+function commandNamesUnder(commands: CommandTable, name: string): string[] {
   return Object.keys(commands).filter((each) => each === name || each.startsWith(`${name} `))
 }
 
-/** The program that parses a command line. It prints help and version itself, runs nothing, and rejects by UsageError. */
-export function createProgram(input: ProgramInput): Program {
+/** Creates the parser. It prints help and version, runs no command, and throws UsageError. */
+function createProgram(input: ProgramInput): Program {
   const { commands, output } = input
   const version = installedVersion()
   const program = new Program('npm run -s cli --')
@@ -115,8 +147,8 @@ function addCommand(program: Program, command: Program, options = {}): void {
   )
 }
 
-function createCommandParser(name: string, form: CommandSyntax, { args, onParsed }: ProgramInput): Program {
-  const { summary, words = [], required = {}, options = {}, flags = {} } = form
+function createCommandParser(name: string, syntax: CommandSyntax, { args, onParsed }: ProgramInput): Program {
+  const { summary, words = [], required = {}, options = {}, flags = {} } = syntax
   const [firstSentence = summary] = summary.split(/(?<=\.)(?: |$)/)
   const command = new Program(name).summary(firstSentence.replace(/\.$/, '')).description(summary)
   const createOption = ([option, value]: [string, OptionHelp]) =>
@@ -129,23 +161,23 @@ function createCommandParser(name: string, form: CommandSyntax, { args, onParsed
   }
   for (const each of Object.entries(options)) command.addOption(createOption(each))
   for (const [flag, explanation] of Object.entries(flags)) command.option(`--${flag}`, explanation)
-  return command.usage(usageOf(form, ['[options]'])).action(() => {
+  return command.usage(usageOf(syntax, ['[options]'])).action(() => {
     const entries = command.options.map((option) => [option.name(), command.getOptionValue(option.attributeName())])
-    const given = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
-    // Commander's own check is made before that for unknown options, of which one may be this one mistyped.
+    const present = entries.filter(([, value]) => value !== undefined).map(([option, value]) => [option, String(value)])
+    // Commander's own check precedes that for unknown options, and would hide that a required one was mistyped.
     const missing = Object.keys(required).filter((option) =>
       entries.some(([each, value]) => each === option && value === undefined),
     )
     if (missing.length > 0) command.error(`error: ${missing.map((option) => `--${option} is required`).join('; ')}`)
     const isWide = command.optsWithGlobals().wide === true
-    onParsed({ name, words: command.args, options: Object.fromEntries(given), isWide })
+    onParsed({ name, words: command.args, options: Object.fromEntries(present), isWide })
   })
 }
 
 type OptionOccurrence = { option: string; text: string; previous: unknown; args: readonly string[] }
 
 function parseOptionValue({ option, text, previous, args }: OptionOccurrence): string {
-  // The last of two would win, and may be the one that was forgotten in an edited line.
+  // Commander would take the last, which may be a leftover of an edited line.
   if (previous !== undefined) throw new InvalidArgumentError(`--${option} is given more than once.`)
   if (/^-./.test(text) && !args.includes(`--${option}=${text}`)) {
     throw new InvalidArgumentError(`A value that begins with a dash is written --${option}=${text}.`)
@@ -153,7 +185,7 @@ function parseOptionValue({ option, text, previous, args }: OptionOccurrence): s
   return text
 }
 
-/** The first word of commands that is no command itself: it has help, and requires a second word. */
+/** Creates the parser of a first word that is no command itself: it has help, and requires a second word. */
 function createNounParser(noun: string, names: readonly string[]): Program {
   const command = new Program(noun).usage('<command>')
   const seconds = names.map((name) => name.slice(noun.length + 1))
@@ -166,13 +198,13 @@ function throwUsageError(error: CommanderError, advice: string): never {
   throw new UsageError(`${message}\n${advice}`)
 }
 
-function commandHelp(name: string, form: CommandSyntax): { usage: string; summary: string } {
-  const { summary, options = {}, flags = {} } = form
+function commandHelp(name: string, syntax: CommandSyntax): { usage: string; summary: string } {
+  const { summary, options = {}, flags = {} } = syntax
   const optional = [
     ...Object.entries(options).map(([option, value]) => `[--${option} <${optionNoun(value)}>]`),
     ...Object.keys(flags).map((flag) => `[--${flag}]`),
   ]
-  return { usage: `${name} ${usageOf(form, optional)}`.trimEnd(), summary }
+  return { usage: `${name} ${usageOf(syntax, optional)}`.trimEnd(), summary }
 }
 
 function usageOf({ words = [], required = {} }: CommandSyntax, optional: readonly string[]): string {

@@ -22,10 +22,10 @@ import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-endpoint.ts'
 import type { Context } from '../operations/context.ts'
 
-/** Makes something happen, by the operations that make it happen otherwise; the id of what it happens to. */
+/** Causes an event through the usual operations; returns the id of its object. */
 type EventTrigger = (context: Context) => Promise<string>
 
-/** How each type of event is made; in words why it can't be. */
+/** How to trigger each event type, or a text that says why it is impossible. */
 const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
   'payout.initiated': triggerPayout,
   'payout.completed': (context) => payAndSettle(context, ['COMPLETED']),
@@ -37,51 +37,51 @@ const eventTriggers: Readonly<Record<EventType, EventTrigger | string>> = {
     return (await reverseDeposit(context, { reference, reason: 'Triggered by hand.' })).transferId
   },
   'wallet.created': openWallet,
-  'customer.created': newCustomer,
+  'customer.created': triggerCustomer,
   'customer.updated': async (context) => {
-    const customerId = await newCustomer(context)
+    const customerId = await triggerCustomer(context)
     await updateCustomer(context, { customerId, city: 'Abuja' })
     return customerId
   },
   'customer.closed': async (context) => {
-    const customerId = await newCustomer(context)
+    const customerId = await triggerCustomer(context)
     await closeCustomer(context, { customerId })
     return customerId
   },
-  'payout_method.created': newMethod,
+  'payout_method.created': triggerPayoutMethod,
   'payout_method.updated': async (context) => {
-    const payoutMethodId = await newMethod(context)
+    const payoutMethodId = await triggerPayoutMethod(context)
     await updateBankPayoutMethod(context, { payoutMethodId, type: 'BANK', accountName: 'Ada Ngozi Obi' })
     return payoutMethodId
   },
   'payout_method.deleted': async (context) => {
-    const payoutMethodId = await newMethod(context)
+    const payoutMethodId = await triggerPayoutMethod(context)
     await deletePayoutMethod(context, { payoutMethodId })
     return payoutMethodId
   },
   'webhook.test': testNewestEndpoint,
-  'webhook_endpoint.disabled': 'happens when an endpoint answers 410, or none of what it is sent for days',
+  'webhook_endpoint.disabled': 'is recorded when an endpoint answers 410, or fails for days',
 }
 
 /**
- * Makes an event of a type happen to a merchant.
+ * Triggers an event of a type for a merchant.
  *
- * @throws Refusal INVALID_INPUT for a type that can't be made, or what an operation refuses: RATE_UNAVAILABLE where no rate
- *   was set for payouts
+ * @throws DomainError INVALID_INPUT for a type that cannot be triggered; else an error of an operation, such as
+ *   RATE_UNAVAILABLE for a payout without a rate
  */
 export async function triggerEvent(context: Context, type: string): Promise<HydratedEvent> {
-  const make = isEventType(type) ? eventTriggers[type] : undefined
-  if (make === undefined) throw invalidInput([notOneOfError('eventType', eventTypes.filter(isTriggerable))])
-  if (typeof make === 'string') {
-    const message = `can not be ${type}, which ${make}`
+  const trigger = isEventType(type) ? eventTriggers[type] : undefined
+  if (trigger === undefined) throw invalidInput([notOneOfError('eventType', eventTypes.filter(isTriggerable))])
+  if (typeof trigger === 'string') {
+    const message = `cannot be ${type}, which ${trigger}`
     throw invalidInput([{ field: 'eventType', code: 'INVALID_PARAMETER', message }])
   }
   const after = await latestEventSequence(context)
-  const objectId = await make(context)
+  const objectId = await trigger(context)
   const { items } = await listEvents(context, { after, types: [type as EventType], limit: 100 })
-  const made = items.findLast((each) => each.objectId === objectId)
-  if (!made) throw new Error(`what was made has no event ${type}`)
-  return made
+  const event = items.findLast((each) => each.objectId === objectId)
+  if (!event) throw new Error(`the trigger of ${type} recorded no such event`)
+  return event
 }
 
 function isEventType(type: string): type is EventType {
@@ -116,7 +116,7 @@ async function payAndSettle(context: Context, statuses: readonly SettledStatus[]
   return payoutId
 }
 
-/** Enough for a payout and its fee, to the newest wallet that can pay, or to a new one. */
+/** Deposits enough for a payout and its fee to the newest wallet, or to a new one. */
 async function deposit(context: Context) {
   const { items } = await wallets.slice(context, { owner: 'merchant', currency: 'USDC', first: 1 })
   const walletId = items[0]?.id ?? (await openWallet(context))
@@ -128,7 +128,7 @@ async function openWallet(context: Context): Promise<string> {
   return result.id
 }
 
-async function newCustomer(context: Context): Promise<string> {
+async function triggerCustomer(context: Context): Promise<string> {
   const { result } = await createCustomer(context, {
     customerType: 'individual',
     firstName: 'Ada',
@@ -143,7 +143,7 @@ async function newCustomer(context: Context): Promise<string> {
   return result.id
 }
 
-async function newMethod(context: Context): Promise<string> {
+async function triggerPayoutMethod(context: Context): Promise<string> {
   const { result } = await createBankPayoutMethod(context, {
     type: 'BANK',
     accountName: 'Ada Obi',
@@ -157,7 +157,7 @@ async function testNewestEndpoint(context: Context): Promise<string> {
   const { items } = await webhookEndpoints.slice(context, { first: 100 })
   const enabled = items.find(({ status }) => status === 'enabled')
   if (enabled === undefined) {
-    const message = 'can not be webhook.test, because no webhook endpoint is enabled: webhook create makes one'
+    const message = 'cannot be webhook.test, because no webhook endpoint is enabled: create one by webhook create'
     throw invalidInput([{ field: 'eventType', code: 'INVALID_PARAMETER', message }])
   }
   return (await testWebhookEndpoint(context, { webhookId: enabled.id })).result.id

@@ -1,35 +1,32 @@
 import { timestamp } from '../core/ids-and-clock.ts'
+import { splitList } from '../modules/operators/actions/action-declaration.ts'
+import {
+  disableWebhookAction,
+  enableWebhookAction,
+  endpointRow,
+  replayEventsAction,
+  rotateWebhookSecretAction,
+  testWebhookAction,
+} from '../modules/operators/actions/webhook-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from '../modules/webhooks/endpoints/delete-webhook-endpoint.ts'
-import { disableWebhookEndpoint } from '../modules/webhooks/endpoints/disable-webhook-endpoint.ts'
-import { enableWebhookEndpoint } from '../modules/webhooks/endpoints/enable-webhook-endpoint.ts'
 import { getWebhookEndpoint } from '../modules/webhooks/endpoints/get-webhook-endpoint.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import { listWebhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
-import { replayWebhookEvents } from '../modules/webhooks/endpoints/replay-webhook-events.ts'
-import { rotateWebhookSecret } from '../modules/webhooks/endpoints/rotate-webhook-secret.ts'
-import { testWebhookEndpoint } from '../modules/webhooks/endpoints/test-webhook-endpoint.ts'
 import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webhook-endpoint.ts'
 import type { WebhookAttempt, WebhookDelivery } from '../modules/webhooks/endpoints/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../modules/webhooks/endpoints/webhook-endpoint.ts'
 import type { Context, IdempotentResult, Service } from '../operations/context.ts'
-import type { Command, OptionValues } from './command.ts'
-import {
-  parseWholeNumber,
-  requireMerchantContext,
-  splitList,
-  subjectFromCreated,
-  subjectFromFirstWord,
-  wordAt,
-} from './command.ts'
+import type { CommandTable, OptionValues } from './command.ts'
+import { actionCommands, requireMerchantContext, subjectFromCreated, subjectFromFirstWord, wordAt } from './command.ts'
+import type { TextColumns } from './format-text.ts'
 import { listCommand, sliceOptions } from './list-commands.ts'
-import type { TextColumns } from './table.ts'
 
 const words = ['webhook id']
 const detailOptions = {
-  types: ['list', 'event types, separated by commas; all where it is empty'],
+  types: ['list', 'event types, separated by commas; all if empty'],
   format: ['format', 'standard, thin or stablestack'],
   description: 'text',
 } as const
@@ -50,19 +47,18 @@ const deliveryColumns: TextColumns = {
   attempts: { priority: 5, isWrapped: true },
 }
 
-/** What operators do with the endpoints of webhooks. */
-export const webhookCommands: Readonly<Record<string, Command>> = {
+export const webhookCommands: CommandTable = {
   'webhook create': {
     changes: subjectFromCreated,
     summary: 'Register a webhook endpoint. Shows its secret, once.',
     words: ['url'],
-    options: { merchant: ['merchant id', 'required where there are several'], ...detailOptions },
+    options: { merchant: ['merchant id', 'required if there are several'], ...detailOptions },
     flags: { asymmetric: 'also sign with a key pair' },
     run: async (service, words, options) => {
       const context = await requireMerchantContext(service, options)
       const input = { url: wordAt(words, 0), ...parseDetails(options), asymmetric: options.asymmetric !== undefined }
       const { result } = await createWebhookEndpoint(context, input)
-      return { ...endpointRow(result), secret: result.secret }
+      return endpointRow(result)
     },
   },
   'webhook list': listCommand({
@@ -101,58 +97,13 @@ export const webhookCommands: Readonly<Record<string, Command>> = {
     run: (service, words) =>
       changeEndpoint(service, words, (context, webhookId) => deleteWebhookEndpoint(context, { webhookId })),
   },
-  'webhook rotate': {
-    changes: subjectFromFirstWord,
-    summary: 'Replace the secret of a webhook endpoint. Shows the new one, once. Both sign until the overlap is over.',
-    words,
-    options: { overlap: ['hours', 'how long the old one signs too, 24 unless given'] },
-    names: { overlapHours: '--overlap' },
-    run: (service, words, { overlap }) =>
-      withWebhookContext(service, words, async (context, webhookId) => {
-        const overlapHours = overlap === undefined ? undefined : parseWholeNumber('overlap', overlap)
-        const { result } = await rotateWebhookSecret(context, { webhookId, overlapHours })
-        return { ...endpointRow(result), secret: result.secret }
-      }),
-  },
-  'webhook test': {
-    changes: subjectFromFirstWord,
-    summary: 'Send a test event to a webhook endpoint. "webhook deliveries" shows the outcome.',
-    words,
-    run: (service, words) =>
-      changeEndpoint(service, words, (context, webhookId) => testWebhookEndpoint(context, { webhookId })),
-  },
-  'webhook enable': {
-    changes: subjectFromFirstWord,
-    summary: 'Enable a webhook endpoint. Resumes where it stopped, unless an option says otherwise.',
-    words,
-    options: { from: ['start', 'resume or now'], after: ['sequence', 'send all events after this one'] },
-    run: (service, words, { from, after }) =>
-      changeEndpoint(service, words, (context, webhookId) =>
-        enableWebhookEndpoint(context, { webhookId, from: from as 'now', after: parseSequence(after) }),
-      ),
-  },
-  'webhook disable': {
-    changes: subjectFromFirstWord,
-    summary: 'Disable a webhook endpoint. Sends nothing to it until it is enabled.',
-    words,
-    run: (service, words) =>
-      changeEndpoint(service, words, (context, webhookId) => disableWebhookEndpoint(context, { webhookId })),
-  },
-  'webhook replay': {
-    changes: subjectFromFirstWord,
-    summary: 'Send events to a webhook endpoint again. Requires one of --event, --after and --since.',
-    words,
-    options: {
-      event: ['event id', 'this event'],
-      after: ['sequence', 'all events after this one'],
-      since: ['time', 'all events since then'],
-    },
-    names: { eventId: '--event' },
-    run: (service, words, { event, after, since }) =>
-      changeEndpoint(service, words, (context, webhookId) =>
-        replayWebhookEvents(context, { webhookId, eventId: event, after: parseSequence(after), since }),
-      ),
-  },
+  ...actionCommands(
+    rotateWebhookSecretAction,
+    testWebhookAction,
+    enableWebhookAction,
+    disableWebhookAction,
+    replayEventsAction,
+  ),
   'webhook deliveries': {
     changes: 'nothing',
     summary: 'List deliveries to a webhook endpoint, newest first. Includes the latest attempts.',
@@ -193,15 +144,6 @@ function changeEndpoint(
 
 function parseDetails({ types, format, description }: OptionValues) {
   return { types: splitList(types)?.filter(Boolean), format: format as 'thin', description }
-}
-
-function parseSequence(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseWholeNumber('after', text)
-}
-
-/** An endpoint for people; its own number among the merchant's says nothing to them. */
-function endpointRow({ merchantId: _, sequence: __, probeAt: ___, cursor, types, ...endpoint }: WebhookEndpoint) {
-  return { ...endpoint, types: types.join(' '), sentUpTo: cursor }
 }
 
 function deliveryRow(delivery: WebhookDelivery) {

@@ -1,67 +1,81 @@
 import type { FieldNames } from '../core/api/error-message.ts'
 import { formatDomainError } from '../core/api/error-message.ts'
-import type { DomainError } from '../core/errors.ts'
+import { DomainError } from '../core/errors.ts'
+import type { ActionDeclaration, ActionField, ActionValues } from '../modules/operators/actions/action-declaration.ts'
+import { AlreadyDoneError, parseReason, recordAction } from '../modules/operators/record-action.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import { booleanAttribute } from './components.ts'
-import type { ConsoleAction, FormField, FormValues } from './console-page.ts'
+import type { ConsoleContext, ConsolePage, FormValues } from './console-page.ts'
+import type { LoginSession } from './login-session.ts'
+import { verifyCsrfToken } from './login-session.ts'
 
-/** What was typed into a form, and why it was refused. */
+/** A form whose action was rejected, with its values. */
 export type RejectedForm = {
   readonly action: string
   readonly target: string
   readonly values: FormValues
-  readonly refusal: DomainError
+  readonly error: DomainError
 }
 
-/** A form as it stands on a page: what it is sent to, with what, and what it begins with. */
 type ActionFormState = {
   readonly address: string
   readonly csrfToken: string
   readonly target: string
-  readonly preset: FormValues
   readonly rejected: RejectedForm | null
 }
 
-const reasonField: FormField = { name: 'reason', label: 'Reason' }
-const defaultReasonHint = 'Kept in the log of operators, with your name.'
+export function formNameOf({ name, formName = name }: ActionDeclaration): string {
+  return formName
+}
 
-/** The form of an action, behind its name; one that was refused is open, says why, and has what was typed. */
-export function actionForm(
-  action: ConsoleAction,
-  { address, csrfToken: sealed, target, preset, rejected: refused }: ActionFormState,
-): Html {
-  const formId = `${action.name} ${target}`.trim().replace(/[^\w-]+/g, '-')
-  const faults = refused ? describeRejection(refused.refusal, action) : { message: '', wrong: [] }
-  const fields = [...(action.fields ?? []), { ...reasonField, hint: action.reasonHint ?? defaultReasonHint }]
-  return html`<details class="action" id="${formId}"${booleanAttribute(refused !== null, 'open')}>
-<summary>${action.title}</summary>
+/** Renders the form of an action, collapsed behind its title. After a rejection it is open and has the error and the values. */
+export function actionForm(action: ActionDeclaration, { address, csrfToken, target, rejected }: ActionFormState): Html {
+  const { title, summary, formText = summary } = action
+  const formId = `${formNameOf(action)} ${target}`.trim().replace(/[^\w-]+/g, '-')
+  const { message, invalidFields } = rejected ? describeRejection(rejected.error, action) : noRejection
+  return html`<details class="action" id="${formId}"${booleanAttribute(rejected !== null, 'open')}>
+<summary>${title}</summary>
 <form method="post" action="${address}#${formId}">
-<p>${action.text}</p>
-${refused ? html`<p class="wrong" role="alert" id="${formId}-wrong"><strong>Not done.</strong> ${faults.message}</p>\n` : ''}\
-<input type="hidden" name="_action" value="${action.name}"><input type="hidden" name="_target" value="${target}"><input type="hidden" name="_form" value="${sealed}">
-${fields.map((field) =>
+<p>${formText}</p>
+${rejected ? html`<p class="wrong" role="alert" id="${formId}-wrong"><strong>Not done.</strong> ${message}</p>\n` : ''}\
+<input type="hidden" name="_action" value="${formNameOf(action)}"><input type="hidden" name="_target" value="${target}"><input type="hidden" name="_form" value="${csrfToken}">
+${formFieldsOf(action).map((field) =>
   formControl(field, {
     id: `${formId}-${field.name}`,
-    value: refused?.values[field.name] ?? preset[field.name] ?? '',
-    isInvalid: faults.wrong.includes(field.name),
+    value: rejected?.values[field.name] ?? '',
+    isInvalid: invalidFields.includes(field.name),
     errorId: `${formId}-wrong`,
   }),
-)}<button>${action.title}</button>
+)}<button>${title}</button>
 </form>
 </details>
 `
 }
 
-/** What a refusal says, by the labels that people see, and which fields it is about. */
-function describeRejection(refusal: DomainError, { names = {}, fields = [] }: ConsoleAction) {
-  const formFieldOf = (field: string) => names[field] ?? field
-  const labels: FieldNames = Object.fromEntries([...fields, reasonField].map(({ name, label }) => [name, label]))
-  const said = refusal.details.fields ?? []
-  const shown: FieldNames = Object.fromEntries(
-    said.map(({ field }) => [field, labels[formFieldOf(field)] ?? formFieldOf(field)]),
-  )
-  return { message: formatDomainError(refusal, shown).message, wrong: said.map(({ field }) => formFieldOf(field)) }
+type FormField = ActionField & { readonly label: string }
+
+function formFieldsOf({ fields, reasonHint }: ActionDeclaration): readonly FormField[] {
+  const hint = reasonHint ?? 'Kept in the operator log, with your name.'
+  const reasonField: FormField = { name: 'reason', typed: '<reason>', label: 'Reason', hint }
+  return [...fields.filter(isFormField), reasonField]
+}
+
+function isFormField(field: ActionField): field is FormField {
+  return field.label !== undefined
+}
+
+const noRejection = { message: '', invalidFields: [] as readonly string[] }
+
+/** Formats an error with the labels of the form, and lists the invalid fields. */
+function describeRejection(error: DomainError, action: ActionDeclaration): typeof noRejection {
+  const { errorFields = {} } = action
+  const formFieldOf = (field: string) => errorFields[field] ?? field
+  const labels: FieldNames = Object.fromEntries(formFieldsOf(action).map(({ name, label }) => [name, label]))
+  const errors = error.details.fields ?? []
+  const names = errors.map(({ field }) => [field, labels[formFieldOf(field)] ?? formFieldOf(field)] as const)
+  const { message } = formatDomainError(error, Object.fromEntries(names))
+  return { message, invalidFields: errors.map(({ field }) => formFieldOf(field)) }
 }
 
 type ControlState = {
@@ -72,31 +86,102 @@ type ControlState = {
 }
 
 function formControl(field: FormField, state: ControlState): Html {
-  const { name, label, hint, options, kind, isOptional } = field
+  const { name, label, hint, options, isMultiple } = field
   const { id, value } = state
-  const said = hint ? html`<small id="${id}-hint">${hint}</small>` : html``
-  const optional = isOptional ? html` <small>(may be left out)</small>` : html``
-  const about = ariaAttributes(field, state)
-  if (kind === 'flag') {
-    return html`<label class="flag"><input type="checkbox" name="${name}" value="yes"${booleanAttribute(value === 'yes', 'checked')}${about}> ${label} ${said}</label>\n`
+  const hintText = hint ? html`<small id="${id}-hint">${hint}</small>` : html``
+  const optionalMark = isOptional(field) ? html` <small>(may be left out)</small>` : html``
+  const attributes = ariaAttributes(field, state)
+  if (isFlag(field)) {
+    return html`<label class="flag"><input type="checkbox" name="${name}" value="yes"${booleanAttribute(value === 'yes', 'checked')}${attributes}> ${label} ${hintText}</label>\n`
   }
-  if (kind === 'many') {
-    const chosen = value.split(',')
-    return html`<fieldset${about}><legend>${label}${optional}</legend>${said}${(options ?? []).map(
+  if (isMultiple) {
+    const selected = value.split(',')
+    return html`<fieldset${attributes}><legend>${label}${optionalMark}</legend>${hintText}${(options ?? []).map(
       ([each, text]) =>
-        html`<label><input type="checkbox" name="${name}" value="${each}"${booleanAttribute(chosen.includes(each), 'checked')}> ${text}</label>\n`,
+        html`<label><input type="checkbox" name="${name}" value="${each}"${booleanAttribute(selected.includes(each), 'checked')}> ${text}</label>\n`,
     )}</fieldset>\n`
   }
   if (options) {
-    return html`<div class="field"><label for="${id}">${label}${optional}</label><select id="${id}" name="${name}"${about}>${isOptional ? html`<option value=""></option>` : ''}${options.map(
+    return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><select id="${id}" name="${name}"${attributes}>${isOptional(field) ? html`<option value=""></option>` : ''}${options.map(
       ([each, text]) => html`<option value="${each}"${booleanAttribute(value === each)}>${text}</option>`,
-    )}</select>${said}</div>\n`
+    )}</select>${hintText}</div>\n`
   }
-  return html`<div class="field"><label for="${id}">${label}${optional}</label><input id="${id}" name="${name}" value="${value}" autocomplete="off"${about}>${said}</div>\n`
+  return html`<div class="field"><label for="${id}">${label}${optionalMark}</label><input id="${id}" name="${name}" value="${value}" autocomplete="off"${attributes}>${hintText}</div>\n`
 }
 
-/** What tells those who don't see it which words belong to a control, and that it is wrong. */
-function ariaAttributes({ hint }: FormField, { id, isInvalid: isWrong, errorId: wrongId }: ControlState): Html {
-  const ids = [...(hint ? [`${id}-hint`] : []), ...(isWrong ? [wrongId] : [])].join(' ')
-  return html`${ids && html` aria-describedby="${ids}"`}${isWrong ? html` aria-invalid="true" autofocus` : ''}`
+function isFlag({ typed }: ActionField): boolean {
+  return /^--[\w-]+$/.test(typed)
+}
+
+function isOptional({ typed, isRequiredInForm }: ActionField): boolean {
+  return typed.startsWith('--') && !isRequiredInForm
+}
+
+/** Links a control to its hint and its error, for screen readers. */
+function ariaAttributes({ hint }: FormField, { id, isInvalid, errorId }: ControlState): Html {
+  const ids = [...(hint ? [`${id}-hint`] : []), ...(isInvalid ? [errorId] : [])].join(' ')
+  return html`${ids && html` aria-describedby="${ids}"`}${isInvalid ? html` aria-invalid="true" autofocus` : ''}`
+}
+
+type SubmittedForm = { readonly path: string; readonly params: FormValues; readonly values: FormValues }
+
+export type RevealedSecret = { readonly name: string; readonly secret: string; readonly advice: string }
+
+/** `done` also for a form that was sent before; `forged` for one without a valid CSRF token. */
+export type ActionOutcome =
+  | { readonly done: { readonly formId: string; readonly secret: RevealedSecret | null } }
+  | { readonly rejected: RejectedForm }
+  | 'forged'
+
+/** Runs the action of a submitted form, once however often the form is sent. Other errors than domain errors propagate. */
+export async function runSubmittedAction(
+  console: ConsoleContext,
+  session: LoginSession,
+  { actions = [] }: ConsolePage,
+  { path, params, values }: SubmittedForm,
+): Promise<ActionOutcome> {
+  const { _action: name = '', _target: target = '', _form: csrfToken = '' } = values
+  const action = actions.find((each) => formNameOf(each) === name)
+  const formId = verifyCsrfToken(session, csrfToken, { path, action: name, target })
+  if (!action || formId === null) return 'forged'
+  try {
+    return { done: { formId, secret: await performAction(console, action, { formId, params, target, values }) } }
+  } catch (error) {
+    if (error instanceof AlreadyDoneError) return { done: { formId, secret: null } }
+    if (error instanceof DomainError) return { rejected: { action: name, target, values, error } }
+    throw error
+  }
+}
+
+type VerifiedForm = Omit<SubmittedForm, 'path'> & { readonly formId: string; readonly target: string }
+
+async function performAction(
+  { service, operator }: ConsoleContext,
+  action: ActionDeclaration,
+  { formId, params, target, values: sent }: VerifiedForm,
+): Promise<RevealedSecret | null> {
+  const reason = parseReason(sent.reason ?? '')
+  const fields = action.fields.filter(isFormField).map((field) => ({ field, text: sent[field.name] ?? '' }))
+  const typed = fields.filter(({ field, text }) => text.trim() !== '' || !isOptional(field))
+  const values: ActionValues = {
+    ...Object.fromEntries(typed.map(({ field, text }) => [field.name, text.trim()])),
+    ...params,
+    ...valuesOfTarget(action, target),
+    reason,
+  }
+  const subject = action.subject.map((name) => values[name] ?? '').join(' ')
+  const details = {
+    ...Object.fromEntries(fields.filter(({ text }) => text !== '').map(({ field, text }) => [field.name, text])),
+    ...(target !== '' && target !== subject && { target }),
+  }
+  const row = { formId, ...operator, action: action.name, subject, reason, details }
+  const result = await recordAction(service, row, (recording) => action.run(recording, values))
+  if (action.secret === undefined) return null
+  const { name, field, advice } = action.secret
+  return { name, secret: String(result[field]), advice }
+}
+
+function valuesOfTarget({ rowFields = [] }: ActionDeclaration, target: string): ActionValues {
+  const texts = rowFields.length === 1 ? [target] : target.split(' ')
+  return Object.fromEntries(rowFields.map((name, place) => [name, texts[place] ?? '']))
 }

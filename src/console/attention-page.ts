@@ -1,6 +1,5 @@
-import { enumDescription } from '../core/api/enum-descriptions.ts'
-import { resolutions } from '../modules/deposits/chain-deposit.ts'
-import { listDepositAttention, resolveDeposit } from '../modules/deposits/resolve-deposit.ts'
+import { listDepositAttention } from '../modules/deposits/resolve-deposit.ts'
+import { resolveDepositAction } from '../modules/operators/actions/deposit-actions.ts'
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
@@ -15,75 +14,57 @@ import {
   timeElement,
   valueOrEmpty,
 } from './components.ts'
-import type { ConsoleAction, ConsolePage, PageRequest } from './console-page.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
 
 const maxDeposits = 100
 
-const resolveAction: ConsoleAction = {
-  name: 'deposit resolve',
-  title: 'Decide',
-  text: 'Says what becomes of the money; the reason stays with the deposit.',
-  fields: [
-    {
-      name: 'action',
-      label: 'Decision',
-      options: resolutions.map((each) => [each, `${each}: ${enumDescription(resolutions, each)}`]),
-    },
-  ],
-  subject: ({ target }) => target,
-  run: async (service, { target, values: given, reason }) => {
-    await resolveDeposit(service, { reference: target, action: given.action as 'credit', reason })
-    return undefined
-  },
-}
-
-/** What a person must look at, of all merchants, the oldest first. */
 export const attentionPage: ConsolePage = {
   path: '/attention',
-  actions: [resolveAction],
-  render: async (asked) => {
-    const { service, query } = asked
+  actions: [resolveDepositAction],
+  render: async (request) => {
+    const { service, query } = request
     const { items, after } = await listAllAttention(service, { limit: 20, after: query.after })
     return {
       title: 'Attention',
-      body: html`<p class="faint">A bank contradicts itself, or nothing can be known: what becomes of the money is for a person to say.</p>
+      body: html`<p class="faint">A bank or a chain contradicts the books, or its answer is unknown. An operator must decide what happens to the money.</p>
 <h2>Payouts</h2>
-${attentionPayoutsTable(asked, items)}${pager(asked, { older: after === null ? null : { after } })}
+${attentionPayoutsTable(request, items)}${pager(request, { older: after === null ? null : { after } })}
 <h2>Deposits</h2>
-${await attentionDepositsTable(asked)}`,
+${await attentionDepositsTable(request)}`,
     }
   },
 }
 
 type AttentionItems = Awaited<ReturnType<typeof listAllAttention>>['items']
 
-export function attentionPayoutsTable({ urlFor: to }: PageRequest, items: AttentionItems): Html {
+export function attentionPayoutsTable({ urlFor }: PageRequest, items: AttentionItems): Html {
   const rows = items.map(({ payoutId, merchantId, since, payoutStatus, rail, cause, reference, actions }) => [
-    shortIdLink(to(`/payouts/${payoutId}`), payoutId),
+    shortIdLink(urlFor(`/payouts/${payoutId}`), payoutId),
     timeElement(since),
     statusBadge(payoutStatus),
     html`<strong>${rail}</strong>`,
     valueOrEmpty(cause),
     valueOrEmpty(reference),
     html`${actions.map((action) => action.toLowerCase()).join(', ')}`,
-    shortIdLink(to(`/merchants/${merchantId}`), merchantId),
+    shortIdLink(urlFor(`/merchants/${merchantId}`), merchantId),
   ])
-  const columns = ['Payout', 'Since', 'Status', 'Rail', 'Why', 'Bank’s reference', 'Can be done', 'Merchant']
-  return table('Payouts that need a person', columns, rows, 'No payout needs a person.')
+  const columns = ['Payout', 'Since', 'Status', 'Rail', 'Cause', 'Bank’s reference', 'Possible decisions', 'Merchant']
+  return table('Payouts that need attention', columns, rows, 'No payout needs attention.')
 }
 
-async function attentionDepositsTable({ service, actionForm: form, urlFor: to }: PageRequest): Promise<Html> {
-  const found = await listDepositAttention(service, { limit: maxDeposits })
-  const rows = found.map((deposit) => [
+async function attentionDepositsTable({ service, actionForm, urlFor }: PageRequest): Promise<Html> {
+  const deposits = await listDepositAttention(service, { limit: maxDeposits })
+  const rows = deposits.map((deposit) => [
     idElement(deposit.reference),
     timeElement(deposit.detectedAt),
     assetAmount(deposit.amount, deposit.assetCode),
     html`${deposit.network}`,
     valueOrEmpty(deposit.cause),
-    shortIdLink(to(`/wallets/${deposit.walletId}`), deposit.walletId),
-    form(resolveAction, deposit.reference),
+    shortIdLink(urlFor(`/wallets/${deposit.walletId}`), deposit.walletId),
+    actionForm(resolveDepositAction, deposit.reference),
   ])
-  const columns = ['Deposit', 'Seen', numberColumn('Amount'), 'Network', 'Why', 'Wallet', 'What can be done']
-  const more = found.length === maxDeposits ? html`<p class="faint">These are the oldest ${maxDeposits}.</p>` : html``
-  return html`${table('Deposits that need a person', columns, rows, 'No deposit needs a person.')}${more}`
+  const columns = ['Deposit', 'Seen', numberColumn('Amount'), 'Network', 'Cause', 'Wallet', 'Actions']
+  const more =
+    deposits.length === maxDeposits ? html`<p class="faint">These are the oldest ${maxDeposits}.</p>` : html``
+  return html`${table('Deposits that need attention', columns, rows, 'No deposit needs attention.')}${more}`
 }

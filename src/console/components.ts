@@ -3,7 +3,7 @@ import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import type { FormValues, PageRequest } from './console-page.ts'
 
-/** How a status looks beside its word: never by colour alone. */
+/** The colour and mark of each status. The mark is for people who cannot see the colour. */
 const statusStyles: Readonly<Record<string, readonly [kind: string, mark: string]>> = {
   COMPLETED: ['good', '✓'],
   delivered: ['good', '✓'],
@@ -31,10 +31,10 @@ export function statusBadge(word: string): Html {
   return html`<span class="status ${kind}"><span aria-hidden="true">${mark}</span> ${word.replace(/_/g, ' ')}</span>`
 }
 
-/** A moment in UTC, to the second. */
-export function timeElement(at: string | null): Html {
-  if (at === null) return emptyValue
-  return html`<time datetime="${at}">${at.slice(0, 19).replace('T', ' ')}</time>`
+/** Formats a time in UTC, to the second. */
+export function timeElement(time: string | null): Html {
+  if (time === null) return emptyValue
+  return html`<time datetime="${time}">${time.slice(0, 19).replace('T', ' ')}</time>`
 }
 
 export const emptyValue = html`<span class="faint">–</span>`
@@ -43,34 +43,32 @@ export function valueOrEmpty(text: string | number | null | undefined): Html {
   return text === null || text === undefined || text === '' ? emptyValue : html`${text}`
 }
 
-/** An id in full, to be copied. */
 export function idElement(text: string | null): Html {
   return text === null ? emptyValue : html`<code>${text}</code>`
 }
 
-/** A link by an id's end, which tells it from its neighbours; the whole of it is where it leads to. */
+/** Links an id by its end, because ids of the same time begin alike. */
 export function shortIdLink(href: string, uuid: string): Html {
   return html`<a href="${href}" title="${uuid}"><code>…${uuid.slice(-12)}</code></a>`
 }
 
-/** An amount with as many places as it needs, two at least. */
+/** Formats an amount with at least two decimal places. */
 export function assetAmount(amount: bigint | null, unit = ''): Html {
   if (amount === null) return emptyValue
   return html`<span class="money">${formatAmount(amount).replace(/0{1,6}$/, '')}${unit && ` ${unit}`}</span>`
 }
 
-/** An amount of a currency, which is a decimal string of eight places, in the same way. */
+/** Formats a decimal string of eight places in the same way. */
 export function fiatAmount(amount: string, unit: string): Html {
   return html`<span class="money">${amount.replace(/0{1,6}$/, '')} ${unit}</span>`
 }
 
-/** A column of a table: its name, and whether numbers stand in it. */
 type ConsoleColumn = string | { readonly name: string; readonly isNumber: true }
 
 /**
- * A table that is a list of cards where there is little room; the roles say that it is a table all the same.
+ * Renders a table, which narrow screens show as a list of cards; the roles keep it a table for screen readers.
  *
- * @param empty what is said where it has no rows
+ * @param empty replaces a table without rows
  */
 export function table(
   caption: string,
@@ -103,14 +101,13 @@ export function numberColumn(name: string): ConsoleColumn {
   return { name, isNumber: true }
 }
 
-/** What is known of one thing. */
-export function descriptionList(all: readonly (readonly [name: string, value: Html])[]): Html {
+export function descriptionList(items: readonly (readonly [name: string, value: Html])[]): Html {
   return html`<dl class="facts">
-${all.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
+${items.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
 `
 }
 
-/** A control that narrows a list: a text, or one of some values. */
+/** A filter of a list: a text, or a choice of `options`. */
 type ListFilter = {
   readonly name: string
   readonly label: string
@@ -118,14 +115,13 @@ type ListFilter = {
   readonly hint?: string
 }
 
-/** What narrows the list of a page. */
 export function filterForm(
-  { query, urlFor: to, path }: PageRequest,
-  all: readonly ListFilter[],
+  { query, urlFor, path }: PageRequest,
+  filters: readonly ListFilter[],
   button = 'Show',
 ): Html {
-  return html`<form method="get" action="${to(path)}" class="filters">
-${all.map(({ name, label, options, hint = '' }) =>
+  return html`<form method="get" action="${urlFor(path)}" class="filters">
+${filters.map(({ name, label, options, hint = '' }) =>
   options
     ? html`<label>${label} <select name="${name}"><option value="">Any</option>${options.map(
         ([value, text]) => html`<option value="${value}"${booleanAttribute(query[name] === value)}>${text}</option>`,
@@ -136,25 +132,25 @@ ${all.map(({ name, label, options, hint = '' }) =>
 `
 }
 
-export function booleanAttribute(isSelected: boolean, word = 'selected'): Html {
-  return isSelected ? html` ${word}` : html``
+export function booleanAttribute(isPresent: boolean, name = 'selected'): Html {
+  return isPresent ? html` ${name}` : html``
 }
 
-/** The ways to the parts of a list before and after this one; `null` where there is none. */
+/** Links the adjacent parts of a list; each has the query of its part, or `null` if there is none. */
 export function pager(
-  { urlFor: to, path, query }: PageRequest,
+  { urlFor, path, query }: PageRequest,
   { newer = null, older }: { newer?: FormValues | null; older: FormValues | null },
 ): Html {
   if (newer === null && older === null) return html``
-  const { after: _, before: __, done: ___, ...kept } = query
-  const pageLink = (place: FormValues, text: string) => html`<a href="${to(path, { ...kept, ...place })}">${text}</a>`
+  const { after: _, before: __, done: ___, ...filters } = query
+  const pageLink = (cursor: FormValues, text: string) =>
+    html`<a href="${urlFor(path, { ...filters, ...cursor })}">${text}</a>`
   return html`<nav class="pager" aria-label="Parts of the list">${newer ? pageLink(newer, '← Before') : ''}${older ? pageLink(older, 'More →') : ''}</nav>
 `
 }
 
-/** The parts around a slice of a list. */
 export function slicePager<Item>(
-  asked: PageRequest,
+  request: PageRequest,
   slice: {
     readonly items: readonly Item[]
     readonly hasNextPage: boolean
@@ -163,13 +159,13 @@ export function slicePager<Item>(
   },
 ): Html {
   const [first, last] = [slice.items[0], slice.items.at(-1)]
-  return pager(asked, {
+  return pager(request, {
     newer: slice.hasPreviousPage && first !== undefined ? { before: slice.cursorOf(first) } : null,
     older: slice.hasNextPage && last !== undefined ? { after: slice.cursorOf(last) } : null,
   })
 }
 
-/** The slice that a page's address asks for. */
+/** Reads the cursor of a slice from the query. */
 export function sliceArgs({ query: { after, before } }: PageRequest) {
   return before ? { last: 20, before } : { first: 20, after }
 }

@@ -6,23 +6,53 @@ import { bodyLimitBytes, validateHead } from '../server/http/http-errors.ts'
 import { setSecurityHeaders } from '../server/http/security-headers.ts'
 import { favicon } from '../server/pages/page-layout.ts'
 import { formPolicy } from '../server/pages/page-response.ts'
-import type { ConsoleContext } from './console-page.ts'
-import { consolePages } from './console-pages.ts'
+import { attentionPage } from './attention-page.ts'
+import { booksPage } from './books-page.ts'
+import type { ConsoleContext, ConsolePage } from './console-page.ts'
 import { consoleStyle } from './console-style.ts'
 import { renderBarePage } from './layout.ts'
+import { logPage } from './log-page.ts'
 import type { LoginSession } from './login-session.ts'
+import { merchantPage } from './merchant-page.ts'
+import { merchantsPage } from './merchants-page.ts'
+import { overviewPage } from './overview-page.ts'
 import { addEndSessionRoute, handlePageGet, handlePagePost } from './page-handlers.ts'
+import { payoutPage } from './payout-page.ts'
+import { payoutsPage } from './payouts-page.ts'
+import { allFeesPage, allRatesPage, pricesPage } from './prices-page.ts'
+import { railsPage } from './rails-page.ts'
+import { walletPage } from './wallet-page.ts'
+import { webhookPage } from './webhook-page.ts'
+import { webhooksPage } from './webhooks-page.ts'
+
+const consolePages: readonly ConsolePage[] = [
+  overviewPage,
+  payoutsPage,
+  payoutPage,
+  attentionPage,
+  merchantsPage,
+  merchantPage,
+  walletPage,
+  webhooksPage,
+  webhookPage,
+  railsPage,
+  pricesPage,
+  allRatesPage,
+  allFeesPage,
+  booksPage,
+  logPage,
+]
 
 const cookieName = 'payout_gateway_console'
 
-/** The console, ready to listen on loopback; who comes in is decided by `entrance`. */
+/** Creates the console, which must listen on 127.0.0.1 and which only the browser of `session` can use. */
 export function createConsole(
-  desk: ConsoleContext,
-  { entrance, onFault }: { entrance: LoginSession; onFault: (error: unknown) => void },
+  console: ConsoleContext,
+  { session, onError }: { session: LoginSession; onError: (error: unknown) => void },
 ): FastifyInstance {
   const app = fastify({
     logger: false,
-    // Who only looks whether something is there does not use up the link.
+    // A HEAD request, for example of a link preview, must not use up the link.
     exposeHeadRoutes: false,
     bodyLimit: bodyLimitBytes,
     requestTimeout: 30_000,
@@ -35,72 +65,67 @@ export function createConsole(
   )
   app.addHook('onRequest', async (request, reply) => {
     setSecurityHeaders(reply)
-    // Without a referrer browsers say of a form that its origin is null, as those of strangers may be.
+    // With `no-referrer` browsers would send `Origin: null` with forms.
     reply.headers({ 'referrer-policy': 'same-origin', 'content-security-policy': formPolicy(consoleStyle) })
     reply.type('text/html; charset=utf-8')
-    // Of two Host headers Node gives the first.
+    // Node ignores all Host headers but the first.
     const malformed = validateHead(request)
     if (malformed)
-      return reply.code(httpStatusByCode[malformed.code]).send(renderBarePage('Not understood', malformed.message))
-    const why = crossOriginError(request)
-    if (why) return reply.code(403).send(renderBarePage('Not from here', why))
+      return reply.code(httpStatusByCode[malformed.code]).send(renderBarePage('Bad request', malformed.message))
+    const crossOrigin = crossOriginError(request)
+    if (crossOrigin) return reply.code(403).send(renderBarePage('Forbidden', crossOrigin))
   })
   app.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
     const { statusCode = 500 } = error
     if (statusCode < 500)
-      return reply.code(statusCode).send(renderBarePage('Not understood', 'The request is not one of the console’s.'))
-    onFault(error)
-    return reply
-      .code(500)
-      .send(renderBarePage('Something went wrong', 'The terminal in which the console runs says what.'))
+      return reply.code(statusCode).send(renderBarePage('Bad request', 'The console does not understand this request.'))
+    onError(error)
+    return reply.code(500).send(renderBarePage('Something went wrong', 'The terminal of the console shows the error.'))
   })
   app.get('/favicon.svg', async (_, reply) => reply.type('image/svg+xml').send(favicon))
-  app.get('/', async (request, reply) => openSession(entrance, request, reply))
-  app.setNotFoundHandler(async (_, reply) => sendSessionClosed(entrance, reply))
-  app.register(async (scope) => addPages(scope, desk, entrance), { prefix: entrance.basePath })
+  app.get('/', async (request, reply) => openSession(session, request, reply))
+  app.setNotFoundHandler(async (_, reply) => sendSessionClosed(session, reply))
+  app.register(async (scope) => addPages(scope, console, session), { prefix: session.basePath })
   return app
 }
 
-function addPages(scope: FastifyInstance, desk: ConsoleContext, entrance: LoginSession): void {
+function addPages(scope: FastifyInstance, console: ConsoleContext, session: LoginSession): void {
   scope.addHook('onRequest', async (request, reply) => {
-    if (!entrance.isValidCookie(sessionCookie(request))) return sendSessionClosed(entrance, reply)
+    if (!session.isValidCookie(sessionCookie(request))) return sendSessionClosed(session, reply)
   })
   for (const page of consolePages) {
-    scope.get(page.path, async (request, reply) =>
-      handlePageGet({ console: desk, session: entrance, page }, request, reply),
-    )
-    scope.post(page.path, async (request, reply) =>
-      handlePagePost({ console: desk, session: entrance, page }, request, reply),
-    )
+    const route = { console, session, page }
+    scope.get(page.path, async (request, reply) => handlePageGet(route, request, reply))
+    scope.post(page.path, async (request, reply) => handlePagePost(route, request, reply))
   }
-  addEndSessionRoute(scope, entrance)
+  addEndSessionRoute(scope, session)
   scope.setNotFoundHandler(async (_, reply) =>
-    reply.code(404).send(renderBarePage('There is nothing here', 'The console has no such page.')),
+    reply.code(404).send(renderBarePage('Not found', 'The console has no such page.')),
   )
 }
 
-/** Opens the session for whoever has the link, the first time. */
-function openSession(entrance: LoginSession, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+/** Exchanges the token of the link for the session cookie. */
+function openSession(session: LoginSession, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { token } = request.query as { token?: unknown }
-  const session = typeof token === 'string' ? entrance.redeemLinkToken(token) : null
-  if (session === null) return sendSessionClosed(entrance, reply)
-  // Cookies know no ports: whatever else listens on this machine is not below this path.
-  reply.header('set-cookie', `${cookieName}=${session}; Path=${entrance.basePath}; HttpOnly; SameSite=Strict`)
-  return reply.redirect(`${entrance.basePath}/`, 303)
+  const cookie = typeof token === 'string' ? session.redeemLinkToken(token) : null
+  if (cookie === null) return sendSessionClosed(session, reply)
+  // Cookies ignore ports. Other programs on this machine do not get it, because they do not serve this random path.
+  reply.header('set-cookie', `${cookieName}=${cookie}; Path=${session.basePath}; HttpOnly; SameSite=Strict`)
+  return reply.redirect(`${session.basePath}/`, 303)
 }
 
-function sendSessionClosed(entrance: LoginSession, reply: FastifyReply): FastifyReply {
-  const why = entrance.endReason() ?? 'The link was used already, or is another one.'
-  return reply.code(403).send(renderBarePage('Closed', `${why} The command “console” makes a new link.`))
+function sendSessionClosed(session: LoginSession, reply: FastifyReply): FastifyReply {
+  const reason = session.endReason() ?? 'The link was used already, or is of another console.'
+  return reply.code(403).send(renderBarePage('Closed', `${reason} The command “console” prints a new link.`))
 }
 
 /**
- * What is wrong with where a request comes from; `null` where nothing is. A name that leads here by somebody's DNS is refused as
- * a page of another origin is, also of another port of this machine.
+ * Returns why a request is not from the console's own pages, or `null`. The check of Host prevents DNS rebinding, those of
+ * Sec-Fetch-Site and Origin prevent requests from other sites and from other ports of this machine (CSRF).
  */
 function crossOriginError({ headers, method, server }: FastifyRequest): string | null {
   const own = `127.0.0.1:${(server.server.address() as AddressInfo | null)?.port}`
-  if (headers.host !== own) return 'The console answers under its own address only.'
+  if (headers.host !== own) return 'The console answers only under its own address.'
   const site = headers['sec-fetch-site']
   if (site !== undefined && site !== 'none' && site !== 'same-origin')
     return 'The request comes from another page. Paste the link into the address bar.'
@@ -110,11 +135,11 @@ function crossOriginError({ headers, method, server }: FastifyRequest): string |
 }
 
 function sessionCookie({ headers: { cookie = '' } }: FastifyRequest): string {
-  const found = cookie.split(/; */).find((each) => each.startsWith(`${cookieName}=`))
-  return found?.slice(cookieName.length + 1) ?? ''
+  const pair = cookie.split(/; */).find((each) => each.startsWith(`${cookieName}=`))
+  return pair?.slice(cookieName.length + 1) ?? ''
 }
 
-/** The fields of a form; several values of one name are separated by commas. */
+/** Parses a form; several values of one field are joined by commas. */
 function parseFormBody(body: string): Readonly<Record<string, string>> {
   const fields = new URLSearchParams(body)
   return Object.fromEntries([...new Set(fields.keys())].map((name) => [name, fields.getAll(name).join(',')]))

@@ -1,6 +1,5 @@
 import { pageStyle } from '../server/pages/page-layout.ts'
 
-/** The looks of the console: dense, and calm until something needs a person. */
 export const consoleStyle = `${pageStyle}
 :root {
   --good: light-dark(#17693f, #6fd39d);

@@ -17,45 +17,45 @@ const navigationLinks = [
   ['/log', 'Operator log'],
 ] as const
 
-/** Around every page: where one is and where else one may go. `notice` is what was done, or went wrong. */
 type PageFrame = {
   readonly mode: Mode
   readonly path: string
   readonly urlFor: (path: string) => string
   readonly operator: string
+  /** Confirms the latest action, or shows its secret. */
   readonly notice: Html
   readonly endSessionForm: Html
 }
 
 const modeLabels: Record<Mode, string> = { sandbox: 'sandbox', live: 'live: real money' }
 
-/** A page of the console with all that is around it. */
+/** Renders a page with header, navigation, notice and footer. */
 export function renderConsolePage(
   { title, body }: PageContent,
-  { mode, path, urlFor: to, operator, notice, endSessionForm: ending }: PageFrame,
+  { mode, path, urlFor, operator, notice, endSessionForm }: PageFrame,
 ): string {
   return renderPage(
     title,
     html`<a class="skip" href="#main">To the content</a>
 <header>
-<a class="name" href="${to('/')}">payout-gateway console</a>
+<a class="name" href="${urlFor('/')}">payout-gateway console</a>
 <span class="mode ${mode}">${modeLabels[mode]}</span>
 <nav aria-label="Pages"><ul>
-${navigationLinks.map(([place, name]) => html`<li><a href="${to(place)}"${currentPageAttribute(place, path)}>${name}</a></li>\n`)}</ul></nav>
+${navigationLinks.map(([target, name]) => html`<li><a href="${urlFor(target)}"${currentPageAttribute(target, path)}>${name}</a></li>\n`)}</ul></nav>
 </header>
 <main id="main" tabindex="-1">
 ${notice}<h1>${title}</h1>
 ${body}</main>
-<footer><span>All times in UTC. What you do here is kept under the name ${operator}.</span>${ending}</footer>`,
+<footer><span>All times in UTC. Your actions are logged under the name ${operator}.</span>${endSessionForm}</footer>`,
   )
 }
 
-function currentPageAttribute(place: string, path: string): Html {
-  const isHere = place === path || (place !== '/' && path.startsWith(`${place}/`))
-  return isHere ? html` aria-current="page"` : html``
+function currentPageAttribute(target: string, path: string): Html {
+  const isCurrent = target === path || (target !== '/' && path.startsWith(`${target}/`))
+  return isCurrent ? html` aria-current="page"` : html``
 }
 
-/** What whoever is not let in is shown: nothing of the console. */
+/** Renders a page without navigation, for requests outside the session. */
 export function renderBarePage(title: string, text: string): string {
   return renderPage(title, html`<main id="main"><h1>${title}</h1><p>${text}</p></main>`)
 }

@@ -6,25 +6,23 @@ import { html } from '../server/pages/html.ts'
 import { filterForm, idElement, pager, table, timeElement, valueOrEmpty } from './components.ts'
 import type { ConsolePage } from './console-page.ts'
 
-/** What operators did, the latest first. */
 export const logPage: ConsolePage = {
   path: '/log',
-  render: async (asked) => {
-    const { service, query } = asked
+  render: async (request) => {
+    const { service, query } = request
     const { items, next } = await listOperatorActions(service, { subject: query.subject, before: query.before })
     return {
       title: 'Operator log',
-      body: html`<p class="faint">What was done in consoles and by commands, with the reason that was given. Nothing of it can be changed.</p>
-${filterForm(asked, [{ name: 'subject', label: 'Done to', hint: 'an id, or the name of a rail' }])}
-${actionsTable(items, 'Nothing was done.')}${pager(asked, { older: next === null ? null : { before: next } })}`,
+      body: html`<p class="faint">Actions of operators in consoles and by commands, with their reasons. No row can be changed or deleted.</p>
+${filterForm(request, [{ name: 'subject', label: 'Subject', hint: 'an id, or the name of a rail' }])}
+${actionsTable(items, 'There are no actions.')}${pager(request, { older: next === null ? null : { before: next } })}`,
     }
   },
 }
 
-/** What operators did to one thing lately. */
 export async function operatorActionsOn(service: Service, subject: string): Promise<Html> {
   const { items } = await listOperatorActions(service, { subject })
-  return html`<h2>What operators did</h2>\n${actionsTable(items, 'No operator has done anything to it.')}`
+  return html`<h2>Operator actions</h2>\n${actionsTable(items, 'There are no actions about it.')}`
 }
 
 function actionsTable(actions: readonly OperatorAction[], empty: string): Html {
@@ -35,10 +33,10 @@ function actionsTable(actions: readonly OperatorAction[], empty: string): Html {
     idElement(subject),
     valueOrEmpty(reason),
   ])
-  return table('What operators did', ['When', 'Who', 'What', 'To what', 'Reason'], rows, empty)
+  return table('Operator actions', ['Time', 'Operator', 'Action', 'Subject', 'Reason'], rows, empty)
 }
 
 function detailsCell(details: OperatorAction['details']): Html {
-  const said = Object.entries(details).map(([name, value]) => `${name}: ${String(value)}`)
-  return said.length === 0 ? html`` : html` <span class="faint">${said.join(', ')}</span>`
+  const texts = Object.entries(details).map(([name, value]) => `${name}: ${String(value)}`)
+  return texts.length === 0 ? html`` : html` <span class="faint">${texts.join(', ')}</span>`
 }

@@ -11,7 +11,6 @@ import { attentionPayoutsTable } from './attention-page.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { endpointsTable } from './webhooks-page.ts'
 
-/** A fact with how bad it is: what it says in one line, and where more is to be read. */
 type OverviewTile = {
   readonly kind: 'good' | 'plain' | 'warn' | 'bad'
   readonly text: string
@@ -22,24 +21,23 @@ type OverviewTile = {
 const hourSeconds = 3_600
 const maxShown = 5
 
-/** What needs a person now. */
 export const overviewPage: ConsolePage = {
   path: '/',
-  render: async (asked) => {
-    const { service, urlFor: to } = asked
-    const [{ items }, troubled, tiles] = [
+  render: async (request) => {
+    const { service, urlFor } = request
+    const [{ items }, unhealthyEndpoints, tiles] = [
       await listAllAttention(service, { limit: maxShown }),
       await listUnhealthyEndpoints(service, maxShown),
-      await overviewTiles(asked),
+      await overviewTiles(request),
     ]
     return {
       title: 'Overview',
       body: html`<ul class="tiles">
-${tiles.map(({ kind, text, detail: about, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${to(href)}">${about}</a></p></li>\n`)}</ul>
-<h2>Payouts that need a person</h2>
-${attentionPayoutsTable(asked, items)}${items.length === maxShown ? html`<p><a href="${to('/attention')}">All of them</a></p>` : ''}
+${tiles.map(({ kind, text, detail, href }) => html`<li class="${kind}"><strong>${tileMarks[kind]} ${text}</strong><p><a href="${urlFor(href)}">${detail}</a></p></li>\n`)}</ul>
+<h2>Payouts that need attention</h2>
+${attentionPayoutsTable(request, items)}${items.length === maxShown ? html`<p><a href="${urlFor('/attention')}">All of them</a></p>` : ''}
 <h2>Webhook endpoints that fail</h2>
-${endpointsTable(asked, troubled, 'No endpoint fails.')}${troubled.length === maxShown ? html`<p><a href="${to('/webhooks')}">All of them</a></p>` : ''}`,
+${endpointsTable(request, unhealthyEndpoints, 'No endpoint fails.')}${unhealthyEndpoints.length === maxShown ? html`<p><a href="${urlFor('/webhooks')}">All of them</a></p>` : ''}`,
     }
   },
 }
@@ -53,24 +51,23 @@ const tileMarks: Readonly<Record<OverviewTile['kind'], Html>> = {
 
 async function overviewTiles({ service, rails, auditRun }: PageRequest): Promise<OverviewTile[]> {
   const { processing, rateAges } = await measureDatabase(service, [])
-  const found = await listRails(service, rails)
-  const [paused, unknown] = [
-    found.filter(({ pausedAt }) => pausedAt !== null),
-    found.filter(({ isConfigured, open }) => !isConfigured && open.length > 0),
-  ]
+  const all = await listRails(service, rails)
+  const paused = all.filter(({ pausedAt }) => pausedAt !== null)
+  const unconfigured = all.filter(({ isConfigured, open }) => !isConfigured && open.length > 0)
   return [
     await attentionTile(service),
     {
       kind: processing.oldestSeconds > 24 * hourSeconds && processing.payouts > 0 ? 'warn' : 'good',
-      text: `${pluralize(processing.payouts, 'payout')} on the way`,
+      text: `${pluralize(processing.payouts, 'payout')} processing`,
       detail: processing.payouts > 0 ? `the oldest for ${formatDuration(processing.oldestSeconds)}` : 'all payouts',
       href: '/payouts',
     },
     auditTile(auditRun.lastResult()),
     {
-      kind: paused.length > 0 || unknown.length > 0 ? 'warn' : 'good',
+      kind: paused.length > 0 || unconfigured.length > 0 ? 'warn' : 'good',
       text: paused.length > 0 ? `Paused: ${paused.map(({ rail }) => rail).join(', ')}` : 'No rail is paused',
-      detail: unknown.length > 0 ? `not known here: ${unknown.map(({ rail }) => rail).join(', ')}` : 'all rails',
+      detail:
+        unconfigured.length > 0 ? `not configured: ${unconfigured.map(({ rail }) => rail).join(', ')}` : 'all rails',
       href: '/rails',
     },
     await ratesTile(service, rateAges),
@@ -82,13 +79,13 @@ async function attentionTile(service: Service): Promise<OverviewTile> {
   const isNone = payouts + deposits === 0
   return {
     kind: isNone ? 'good' : 'bad',
-    text: isNone ? 'Nothing waits for a person' : `${payouts + deposits} for a person to decide`,
+    text: isNone ? 'No items need attention' : `${pluralize(payouts + deposits, 'item')} to decide`,
     detail: `${pluralize(payouts, 'payout')} and ${pluralize(deposits, 'deposit')}`,
     href: '/attention',
   }
 }
 
-/** A rate is only missing where somebody would be converted at it. */
+/** A rate is missing only if payouts use its corridor. */
 async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): Promise<OverviewTile> {
   const missing = await findUsedCorridors(service, (pair) => !ages.has(pair))
   const isNone = missing.length === 0
@@ -107,7 +104,7 @@ async function ratesTile(service: Service, ages: ReadonlyMap<string, number>): P
 function auditTile(last: ReturnType<PageRequest['auditRun']['lastResult']>): OverviewTile {
   if (last === null)
     return { kind: 'plain', text: 'Books not audited here yet', detail: 'run the audit', href: '/books' }
-  const { balanced } = last.found
+  const { balanced } = last.result
   const text = balanced ? 'The books balance' : 'The books contradict themselves'
   return {
     kind: balanced ? 'good' : 'bad',

@@ -1,4 +1,11 @@
+import { timestamp } from '../core/ids-and-clock.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
+import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
+import {
+  attentionDecisions,
+  cancelPayoutAction,
+  settlePayoutAction,
+} from '../modules/operators/actions/payout-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { findPayoutEvents } from '../modules/payouts/find-payout-events.ts'
 import { getPayout } from '../modules/payouts/get-payout.ts'
@@ -8,6 +15,9 @@ import { computeFeeSums } from '../modules/pricing/fees/fee.ts'
 import type { RailOrder } from '../modules/rail-orders/rail-order.ts'
 import { isOpenState } from '../modules/rail-orders/rail-order.ts'
 import { actionsFor } from '../modules/rails/attention/attention-actions.ts'
+import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import { webhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
+import type { WebhookDelivery } from '../modules/webhooks/endpoints/webhook-delivery.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
@@ -16,38 +26,36 @@ import {
   descriptionList,
   fiatAmount,
   idElement,
+  shortIdLink,
   statusBadge,
   table,
   timeElement,
   valueOrEmpty,
 } from './components.ts'
-import type { ConsoleAction, ConsolePage, PageRequest } from './console-page.ts'
+import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
-import { attentionDecisions, cancelPayoutAction, settlePayoutAction } from './payout-actions.ts'
-import { payoutDeliveriesTable } from './payout-deliveries.ts'
 import { transferEntriesTable } from './wallet-page.ts'
+import { attemptList } from './webhook-page.ts'
 
-/** One payout: what it is, what became of it, who was told, and what can be done. */
 export const payoutPage: ConsolePage = {
   path: '/payouts/:payoutId',
   actions: [cancelPayoutAction, settlePayoutAction, ...Object.values(attentionDecisions)],
-  render: async (asked) => {
-    const { service, params } = asked
+  render: async (request) => {
+    const { service, params } = request
     const context = await createOwnerContext(service, 'payout', params.payoutId ?? '')
     const payout = await getPayout(context, { payoutId: params.payoutId ?? '' })
-    const transfers = await findRailOrders(context, [payout.referenceId])
-    const transfer = transfers.get(payout.referenceId) ?? null
+    const railOrder = (await findRailOrders(context, [payout.referenceId])).get(payout.referenceId) ?? null
     const merchant = await findMerchant(service.db, context.merchantId)
     return {
       title: `Payout ${payout.transactionId}`,
-      body: html`${payoutFacts(asked, payout, { merchant, railOrder: transfer })}
-${actionsSection(asked, payout, transfer)}
+      body: html`${payoutFacts(request, payout, { merchant, railOrder })}
+${actionsSection(request, payout, railOrder)}
 <h2>Timeline</h2>
-${await timelineList(context, payout, transfer)}
-<h2>What it moved in the wallet</h2>
-${await ledgerSection(asked, context, payout)}
-<h2>Webhooks about it</h2>
-${await payoutDeliveriesTable(asked, context, payout)}
+${await timelineList(context, payout, railOrder)}
+<h2>Wallet entries</h2>
+${await ledgerSection(request, context, payout)}
+<h2>Webhook deliveries</h2>
+${await payoutDeliveriesTable(request, context, payout)}
 ${await operatorActionsOn(service, payout.id)}`,
     }
   },
@@ -58,53 +66,49 @@ type PayoutRelations = {
   readonly railOrder: RailOrder | null
 }
 
-function payoutFacts(
-  { urlFor: to }: PageRequest,
-  payout: Payout,
-  { merchant, railOrder: transfer }: PayoutRelations,
-): Html {
+function payoutFacts({ urlFor }: PageRequest, payout: Payout, { merchant, railOrder }: PayoutRelations): Html {
   const { netAmount, total } = computeFeeSums(payout)
   return descriptionList([
     ['Status', statusBadge(payout.status)],
-    ['On its rail', transfer ? html`${transfer.rail}: ${statusBadge(transfer.state)}` : html`No rail carries it.`],
+    ['Rail', railOrder ? html`${railOrder.rail}: ${statusBadge(railOrder.state)}` : html`none`],
     ['Amount', assetAmount(payout.amount, payout.assetCode)],
     ['Fee', assetAmount(payout.fee, payout.assetCode)],
-    ['Left the wallet', assetAmount(total, payout.assetCode)],
-    ['Was converted', assetAmount(netAmount, payout.assetCode)],
+    ['Debited from the wallet', assetAmount(total, payout.assetCode)],
+    ['Converted', assetAmount(netAmount, payout.assetCode)],
     ['Pays out', html`${fiatAmount(payout.amountFiat, payout.recipientCurrency)} at ${payout.exchangeRate}`],
-    ['Made', timeElement(payout.createdAt)],
-    ['Changed', timeElement(payout.updatedAt)],
-    ['Merchant', html`<a href="${to(`/merchants/${merchant.id}`)}">${merchant.name}</a>`],
-    ['Wallet', html`<a href="${to(`/wallets/${payout.walletId}`)}"><code>${payout.walletId}</code></a>`],
+    ['Created', timeElement(payout.createdAt)],
+    ['Updated', timeElement(payout.updatedAt)],
+    ['Merchant', html`<a href="${urlFor(`/merchants/${merchant.id}`)}">${merchant.name}</a>`],
+    ['Wallet', html`<a href="${urlFor(`/wallets/${payout.walletId}`)}"><code>${payout.walletId}</code></a>`],
     ['Customer', idElement(payout.customerId)],
     ['Recipient', html`${payout.recipientName}, ${payout.recipientCountry}`],
     ['Account', html`${payout.accountNumber} at ${payout.bankName} (${payout.bankCode})`],
     ['Purpose', html`${payout.paymentPurpose}`],
     ['Narration', valueOrEmpty(payout.narration)],
-    ['The bank’s reference', valueOrEmpty(transfer?.reference ?? payout.fiatReferenceId)],
-    ['To be cancelled since', timeElement(transfer?.cancelAskedAt ?? null)],
+    ['The bank’s reference', valueOrEmpty(railOrder?.reference ?? payout.fiatReferenceId)],
+    ['Cancellation requested', timeElement(railOrder?.cancelAskedAt ?? null)],
     ['Id', idElement(payout.id)],
-    ['Order', idElement(payout.referenceId)],
+    ['Reference id', idElement(payout.referenceId)],
   ])
 }
 
-/** What can be done about a payout as it is now: what it would refuse is not offered. */
-function actionsSection({ actionForm: form }: PageRequest, { status }: Payout, transfer: RailOrder | null): Html {
-  const offered = availableActions(status, transfer)
-  if (offered.length === 0) return html`<h2>What can be done</h2><p class="empty">Nothing is left to be done.</p>`
-  return html`<h2>What can be done</h2><div class="actions">${offered.map((action) => form(action))}</div>`
+function actionsSection({ actionForm }: PageRequest, { status }: Payout, railOrder: RailOrder | null): Html {
+  const actions = availableActions(status, railOrder)
+  if (actions.length === 0) return html`<h2>Actions</h2><p class="empty">No action is possible.</p>`
+  return html`<h2>Actions</h2><div class="actions">${actions.map((action) => actionForm(action))}</div>`
 }
 
-function availableActions(status: Payout['status'], transfer: RailOrder | null): readonly ConsoleAction[] {
+/** Omits the actions that the payout would reject in its present state. */
+function availableActions(status: Payout['status'], railOrder: RailOrder | null): readonly ActionDeclaration[] {
   const isSettleable = status === 'PROCESSING' || status === 'COMPLETED'
   const settle = isSettleable ? [settlePayoutAction] : []
-  if (transfer === null) return settle
-  if (transfer.state === 'ATTENTION') return [...actionsFor(status).map((each) => attentionDecisions[each]), ...settle]
-  return isOpenState(transfer.state) && transfer.cancelAskedAt === null ? [cancelPayoutAction, ...settle] : settle
+  if (railOrder === null) return settle
+  if (railOrder.state === 'ATTENTION') return [...actionsFor(status).map((each) => attentionDecisions[each]), ...settle]
+  return isOpenState(railOrder.state) && railOrder.cancelAskedAt === null ? [cancelPayoutAction, ...settle] : settle
 }
 
-async function timelineList(context: Context, payout: Payout, transfer: RailOrder | null): Promise<Html> {
-  const steps = (await findTimelines(context, [payout], async () => () => transfer)).get(payout.id) ?? []
+async function timelineList(context: Context, payout: Payout, railOrder: RailOrder | null): Promise<Html> {
+  const steps = (await findTimelines(context, [payout], async () => () => railOrder)).get(payout.id) ?? []
   return html`<ol class="timeline">
 ${steps.map(
   ({ state, at, cause }) => html`<li>${statusBadge(state)} ${timeElement(at)}${cause ? html`<br>${cause}` : ''}</li>\n`,
@@ -112,22 +116,62 @@ ${steps.map(
 `
 }
 
-async function ledgerSection(asked: PageRequest, context: Context, payout: Payout): Promise<Html> {
+async function ledgerSection(request: PageRequest, context: Context, payout: Payout): Promise<Html> {
   const events = await findPayoutEvents(context, [payout.id])
-  const became = table(
-    'What became of it',
-    ['When', 'Status', 'Cause', 'Transfer'],
-    events.map(({ createdAt, status: word, cause, transferId }) => [
+  const statusChanges = table(
+    'Status changes',
+    ['Time', 'Status', 'Cause', 'Transfer'],
+    events.map(({ createdAt, status, cause, transferId }) => [
       timeElement(createdAt),
-      statusBadge(word),
+      statusBadge(status),
       valueOrEmpty(cause),
       idElement(transferId),
     ]),
-    'It is as it was made.',
+    'Its status has not changed.',
   )
   return html`${await transferEntriesTable(
-    asked,
+    request,
     context,
     [payout, ...events].map(({ transferId }) => transferId),
-  )}${became}`
+  )}${statusChanges}`
+}
+
+async function payoutDeliveriesTable(request: PageRequest, context: Context, payout: Payout): Promise<Html> {
+  const { items } = await webhookEndpoints.slice(context, { first: 100 })
+  const events = await findPayoutEvents(context, [payout.id])
+  const deliveries = []
+  // Finds deliveries by the times of the payout's events, because only outstanding deliveries are indexed by object.
+  for (const { createdAt } of [payout, ...events]) {
+    const ids = items.map(({ id }) => id)
+    const period = { createdFrom: createdAt, createdBefore: nextMillisecond(createdAt), first: 100 }
+    const slices = await webhookDeliveries.slicesOf('endpoint')(context, ids, period)
+    deliveries.push(
+      ...[...slices.values()].flatMap((slice) => slice.items.filter(({ objectId }) => objectId === payout.id)),
+    )
+  }
+  const urls = new Map(items.map(({ id, url }) => [id, url]))
+  return table(
+    'Webhook deliveries',
+    ['Event', 'Endpoint', 'Status', 'Attempts'],
+    deliveries.map((delivery) => deliveryRow(request, delivery, urls)),
+    'There are no deliveries about it, or they are no longer kept.',
+  )
+}
+
+function deliveryRow(
+  { urlFor }: PageRequest,
+  delivery: WebhookDelivery,
+  urls: ReadonlyMap<string, string>,
+): readonly Html[] {
+  const { endpointId } = delivery
+  return [
+    html`${delivery.eventType} <span class="faint">sequence ${delivery.sequence}</span>`,
+    html`${shortIdLink(urlFor(`/webhooks/${endpointId}`), endpointId)} ${urls.get(endpointId) ?? ''}`,
+    statusBadge(delivery.status),
+    attemptList(delivery),
+  ]
+}
+
+function nextMillisecond(time: string): string {
+  return timestamp(Date.parse(time) + 1)
 }

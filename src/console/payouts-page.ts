@@ -21,47 +21,45 @@ import {
   timeElement,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { chooseMerchant } from './merchant-choice.ts'
+import { chooseMerchant } from './merchants-page.ts'
 
-/** The payouts of a merchant, or of all, newest first. */
 export const payoutsPage: ConsolePage = {
   path: '/payouts',
-  render: async (asked) => {
-    if (asked.query.id)
+  render: async (request) => {
+    if (request.query.id)
       return {
         title: 'Payouts',
-        body: html`${payoutSearchForm(asked)}${await payoutSearchResult(asked, asked.query.id)}`,
+        body: html`${payoutSearchForm(request)}${await payoutSearchResult(request, request.query.id)}`,
       }
-    const { context, filter } = await chooseMerchant(asked)
-    const narrowing = filterForm(asked, [
+    const { context, filter } = await chooseMerchant(request)
+    const filters = filterForm(request, [
       filter,
       { name: 'status', label: 'Status', options: payoutStatuses.map((each) => [each, each]) },
       { name: 'asset', label: 'From', options: payoutAssetCodes.map((each) => [each, each]) },
       { name: 'wallet', label: 'Wallet', hint: 'id' },
     ])
-    const body = await payoutListSection(asked, context)
-    return { title: 'Payouts', body: html`${payoutSearchForm(asked)}${narrowing}${body}` }
+    const body = await payoutListSection(request, context)
+    return { title: 'Payouts', body: html`${payoutSearchForm(request)}${filters}${body}` }
   },
 }
 
-/** Finds a payout by any of its names, whichever merchant it is of. */
-function payoutSearchForm(asked: PageRequest): Html {
+function payoutSearchForm(request: PageRequest): Html {
   return filterForm(
-    asked,
+    request,
     [{ name: 'id', label: 'One payout', hint: 'id, transaction id, reference id or idempotency key' }],
     'Find',
   )
 }
 
-/** The payouts that are called so: where there are several, a person chooses. */
-async function payoutSearchResult(asked: PageRequest, name: string): Promise<Html> {
-  const found = await searchPayouts(asked.service, name)
-  if (found.length === 0) throw notFound('Payout')
-  return payoutsTable(asked, found, { ofMany: found.length > 1 })
+/** Lists the payouts of all merchants with an identifier; there are rarely several. */
+async function payoutSearchResult(request: PageRequest, identifier: string): Promise<Html> {
+  const matches = await searchPayouts(request.service, identifier)
+  if (matches.length === 0) throw notFound('Payout')
+  return payoutsTable(request, matches, { hasMerchant: matches.length > 1 })
 }
 
-async function payoutListSection(asked: PageRequest, context: Context | null): Promise<Html> {
-  const { query, service } = asked
+async function payoutListSection(request: PageRequest, context: Context | null): Promise<Html> {
+  const { query, service } = request
   const filter = {
     owner: 'any' as const,
     status: (query.status || undefined) as Payout['status'] | undefined,
@@ -74,33 +72,36 @@ async function payoutListSection(asked: PageRequest, context: Context | null): P
       { list: payouts, filter },
       { after: query.after || undefined },
     )
-    return html`${payoutsTable(asked, items, { ofMany: true })}${pager(asked, { older: next === null ? null : { after: next } })}`
+    return html`${payoutsTable(request, items, { hasMerchant: true })}${pager(request, { older: next === null ? null : { after: next } })}`
   }
-  const slice = await payouts.slice(context, { ...sliceArgs(asked), ...filter })
-  return html`${payoutsTable(asked, slice.items, { ofMany: false })}${slicePager(asked, slice)}`
+  const slice = await payouts.slice(context, { ...sliceArgs(request), ...filter })
+  return html`${payoutsTable(request, slice.items, { hasMerchant: false })}${slicePager(request, slice)}`
 }
 
-/** @param ofMany whether they may be of several merchants, and show of which */
-function payoutsTable({ urlFor: to }: PageRequest, items: readonly Payout[], { ofMany }: { ofMany: boolean }): Html {
+function payoutsTable(
+  { urlFor }: PageRequest,
+  items: readonly Payout[],
+  { hasMerchant }: { hasMerchant: boolean },
+): Html {
   const rows = items.map((payout) => [
-    html`<a href="${to(`/payouts/${payout.id}`)}" title="${payout.id}"><code>${payout.transactionId}</code></a>`,
+    html`<a href="${urlFor(`/payouts/${payout.id}`)}" title="${payout.id}"><code>${payout.transactionId}</code></a>`,
     timeElement(payout.createdAt),
     statusBadge(payout.status),
     assetAmount(payout.amount, payout.assetCode),
     fiatAmount(payout.amountFiat, payout.recipientCurrency),
     html`${payout.recipientName}`,
     html`${payout.bankName}`,
-    ...(ofMany ? [shortIdLink(to(`/merchants/${payout.merchantId}`), payout.merchantId)] : []),
+    ...(hasMerchant ? [shortIdLink(urlFor(`/merchants/${payout.merchantId}`), payout.merchantId)] : []),
   ])
   const columns = [
     'Payout',
-    'Made',
+    'Created',
     'Status',
     numberColumn('Amount'),
     numberColumn('Pays out'),
     'To',
     'Bank',
-    ...(ofMany ? ['Merchant'] : []),
+    ...(hasMerchant ? ['Merchant'] : []),
   ]
   return table('Payouts', columns, rows, 'There are no such payouts.')
 }

@@ -1,3 +1,9 @@
+import {
+  cancelFeeAction,
+  cancelRateAction,
+  setFeeAction,
+  setRateAction,
+} from '../modules/operators/actions/price-actions.ts'
 import { fees } from '../modules/pricing/fees/fees.ts'
 import { rates } from '../modules/pricing/rates/rates.ts'
 import type { Html } from '../server/pages/html.ts'
@@ -13,72 +19,63 @@ import {
   timeElement,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { cancelFeeAction, cancelRateAction, priceTarget, setFeeAction, setRateAction } from './price-actions.ts'
 
 type RateList = Awaited<ReturnType<typeof rates.list>>
 type FeeList = Awaited<ReturnType<typeof fees.list>>
 
 const currentStates = ['IN_FORCE', 'FUTURE'] as const
 
-/** What payouts are converted at and cost, now and later. */
 export const pricesPage: ConsolePage = {
   path: '/prices',
   actions: [setRateAction, setFeeAction, cancelRateAction, cancelFeeAction],
-  render: async (asked) => {
-    const { service, urlFor: to, actionForm: form } = asked
+  render: async (request) => {
+    const { service, urlFor, actionForm } = request
     const rows = async <Row>(list: (state: (typeof currentStates)[number]) => Promise<{ items: readonly Row[] }>) =>
       (await Promise.all(currentStates.map(list))).flatMap(({ items }) => items)
     return {
       title: 'Rates and fees',
       body: html`<h2>Rates</h2>
-${ratesTable(asked, await rows((state) => rates.list(service, { state, first: 100 })))}
-<p><a href="${to('/prices/rates')}">All rates that were ever set</a></p>
-<div class="actions">${form(setRateAction)}</div>
+${ratesTable(request, await rows((state) => rates.list(service, { state, first: 100 })))}
+<p><a href="${urlFor('/prices/rates')}">All rates, with past and cancelled ones</a></p>
+<div class="actions">${actionForm(setRateAction)}</div>
 <h2>Fees</h2>
-${feesTable(asked, await rows((state) => fees.list(service, { state, first: 100 })))}
-<p><a href="${to('/prices/fees')}">All fees that were ever set</a></p>
-<div class="actions">${form(setFeeAction)}</div>`,
+${feesTable(request, await rows((state) => fees.list(service, { state, first: 100 })))}
+<p><a href="${urlFor('/prices/fees')}">All fees, with past and cancelled ones</a></p>
+<div class="actions">${actionForm(setFeeAction)}</div>`,
     }
   },
 }
 
-/** Every rate there ever was. */
 export const allRatesPage: ConsolePage = {
   path: '/prices/rates',
   actions: [cancelRateAction],
-  render: async (asked) => {
-    const slice = await rates.list(asked.service, sliceArgs(asked))
-    return { title: 'All rates', body: html`${ratesTable(asked, slice.items)}${slicePager(asked, slice)}` }
+  render: async (request) => {
+    const slice = await rates.list(request.service, sliceArgs(request))
+    return { title: 'All rates', body: html`${ratesTable(request, slice.items)}${slicePager(request, slice)}` }
   },
 }
 
-/** Every fee there ever was. */
 export const allFeesPage: ConsolePage = {
   path: '/prices/fees',
   actions: [cancelFeeAction],
-  render: async (asked) => {
-    const slice = await fees.list(asked.service, sliceArgs(asked))
-    return { title: 'All fees', body: html`${feesTable(asked, slice.items)}${slicePager(asked, slice)}` }
+  render: async (request) => {
+    const slice = await fees.list(request.service, sliceArgs(request))
+    return { title: 'All fees', body: html`${feesTable(request, slice.items)}${slicePager(request, slice)}` }
   },
 }
 
-function ratesTable({ actionForm: form }: PageRequest, items: RateList['items']): Html {
+function ratesTable({ actionForm }: PageRequest, items: RateList['items']): Html {
   const rows = items.map(({ fromCode, toCode, rate, effectiveAt, state }) => [
     html`${fromCode} → ${toCode}`,
     html`<span class="money">${rate}</span>`,
     statusBadge(state),
     timeElement(effectiveAt),
-    state === 'FUTURE' ? form(cancelRateAction, priceTarget(fromCode, toCode, effectiveAt)) : emptyValue,
+    state === 'FUTURE' ? actionForm(cancelRateAction, `${fromCode} ${toCode} ${effectiveAt}`) : emptyValue,
   ])
-  return table(
-    'Rates',
-    ['Pair', numberColumn('Rate'), 'State', 'From when', 'What can be done'],
-    rows,
-    'No rate was set.',
-  )
+  return table('Rates', ['Pair', numberColumn('Rate'), 'State', 'Effective at', 'Actions'], rows, 'No rate is set.')
 }
 
-function feesTable({ actionForm: form }: PageRequest, items: FeeList['items']): Html {
+function feesTable({ actionForm }: PageRequest, items: FeeList['items']): Html {
   const rows = items.map(({ assetCode, recipientCurrency, flat, percent, deductedFrom, effectiveAt, state }) => [
     html`${assetCode} → ${recipientCurrency}`,
     assetAmount(flat, assetCode),
@@ -86,7 +83,7 @@ function feesTable({ actionForm: form }: PageRequest, items: FeeList['items']): 
     html`${deductedFrom.toLowerCase()}`,
     statusBadge(state),
     timeElement(effectiveAt),
-    state === 'FUTURE' ? form(cancelFeeAction, priceTarget(assetCode, recipientCurrency, effectiveAt)) : emptyValue,
+    state === 'FUTURE' ? actionForm(cancelFeeAction, `${assetCode} ${recipientCurrency} ${effectiveAt}`) : emptyValue,
   ])
   const columns = [
     'Pair',
@@ -94,8 +91,8 @@ function feesTable({ actionForm: form }: PageRequest, items: FeeList['items']): 
     numberColumn('Per cent'),
     'Deducted from',
     'State',
-    'From when',
-    'What can be done',
+    'Effective at',
+    'Actions',
   ]
-  return table('Fees', columns, rows, 'No fee was set: payouts cost nothing.')
+  return table('Fees', columns, rows, 'No fee is set: payouts are free.')
 }

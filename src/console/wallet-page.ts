@@ -1,6 +1,7 @@
 import type { Entry } from '../modules/ledger/entry.ts'
 import { entries } from '../modules/ledger/list.ts'
 import { walletEntriesOfTransfers } from '../modules/ledger/repository.ts'
+import { reverseDepositAction } from '../modules/operators/actions/deposit-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getWallet } from '../modules/wallets/get-wallet.ts'
 import { reversedDepositReferences } from '../modules/wallets/repository.ts'
@@ -20,42 +21,46 @@ import {
   valueOrEmpty,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { reverseDepositAction } from './deposit-actions.ts'
 
-/** One wallet with its statement. */
 export const walletPage: ConsolePage = {
   path: '/wallets/:walletId',
   actions: [reverseDepositAction],
-  render: async (asked) => {
-    const { service, params, urlFor: to } = asked
+  render: async (request) => {
+    const { service, params, urlFor } = request
     const walletId = params.walletId ?? ''
     const context = await createOwnerContext(service, 'wallet', walletId)
     const wallet = await getWallet(context, { walletId })
-    const slice = await entries.slice(context, { walletId, ...sliceArgs(asked) })
+    const slice = await entries.slice(context, { walletId, ...sliceArgs(request) })
     return {
       title: `Wallet ${wallet.description || wallet.id}`,
       body: html`${descriptionList([
         ['Balance', assetAmount(wallet.balance, wallet.currency)],
-        ['Merchant', html`<a href="${to(`/merchants/${wallet.merchantId}`)}"><code>${wallet.merchantId}</code></a>`],
+        [
+          'Merchant',
+          html`<a href="${urlFor(`/merchants/${wallet.merchantId}`)}"><code>${wallet.merchantId}</code></a>`,
+        ],
         ['Customer', idElement(wallet.customerId)],
         ['Opened', timeElement(wallet.createdAt)],
         [
           'Addresses',
           html`${wallet.addresses.map(({ network, address }) => html`${network} <code>${address}</code> `)}`,
         ],
-        ['Payouts', html`<a href="${to('/payouts', { merchant: wallet.merchantId, wallet: wallet.id })}">from it</a>`],
+        [
+          'Payouts',
+          html`<a href="${urlFor('/payouts', { merchant: wallet.merchantId, wallet: wallet.id })}">from it</a>`,
+        ],
         ['Id', idElement(wallet.id)],
       ])}
 <h2>Statement</h2>
-${statementLinesTable(asked, slice.items)}${slicePager(asked, slice)}
-${await reversibleDepositsSection(asked, context, slice.items)}`,
+${entriesTable(request, slice.items)}${slicePager(request, slice)}
+${await reversibleDepositsSection(request, context, slice.items)}`,
     }
   },
 }
 
-/** The deposits among some lines that can be reversed, each with the form that does it. */
+/** Renders the reversible deposits among the entries, each with its form. */
 async function reversibleDepositsSection(
-  { actionForm: form }: PageRequest,
+  { actionForm }: PageRequest,
   { db, merchantId }: Context,
   items: readonly Entry[],
 ): Promise<Html> {
@@ -70,27 +75,27 @@ async function reversibleDepositsSection(
       timeElement(createdAt),
       assetAmount(amount, assetCode),
       valueOrEmpty(reference),
-      form(reverseDepositAction, reference ?? ''),
+      actionForm(reverseDepositAction, reference ?? ''),
     ])
-  const columns = ['When', numberColumn('Amount'), 'Reference', 'What can be done']
+  const columns = ['Time', numberColumn('Amount'), 'Reference', 'Actions']
   if (rows.length === 0) return html``
-  return html`<h2>Deposits among these lines</h2>\n${table('Deposits', columns, rows, '')}`
+  return html`<h2>Deposits among these entries</h2>\n${table('Deposits', columns, rows, '')}`
 }
 
-/** The lines that some transfers have in a wallet's statement, oldest first. */
+/** Renders the wallet's entries of some transfers, oldest first. */
 export async function transferEntriesTable(
-  asked: PageRequest,
+  request: PageRequest,
   { db, merchantId }: Context,
   transferIds: readonly string[],
 ): Promise<Html> {
-  const found = await walletEntriesOfTransfers(db, { merchantId, transferIds: [...transferIds] })
-  return statementLinesTable(
-    asked,
-    found.toSorted((one, other) => one.sequence - other.sequence),
+  const items = await walletEntriesOfTransfers(db, { merchantId, transferIds: [...transferIds] })
+  return entriesTable(
+    request,
+    items.toSorted((one, other) => one.sequence - other.sequence),
   )
 }
 
-function statementLinesTable({ urlFor: to }: PageRequest, items: readonly Entry[]): Html {
+function entriesTable({ urlFor }: PageRequest, items: readonly Entry[]): Html {
   const rows = items.map((entry) => [
     timeElement(entry.createdAt),
     html`${entry.kind.replace(/_/g, ' ')}`,
@@ -99,8 +104,8 @@ function statementLinesTable({ urlFor: to }: PageRequest, items: readonly Entry[
     assetAmount(entry.balanceAfter, entry.assetCode),
     entry.payoutId === null
       ? valueOrEmpty(entry.reference)
-      : shortIdLink(to(`/payouts/${entry.payoutId}`), entry.payoutId),
+      : shortIdLink(urlFor(`/payouts/${entry.payoutId}`), entry.payoutId),
   ])
-  const columns = ['When', 'What', 'Side', numberColumn('Amount'), numberColumn('Balance after'), 'Cause']
-  return table('Statement', columns, rows, 'Nothing has moved.')
+  const columns = ['Time', 'Kind', 'Direction', numberColumn('Amount'), numberColumn('Balance after'), 'Reference']
+  return table('Statement', columns, rows, 'There are no entries.')
 }

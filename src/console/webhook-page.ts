@@ -1,4 +1,12 @@
 import { timestamp } from '../core/ids-and-clock.ts'
+import {
+  disableWebhookAction,
+  enableWebhookAction,
+  replayEventAction,
+  replayEventsAction,
+  rotateWebhookSecretAction,
+  testWebhookAction,
+} from '../modules/operators/actions/webhook-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { getWebhookEndpoint } from '../modules/webhooks/endpoints/get-webhook-endpoint.ts'
@@ -21,17 +29,8 @@ import {
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
-import {
-  disableWebhookAction,
-  enableWebhookAction,
-  replayEventAction,
-  replayEventsAction,
-  rotateWebhookSecretAction,
-  testWebhookAction,
-} from './webhook-actions.ts'
 import { endpointStatusBadge } from './webhooks-page.ts'
 
-/** One endpoint, what became of what was sent to it, and what can be sent again. */
 export const webhookPage: ConsolePage = {
   path: '/webhooks/:webhookId',
   actions: [
@@ -42,70 +41,74 @@ export const webhookPage: ConsolePage = {
     replayEventAction,
     rotateWebhookSecretAction,
   ],
-  render: async (asked) => {
-    const { service, params, actionForm: form } = asked
+  render: async (request) => {
+    const { service, params, actionForm } = request
     const webhookId = params.webhookId ?? ''
     const context = await createOwnerContext(service, 'webhook', webhookId)
     const endpoint = await getWebhookEndpoint(context, { webhookId })
     const isEnabled = endpoint.status === 'enabled'
-    const offered = isEnabled
+    const actions = isEnabled
       ? [replayEventsAction, testWebhookAction, rotateWebhookSecretAction, disableWebhookAction]
       : [enableWebhookAction, rotateWebhookSecretAction]
     return {
       title: 'Webhook endpoint',
-      body: html`${endpointFacts(asked, endpoint)}
-<h2>What can be done</h2>
-<div class="actions">${offered.map((action) => form(action))}</div>
+      body: html`${endpointFacts(request, endpoint)}
+<h2>Actions</h2>
+<div class="actions">${actions.map((action) => actionForm(action))}</div>
 <h2>Deliveries</h2>
-${await endpointDeliveriesTable(asked, context, isEnabled)}
+${await endpointDeliveriesTable(request, context, isEnabled)}
 ${await operatorActionsOn(service, endpoint.id)}`,
     }
   },
 }
 
-function endpointFacts({ urlFor: to }: PageRequest, endpoint: WebhookEndpoint): Html {
+function endpointFacts({ urlFor }: PageRequest, endpoint: WebhookEndpoint): Html {
   return descriptionList([
     ['URL', html`${endpoint.url}`],
     ['State', endpointStatusBadge(endpoint)],
-    ['Disabled because', valueOrEmpty(endpoint.disabledReason?.replace(/_/g, ' '))],
-    ['Failures in a row', html`${endpoint.failures}`],
+    ['Reason for disabling', valueOrEmpty(endpoint.disabledReason?.replace(/_/g, ' '))],
+    ['Consecutive failures', html`${endpoint.failures}`],
     ['Failing since', timeElement(endpoint.failingSince)],
-    ['Sent up to number', html`${endpoint.cursor}`],
+    ['Sent up to sequence', html`${endpoint.cursor}`],
     ['Events', html`${endpoint.types.length === 0 ? 'all' : endpoint.types.join(', ')}`],
-    ['Form', html`${endpoint.format}`],
+    ['Format', html`${endpoint.format}`],
     ['Description', valueOrEmpty(endpoint.description)],
-    ['Made', timeElement(endpoint.createdAt)],
-    ['Merchant', html`<a href="${to(`/merchants/${endpoint.merchantId}`)}"><code>${endpoint.merchantId}</code></a>`],
+    ['Created', timeElement(endpoint.createdAt)],
+    [
+      'Merchant',
+      html`<a href="${urlFor(`/merchants/${endpoint.merchantId}`)}"><code>${endpoint.merchantId}</code></a>`,
+    ],
     ['Id', idElement(endpoint.id)],
   ])
 }
 
-async function endpointDeliveriesTable(asked: PageRequest, context: Context, isEnabled: boolean): Promise<Html> {
-  const { query, params, actionForm: form } = asked
+async function endpointDeliveriesTable(request: PageRequest, context: Context, isEnabled: boolean): Promise<Html> {
+  const { query, params, actionForm } = request
   const { items, next } = await listWebhookDeliveries(context, {
     webhookId: params.webhookId ?? '',
     status: (query.status || undefined) as WebhookDelivery['status'] | undefined,
     before: query.before,
   })
   const rows = items.map((delivery) => [
-    html`${delivery.eventType} <span class="faint">number ${delivery.sequence}, ${timeElement(timestamp(Number(delivery.eventTime)))}</span>`,
+    html`${delivery.eventType} <span class="faint">sequence ${delivery.sequence}, ${timeElement(timestamp(Number(delivery.eventTime)))}</span>`,
     statusBadge(delivery.status),
     attemptList(delivery),
     timeElement(delivery.nextAttemptAt === null ? null : timestamp(Number(delivery.nextAttemptAt))),
-    isEnabled ? form(replayEventAction, eventId({ ...delivery, time: delivery.eventTime })) : html`Enable it first.`,
+    isEnabled
+      ? actionForm(replayEventAction, eventId({ ...delivery, time: delivery.eventTime }))
+      : html`Enable the endpoint first.`,
   ])
-  const columns = ['Event', 'Status', 'Attempts', 'Next at', 'What can be done']
-  return html`${filterForm(asked, [{ name: 'status', label: 'Status', options: deliveryStatuses.map((each) => [each, each]) }])}
-${table('Deliveries', columns, rows, 'Nothing was sent, or what was sent is not kept any more.')}${pager(asked, { older: next === null ? null : { before: String(next) } })}`
+  const columns = ['Event', 'Status', 'Attempts', 'Next attempt', 'Actions']
+  return html`${filterForm(request, [{ name: 'status', label: 'Status', options: deliveryStatuses.map((each) => [each, each]) }])}
+${table('Deliveries', columns, rows, 'There are no deliveries, or they are no longer kept.')}${pager(request, { older: next === null ? null : { before: String(next) } })}`
 }
 
-/** Each attempt with what it was answered. */
 export function attemptList({ log, attempts }: WebhookDelivery): Html {
   const older = attempts - log.length
-  return html`${older > 0 ? html`<p class="faint">${older} older ones are not kept.</p>` : ''}${log.map(attemptItem)}`
+  return html`${older > 0 ? html`<p class="faint">${older} older attempts are not kept.</p>` : ''}${log.map(attemptItem)}`
 }
 
-function attemptItem({ attemptedAt, durationMs, status: answered, error, answer }: WebhookAttempt): Html {
-  const outcome = answered === null ? (error ?? 'no answer') : `answered with ${answered}`
+function attemptItem({ attemptedAt, durationMs, status, error, answer }: WebhookAttempt): Html {
+  const outcome = status === null ? (error ?? 'no answer') : `answered with ${status}`
   return html`<p>${timeElement(attemptedAt)} ${outcome} after ${durationMs} ms${answer ? html` <code>${answer}</code>` : ''}</p>`
 }

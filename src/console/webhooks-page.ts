@@ -17,59 +17,57 @@ import {
   valueOrEmpty,
 } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
-import { chooseMerchant } from './merchant-choice.ts'
+import { chooseMerchant } from './merchants-page.ts'
 
-const maxTroubledEndpoints = 100
+const maxUnhealthyEndpoints = 100
 
-/** The webhook endpoints that fail, and those of a merchant or of all. */
 export const webhooksPage: ConsolePage = {
   path: '/webhooks',
-  render: async (asked) => {
-    const { context, filter } = await chooseMerchant(asked)
-    const troubled = await listUnhealthyEndpoints(asked.service, maxTroubledEndpoints)
+  render: async (request) => {
+    const { context, filter } = await chooseMerchant(request)
+    const unhealthy = await listUnhealthyEndpoints(request.service, maxUnhealthyEndpoints)
     return {
       title: 'Webhooks',
       body: html`<h2>Endpoints that fail</h2>
-${endpointsTable(asked, troubled, 'No endpoint fails.')}
+${endpointsTable(request, unhealthy, 'No endpoint fails.')}
 <h2>Endpoints</h2>
-${filterForm(asked, [filter])}
-${await endpointListSection(asked, context)}`,
+${filterForm(request, [filter])}
+${await endpointListSection(request, context)}`,
     }
   },
 }
 
-async function endpointListSection(asked: PageRequest, context: Context | null): Promise<Html> {
-  const none = 'There is no webhook endpoint.'
+async function endpointListSection(request: PageRequest, context: Context | null): Promise<Html> {
+  const empty = 'There is no webhook endpoint.'
   if (context !== null) {
-    const slice = await webhookEndpoints.slice(context, sliceArgs(asked))
-    return html`${endpointsTable(asked, slice.items, none)}${slicePager(asked, slice)}`
+    const slice = await webhookEndpoints.slice(context, sliceArgs(request))
+    return html`${endpointsTable(request, slice.items, empty)}${slicePager(request, slice)}`
   }
   const all = { list: webhookEndpoints, filter: {} }
-  const { items, next } = await listAcrossMerchants(asked.service, all, { after: asked.query.after || undefined })
-  return html`${endpointsTable(asked, items, none)}${pager(asked, { older: next === null ? null : { after: next } })}`
+  const { items, next } = await listAcrossMerchants(request.service, all, { after: request.query.after || undefined })
+  return html`${endpointsTable(request, items, empty)}${pager(request, { older: next === null ? null : { after: next } })}`
 }
 
-/** Endpoints with how they do. */
-export function endpointsTable({ urlFor: to }: PageRequest, items: readonly UnhealthyEndpoint[], empty: string): Html {
+export function endpointsTable({ urlFor }: PageRequest, items: readonly UnhealthyEndpoint[], empty: string): Html {
   const rows = items.map((endpoint) => [
-    html`<a href="${to(`/webhooks/${endpoint.id}`)}">${endpoint.url}</a>`,
+    html`<a href="${urlFor(`/webhooks/${endpoint.id}`)}">${endpoint.url}</a>`,
     endpointStatusBadge(endpoint),
     html`${endpoint.failures}`,
     timeElement(endpoint.failingSince),
     valueOrEmpty(endpoint.disabledReason?.replace(/_/g, ' ')),
-    shortIdLink(to(`/merchants/${endpoint.merchantId}`), endpoint.merchantId),
+    shortIdLink(urlFor(`/merchants/${endpoint.merchantId}`), endpoint.merchantId),
   ])
   return table(
     'Webhook endpoints',
-    ['Endpoint', 'State', 'Failures in a row', 'Failing since', 'Disabled', 'Merchant'],
+    ['Endpoint', 'State', 'Consecutive failures', 'Failing since', 'Disabled', 'Merchant'],
     rows,
     empty,
   )
 }
 
 export function endpointStatusBadge({
-  status: word,
+  status,
   failingSince,
 }: Pick<UnhealthyEndpoint, 'status' | 'failingSince'>): Html {
-  return statusBadge(word === 'enabled' && failingSince !== null ? 'failing' : word)
+  return statusBadge(status === 'enabled' && failingSince !== null ? 'failing' : status)
 }

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
-import { noProgress } from '../../src/cli/progress.ts'
+import { noProgress } from '../../src/cli/output.ts'
 import { runCommand } from '../../src/cli/run.ts'
 import { eventTypes } from '../../src/modules/outbox/event.ts'
 import type { App, Engine } from '../support/app.ts'
@@ -186,7 +186,7 @@ describe.each(everyEngine)('listen on %s', (engine) => {
     const { headers, body } = received.at(-1) as Received
     expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ sequence: first + 3 })
     await expect.poll(() => again.lines().length, patience).toBe(2)
-    expect(again.lines()[0]).toBe(`Events go to ${url}, signed with ${secret}`)
+    expect(again.lines()[0]).toBe(`Forwarding events to ${url}, signed with ${secret}`)
     expect(again.lines()[1]).toMatch(/wallet\.created {2}evt_[0-9a-f-]{36} {2}answered with 200 after \d+ ms$/)
     expect(await again.end()).toBe(0)
   })
@@ -201,7 +201,7 @@ describe('listen', () => {
     await expect.poll(() => listening.lines().length, patience).toBeGreaterThan(2)
     expect(listening.lines()[1]).toContain('No connection could be made (ECONNREFUSED)')
     expect(await listening.end()).toBe(0)
-    expect(listening.lines().at(-1)).toBe(`Go on with --from ${sequence}`)
+    expect(listening.lines().at(-1)).toBe(`Continue with --from ${sequence}`)
   })
 
   test('goes where webhooks may go, and signs with nothing but a secret', async () => {
@@ -266,11 +266,11 @@ describe('trigger', () => {
     ])
     expect(await refusal('webhook_endpoint.disabled')).toEqual([
       1,
-      expect.stringMatching(/^<event type> can not be webhook_endpoint\.disabled, which happens when/),
+      expect.stringMatching(/^<event type> cannot be webhook_endpoint\.disabled, which is recorded when/),
     ])
     expect(await refusal('webhook.test', await placeOn('sqlite'))).toEqual([
       1,
-      expect.stringContaining('webhook create makes one'),
+      expect.stringContaining('create one by webhook create'),
     ])
     const live = await createEmptyInstallation({ MODE: 'live' })
     await cli(live, 'migrate')

@@ -62,5 +62,5 @@ test('console ends by itself once it is over', async () => {
   const [link = ''] = /http:\S+/.exec(String(said[0])) ?? []
   for (let guess = 0; guess < 20; guess++) await fetch(`${link.slice(0, -1)}-${guess}`)
   expect(await code).toBe(0)
-  expect(said[1]).toBe('Somebody tried to get in with wrong secrets.\n')
+  expect(said[1]).toBe('Too many requests had a wrong link or cookie.\n')
 })

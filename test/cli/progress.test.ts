@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { WriteStream } from 'node:tty'
 import { expect, test } from 'vitest'
-import { createProgress } from '../../src/cli/progress.ts'
+import { createProgress } from '../../src/cli/output.ts'
 
 function stream(isTTY: boolean) {
   const written: string[] = []

@@ -3,9 +3,9 @@ import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
+import type { TextColumns } from '../../src/cli/format-text.ts'
 import { formatText } from '../../src/cli/format-text.ts'
 import { payoutColumns } from '../../src/cli/list-columns.ts'
-import type { TextColumns } from '../../src/cli/table.ts'
 
 const stream = Object.assign(new PassThrough(), { isTTY: true, getColorDepth: () => 4 }) as unknown as WriteStream
 

@@ -160,7 +160,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect(secret).not.toBe('')
 
     const neither = await console.act(path, 'webhook replay', { after: 'x' })
-    expect([neither.status, neither.text.includes('After number must be a whole number')]).toEqual([400, true])
+    expect([neither.status, neither.text.includes('After sequence must be a whole number')]).toEqual([400, true])
     const kept = await console.kept()
     expect(kept.map(({ action }) => action)).toEqual([
       'webhook disable',
@@ -216,7 +216,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect(await console.kept()).toMatchObject([
       { action: 'deposit resolve', subject: reference, details: { action: 'credit' } },
     ])
-    expect((await console.get('/attention')).text).toContain('No deposit needs a person.')
+    expect((await console.get('/attention')).text).toContain('No deposit needs attention.')
   })
 
   test('without a reason nothing is done, and what was typed stays', async () => {

@@ -64,7 +64,7 @@ describe('the link', () => {
     const { console, pass } = await start()
     pass(10 * minute + 1)
     expectClosed(await console.ask('GET', console.link))
-    expect(console.entrance.endReason()).toBe('Nobody has opened the link.')
+    expect(console.entrance.endReason()).toBe('The link was not opened in time.')
   })
 
   test('of another console does not open this one', async () => {
@@ -94,7 +94,7 @@ describe('without the session', () => {
     const { console } = await start()
     for (let guess = 0; guess < 20; guess++) expectClosed(await console.ask('GET', `/?token=guess-${guess}`))
     expectClosed(await console.ask('GET', console.link))
-    expect(console.entrance.endReason()).toBe('Somebody tried to get in with wrong secrets.')
+    expect(console.entrance.endReason()).toBe('Too many requests had a wrong link or cookie.')
   })
 
   test('guessed sessions are bounded too', async () => {

@@ -1,8 +1,8 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { createAuditRun } from '../../../src/console/audit-run.ts'
 import { createConsole } from '../../../src/console/console-host.ts'
+import { createAuditRun } from '../../../src/console/console-page.ts'
 import { createLoginSession } from '../../../src/console/login-session.ts'
 import { listOperatorActions } from '../../../src/modules/operators/list-operator-actions.ts'
 import type { App } from '../../support/app.ts'
@@ -27,7 +27,7 @@ export async function openConsole(app: App) {
       operator: { operator: 'ada', session: 'console test' },
       auditRun: createAuditRun(),
     },
-    { entrance, onFault: (error) => faults.push(error) },
+    { session: entrance, onError: (error) => faults.push(error) },
   )
   await host.listen({ host: '127.0.0.1', port: 0 })
   onTestFinished(() => host.close())

@@ -1,0 +1,195 @@
+import { open, readFile, writeFile } from 'node:fs/promises'
+import type { Config } from '../app/config.ts'
+import { diagnose } from '../app/doctor/doctor.ts'
+import { invalidInput } from '../core/errors.ts'
+import { inspectDatabase, openDatabase, restoreDatabase } from '../database/open-database.ts'
+import type { AuditResult } from '../modules/audit/audit.ts'
+import { auditBooks } from '../modules/audit/audit.ts'
+import { auditChain } from '../modules/audit/audit-chain.ts'
+import type { Diagnosis } from '../modules/diagnoses/diagnosis.ts'
+import { formatNames } from '../modules/diagnoses/diagnosis.ts'
+import type { MerchantChainHead } from '../modules/hash-chain/chain-heads.ts'
+import { findChainHeads, formatHeads, parseHeads } from '../modules/hash-chain/chain-heads.ts'
+import { findMode } from '../modules/installation/find-mode.ts'
+import { parseReason, recordAction } from '../modules/operators/record-action.ts'
+import type { Service } from '../operations/context.ts'
+import { createService } from '../operations/context.ts'
+import type { Command, CommandRuntime, CommandTable, OptionValues } from './command.ts'
+import { currentOperator, wordAt } from './command.ts'
+import type { Progress } from './output.ts'
+
+export const auditCommand: Command = {
+  changes: 'nothing',
+  summary:
+    'Recompute the books. With --chain it verifies the history against its seals instead. Fails if anything contradicts.',
+  options: {
+    heads: ['file', 'with --chain: also check that the seals agree with this file of --keep-heads, or with a backup'],
+    'keep-heads': ['file', 'with --chain: write the latest seals to this new file'],
+  },
+  flags: { chain: 'verify the history against its seals' },
+  columns: {
+    check: { priority: 1, isWrapped: true },
+    contradictions: { priority: 2 },
+    examples: { priority: 3, isWrapped: true },
+  },
+  run: runAudit,
+  hasFailed: (result) => !(result as AuditResult).balanced,
+}
+
+async function runAudit(
+  service: Service,
+  _: readonly string[],
+  options: OptionValues,
+  { progress }: CommandRuntime,
+): Promise<object> {
+  const { chain: isOfChain, heads: headsFile, 'keep-heads': newHeadsFile } = options
+  if (isOfChain === undefined) {
+    if ((headsFile ?? newHeadsFile) === undefined) return auditBooks(service, progress.show)
+    const message = 'is required with --heads and --keep-heads'
+    throw invalidInput([{ field: '--chain', code: 'MISSING_REQUIRED_FIELD', message }])
+  }
+  const earlierHeads = headsFile === undefined ? [] : await readChainHeads(headsFile)
+  const { chain, ...result } = await auditChain(service, { kept: earlierHeads }, progress.show)
+  const { heads, ...summary } = chain
+  if (newHeadsFile === undefined) return { ...result, chain: summary }
+  // Heads that contradict must not become the reference of later audits.
+  const isKept = result.balanced
+  if (isKept) await writeFile(newHeadsFile, formatHeads(heads), { flag: 'wx' })
+  return { ...result, chain: { ...summary, isKept } }
+}
+
+/** Reads the chain heads from a file of `--keep-heads`, or from a SQLite backup. */
+async function readChainHeads(path: string): Promise<readonly MerchantChainHead[]> {
+  if (!(await isSqliteFile(path))) return parseHeads(await readFile(path, 'utf8'))
+  const { db, state, close } = await inspectDatabase(`sqlite:${path}`)
+  try {
+    if (state.pendingMigrations.length === 0) return await findChainHeads(db)
+    throw new Error(`${path} has the schema of an earlier version. Compare with a backup of this version.`)
+  } finally {
+    await close()
+  }
+}
+
+async function isSqliteFile(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { buffer } = await file.read(Buffer.alloc(16), 0, 16, 0)
+    return buffer.toString('latin1') === 'SQLite format 3\0'
+  } finally {
+    await file.close()
+  }
+}
+
+export const maintenanceCommands: CommandTable = {
+  backup: {
+    changes: 'nothing',
+    summary: 'Copy the database to a new file. The copy is of one moment, and the server may keep running.',
+    words: ['file'],
+    run: async ({ db }, words, _, { progress }) => {
+      const file = wordAt(words, 0)
+      await db.backup(file, progress.show)
+      return { file }
+    },
+  },
+  restore: {
+    changes: 'ownActions',
+    summary:
+      'Restore a backup. Audits a copy of it first. PostgreSQL requires an empty database. Stop the service before.',
+    words: ['backup'],
+    options: { reason: 'text' },
+    flags: { replace: 'replace the database, which is kept under a dated name' },
+    runStandalone: restore,
+  },
+  doctor: {
+    changes: 'nothing',
+    summary:
+      'Diagnose this installation. Reports what is wrong and what to do about it. Changes nothing, and fails on any fault.',
+    columns: {
+      check: { priority: 1 },
+      state: { priority: 2 },
+      message: { priority: 3, isWrapped: true },
+      advice: { priority: 4, isWrapped: true },
+    },
+    runStandalone: (config) => diagnose(config, Date.now()),
+    hasFailed: (result) => (result as readonly Diagnosis[]).some(({ state }) => state === 'fault'),
+  },
+  migrate: {
+    changes: 'nothing',
+    databaseCreation: 'inAnyMode',
+    summary:
+      'Migrate the database to the latest schema. Every start does so too. Creates the database if it does not exist.',
+    options: { backup: ['file', 'copy the database to this new file before'] },
+    canBackUpFirst: true,
+    // Opening the database has migrated it.
+    run: async () => ({ migrated: true }),
+  },
+}
+
+async function restore(
+  config: Config,
+  words: readonly string[],
+  { replace, reason: typedReason }: OptionValues,
+  { progress }: Pick<CommandRuntime, 'progress'>,
+): Promise<object> {
+  const backup = wordAt(words, 0)
+  const reason = typedReason === undefined || typedReason.trim() === '' ? null : parseReason(typedReason)
+  const { location, previousLocation } = await restoreDatabase({
+    ...{ url: config.databaseUrl, backup, canReplace: replace !== undefined, now: Date.now() },
+    onProgress: progress.show,
+    inspect: (url) => requireConsistentBackup({ url, backup, reason, mode: config.mode, progress }),
+  })
+  return { file: location, kept: previousLocation }
+}
+
+type BackupInspection = Pick<Config, 'mode'> & {
+  readonly url: string
+  readonly backup: string
+  readonly reason: string | null
+  readonly progress: Progress
+}
+
+/**
+ * Opens the copy as a start does, which migrates it, then audits its books and its hash chain. Logs the restore in the copy,
+ * because the copy becomes the database.
+ */
+async function requireConsistentBackup({ url, backup, reason, mode, progress }: BackupInspection): Promise<void> {
+  const fail = (error: Error) => {
+    throw error
+  }
+  const db = await openDatabase({ url, mustExist: true, onFatal: fail, onMigrating: progress.show })
+  try {
+    const backupMode = await findMode(db)
+    if (backupMode !== null && backupMode !== mode) {
+      throw new Error(
+        `${backup} is of MODE=${backupMode}, not ${mode}: set MODE=${backupMode}, and DATABASE_URL to where it belongs.`,
+      )
+    }
+    const { differences, unchecked } = await db.checkSchema()
+    if (unchecked !== null) throw new Error(`${backup} was not restored. Not compared: ${unchecked}.`)
+    if (differences.length > 0) {
+      throw new Error(`The schema of ${backup} is not that of this version: ${formatNames(differences)}.`)
+    }
+    const service = createService({ db, mode })
+    const books = await auditBooks(service, progress.show)
+    const history = await auditChain(service, {}, progress.show)
+    if (books.balanced && history.balanced) return await logRestore(service, { backup, reason })
+    const findings = [...books.findings, ...history.findings]
+      .filter(({ contradictions }) => contradictions > 0)
+      .map(({ check, examples }) => `not ${check}, such as ${examples[0]}`)
+    throw new Error(`The books of ${backup} contradict themselves: ${findings.slice(0, 3).join('; ')}.`)
+  } finally {
+    await db.close()
+  }
+}
+
+function logRestore(service: Service, { backup, reason }: { backup: string; reason: string | null }): Promise<void> {
+  const action = {
+    ...currentOperator('command'),
+    action: 'restore',
+    subject: backup,
+    reason,
+    details: {},
+    formId: null,
+  }
+  return recordAction(service, action, ({ db }) => db.write(() => undefined))
+}

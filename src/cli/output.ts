@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import type { WriteStream } from 'node:tty'
+import type { GenericFormatter } from 'cli-progress'
+import cliProgress from 'cli-progress'
+
+const { Format, SingleBar } = cliProgress
+
+export type Progress = {
+  /** @param label names the units @param done how many of the `total` are done */
+  readonly show: (label: string, done: number, total: number) => void
+  /** Stops the bar; later calls of `show` do nothing. */
+  readonly end: () => void
+}
+
+export const noProgress: Progress = { show: () => {}, end: () => {} }
+
+/** Creates a bar with rate and remaining time on a terminal, and none for other streams. */
+export function createProgress(stream: WriteStream | undefined): Progress {
+  if (!stream?.isTTY) return noProgress
+  let current: { readonly total: number; done: number; readonly bar: InstanceType<typeof SingleBar> } | null = null
+  let isEnded = false
+  const stopBar = () => {
+    current?.bar.stop()
+    current = null
+  }
+  return {
+    show: (label, done, total) => {
+      if (isEnded) return
+      if (current !== null && (current.total !== total || done < current.done)) stopBar()
+      if (current === null) {
+        // Without line wrapping a killed process would leave the terminal in that mode.
+        const bar = new SingleBar({ stream, format: formatBar, fps: 25, barsize: 20, linewrap: true, etaBuffer: 50 })
+        current = { total, done, bar }
+        bar.start(total, done, { label })
+      } else {
+        current.done = done
+        current.bar.update(done, { label })
+      }
+      if (done >= total) stopBar()
+    },
+    end: () => {
+      isEnded = true
+      stopBar()
+    },
+  }
+}
+
+const formatBar: GenericFormatter = (options, { progress, value, total, startTime, stopTime, eta }, { label }) => {
+  const seconds = ((stopTime ?? Date.now()) - startTime) / 1_000
+  const rate = seconds > 0 ? Math.round(value / seconds) : 0
+  // The library gives a text instead of a number if it has no estimate.
+  const left = typeof eta === 'number' && value < total ? ` ${Format.TimeFormat(eta, options, 1)} left` : ''
+  const numbers = `${Math.floor(progress * 100)} % ${formatCount(value)}/${formatCount(total)} ${formatCount(rate)}/s`
+  return `[${Format.BarFormat(progress, options)}] ${numbers}${left} ${label}`
+}
+
+function formatCount(value: number): string {
+  return value.toLocaleString('en')
+}
+
+/** The error of standard output, which the next write reports. */
+let outputError: Error | null = null
+let isWatchingErrors = false
+
+/**
+ * Creates a writer that waits while standard output is full (backpressure).
+ *
+ * @param print returns `false` if the text is buffered, as a stream's `write` does
+ */
+export function createOutputWriter(print: (text: string) => unknown): (text: string) => Promise<void> {
+  return async (text) => {
+    watchOutputErrors()
+    if (outputError === null && print(text) === false) await once(process.stdout, 'drain').catch(() => {})
+    if (outputError !== null)
+      throw new Error(`The output is incomplete, because its reader closed it: ${outputError.message}`)
+  }
+}
+
+/** Without a listener, EPIPE would end this process with a stack trace instead of a message. */
+function watchOutputErrors(): void {
+  if (isWatchingErrors) return
+  isWatchingErrors = true
+  process.stdout.on('error', (error) => {
+    outputError = error
+  })
+}

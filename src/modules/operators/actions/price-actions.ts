@@ -1,0 +1,122 @@
+import { enumDescription } from '../../../core/api/enum-descriptions.ts'
+import type { FeeSource } from '../../pricing/fees/fee.ts'
+import { feeSources } from '../../pricing/fees/fee.ts'
+import { fees } from '../../pricing/fees/fees.ts'
+import { setFee } from '../../pricing/fees/set-fee.ts'
+import { rates } from '../../pricing/rates/rates.ts'
+import { setRate } from '../../pricing/rates/set-rate.ts'
+import type { ActionDeclaration, ActionField } from './action-declaration.ts'
+
+const stablecoinHint = { label: 'From', hint: 'A stablecoin, such as USDC.' }
+const currencyHint = { label: 'To', hint: 'A currency, such as NGN.' }
+const effectiveAtField: ActionField = {
+  name: 'effectiveAt',
+  typed: '--effective-at <time>',
+  help: 'when it takes effect; default: now',
+  label: 'Effective at',
+  hint: 'In UTC, such as 2026-01-31T08:30:00Z; default: now.',
+}
+const effectiveAtWord: ActionField = { name: 'effectiveAt', typed: '<effective at>' }
+
+export const setRateAction: ActionDeclaration = {
+  name: 'rate set',
+  title: 'Set a rate',
+  summary:
+    'Set the rate of a stablecoin. Shows the rates that replace it later. A change of more than 20 % requires --force.',
+  formText: 'Set the rate of a stablecoin. Payouts use it from the time at which it takes effect.',
+  fields: [
+    { name: 'fromCode', typed: '<from>', ...stablecoinHint },
+    { name: 'toCode', typed: '<to>', ...currencyHint },
+    {
+      name: 'rate',
+      typed: '<rate>',
+      label: 'Rate',
+      hint: 'A plain decimal of at most nine places, such as 1500.25.',
+    },
+    effectiveAtField,
+    {
+      name: 'isForced',
+      typed: '--force',
+      help: 'set it although it differs by more than 20 %',
+      label: 'Set it although it differs by more than 20 % (--force)',
+    },
+  ],
+  subject: ['fromCode', 'toCode'],
+  run: async (service, { fromCode = '', toCode = '', rate = '', effectiveAt, isForced }) => {
+    const input = { fromCode, toCode, rate, effectiveAt, isForced: isForced !== undefined }
+    const { later, ...row } = await setRate(service, input)
+    return { ...withoutRevision(row), later: later.map(({ effectiveAt, rate }) => ({ effectiveAt, rate })) }
+  },
+}
+
+export const cancelRateAction: ActionDeclaration = {
+  name: 'rate cancel',
+  title: 'Cancel',
+  summary: 'Cancel a rate before it takes effect. It stays recorded.',
+  fields: [{ name: 'fromCode', typed: '<from>' }, { name: 'toCode', typed: '<to>' }, effectiveAtWord],
+  rowFields: ['fromCode', 'toCode', 'effectiveAt'],
+  subject: ['fromCode', 'toCode'],
+  run: async (service, { fromCode = '', toCode = '', effectiveAt = '' }) =>
+    withoutRevision(await rates.cancel(service, { fromCode, toCode, effectiveAt })),
+}
+
+export const setFeeAction: ActionDeclaration = {
+  name: 'fee set',
+  title: 'Set a fee',
+  summary:
+    'Set the fee of payouts of an asset to a currency. Requires --flat, --percent or both. Shows the fees that replace it later.',
+  formText: 'Set the fee of payouts of a stablecoin to a currency: flat, in per cent, or both.',
+  fields: [
+    { name: 'assetCode', typed: '<asset>', ...stablecoinHint },
+    { name: 'recipientCurrency', typed: '<currency>', ...currencyHint },
+    { name: 'flat', typed: '--flat <amount>', label: 'Flat', hint: 'In units of the stablecoin, such as 0.50.' },
+    {
+      name: 'percent',
+      typed: '--percent <number>',
+      label: 'Per cent of the amount',
+      hint: 'Such as 0.5 for half a per cent.',
+    },
+    {
+      name: 'deductedFrom',
+      typed: '--deduct-from <source>',
+      help: 'amount (the recipient gets less) or balance (the wallet pays more); as in the previous fee, else balance',
+      label: 'Deduct from',
+      hint: 'Default: as in the previous fee; a first fee is deducted from the balance.',
+      options: feeSources.map((source) => [source, enumDescription(feeSources, source)]),
+    },
+    effectiveAtField,
+  ],
+  subject: ['assetCode', 'recipientCurrency'],
+  run: async (service, { assetCode = '', recipientCurrency = '', flat, percent, deductedFrom, effectiveAt }) => {
+    const source = deductedFrom?.toUpperCase() as FeeSource | undefined
+    const input = { assetCode, recipientCurrency, flat, percent, deductedFrom: source, effectiveAt }
+    const { later, ...row } = await setFee(service, input)
+    const laterFees = later.map(({ effectiveAt, flat, percent, deductedFrom }) => ({
+      effectiveAt,
+      flat,
+      percent,
+      deductedFrom,
+    }))
+    return { ...withoutRevision(row), later: laterFees }
+  },
+}
+
+export const cancelFeeAction: ActionDeclaration = {
+  name: 'fee cancel',
+  title: 'Cancel',
+  summary: 'Cancel a fee before it takes effect. It stays recorded.',
+  fields: [
+    { name: 'assetCode', typed: '<asset>' },
+    { name: 'recipientCurrency', typed: '<currency>' },
+    effectiveAtWord,
+  ],
+  rowFields: ['assetCode', 'recipientCurrency', 'effectiveAt'],
+  subject: ['assetCode', 'recipientCurrency'],
+  run: async (service, { assetCode = '', recipientCurrency = '', effectiveAt = '' }) =>
+    withoutRevision(await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })),
+}
+
+/** Omits the revision, which orders the rows of one time: their `cancelledAt` shows operators which is in force. */
+export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
+  return row
+}
