@@ -133,12 +133,11 @@ async function restore(
 ): Promise<object> {
   const backup = wordAt(words, 0)
   const reason = typedReason === undefined || typedReason.trim() === '' ? null : parseReason(typedReason)
-  const { location, previousLocation } = await restoreDatabase({
+  return restoreDatabase({
     ...{ url: config.databaseUrl, backup, canReplace: replace !== undefined, now: Date.now() },
     onProgress: progress.show,
     inspect: (url) => requireConsistentBackup({ url, backup, reason, mode: config.mode, progress }),
   })
-  return { file: location, kept: previousLocation }
 }
 
 type BackupInspection = Pick<Config, 'mode'> & {
