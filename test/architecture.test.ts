@@ -164,8 +164,8 @@ const broken: readonly [rule: string, path: string, source: string, breach: stri
   [
     'an operation queries',
     'src/modules/payouts/quote.ts',
-    `import { from, query } from '../../database/query.ts'`,
-    'builds queries (from, query) and is no repository',
+    `import { query, selectFrom } from '../../database/query.ts'`,
+    'builds queries (query, selectFrom) and is no repository',
   ],
   [
     'an operation queries under another name',

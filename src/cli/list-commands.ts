@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../database/query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { OwnerFilter } from '../lists/owner-filter.ts'
 import type { Slice } from '../lists/slice.ts'
 import type { Customer } from '../modules/customers/customer.ts'

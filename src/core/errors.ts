@@ -87,39 +87,3 @@ export function unknownOutcome(cause: unknown): DomainError {
     'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
   return Object.assign(unavailable(message), { cause })
 }
-
-/**
- * All answers, at once if they are there, or else when the last is; of several refusals it throws the first in this order, which
- * is the order of precedence.
- */
-export function allOrFirstError<const Answers extends readonly unknown[]>(
-  answers: Answers,
-): AwaitedElements<Answers> | Promise<AwaitedElements<Answers>> {
-  return (answers.some(isPromise) ? settleAll(answers) : answers) as
-    | AwaitedElements<Answers>
-    | Promise<AwaitedElements<Answers>>
-}
-
-type AwaitedElements<Answers> = { -readonly [Place in keyof Answers]: Awaited<Answers[Place]> }
-
-function isPromise(answer: unknown): boolean {
-  return answer instanceof Promise
-}
-
-async function settleAll(answers: readonly unknown[]): Promise<unknown[]> {
-  // Whoever fails while another is waited for is heard of below.
-  for (const answer of answers) if (answer instanceof Promise) answer.catch(noop)
-  const results = []
-  const refusals = []
-  for (const answer of answers) {
-    try {
-      results.push(answer instanceof Promise ? await answer : answer)
-    } catch (refusal) {
-      refusals.push(refusal)
-    }
-  }
-  if (refusals.length > 0) throw refusals[0]
-  return results
-}
-
-function noop(): void {}

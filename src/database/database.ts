@@ -1,6 +1,7 @@
 import { unavailable } from '../core/errors.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { PendingMigrations } from './migration.ts'
-import type { MaybePromise, Reader, Tx } from './query.ts'
+import type { Reader, Tx } from './query.ts'
 import type { SchemaCheck } from './schema-check.ts'
 import type { TableName } from './tables.ts'
 

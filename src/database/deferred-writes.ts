@@ -1,5 +1,6 @@
-import type { DeferredUpdate, DeferredValues, MaybePromise, Tx } from './query.ts'
-import { mapMaybe } from './query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import { mapMaybe } from '../core/maybe-promise.ts'
+import type { DeferredUpdate, DeferredValues, Tx } from './query.ts'
 
 /** What operations change in memory, as an engine sees it: what to do when an operation begins or fails, and before COMMIT. */
 export type DeferredWrites = DeferredValues & {

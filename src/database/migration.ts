@@ -1,5 +1,5 @@
 import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'kysely'
-import type { MaybePromise } from './query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
 
 /** One step of the schema, for every engine; once released it never changes. */
 export type Migration = {

@@ -1,6 +1,8 @@
 import type { Compilable, Expression, RawBuilder, RootOperationNode, SelectQueryBuilder, TableNode } from 'kysely'
 import { CamelCasePlugin, Kysely, SqliteDialect, sql, ValueNode } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import { mapMaybe } from '../core/maybe-promise.ts'
 import type { QueryScope } from './merchant-scope.ts'
 import { inferQueryScope } from './merchant-scope.ts'
 import type { Placeholder } from './placeholder.ts'
@@ -34,17 +36,6 @@ export type Reader = {
   readonly execute: <Result>(query: Query, params: object) => MaybePromise<Result[]>
   /** Whose rows alone there are for it; see `one-customer.ts`. */
   readonly customerId?: string
-}
-
-/** What is there at once where the engine is in this process, and else comes from a server. */
-export type MaybePromise<Value> = Value | Promise<Value>
-
-/** The answer made of another, at once if that is there: to wait for what is there takes as long as many a statement. */
-export function mapMaybe<Value, Made>(
-  answer: MaybePromise<Value>,
-  make: (value: Value) => MaybePromise<Made>,
-): MaybePromise<Made> {
-  return answer instanceof Promise ? answer.then(make) : make(answer)
 }
 
 declare const txBrand: unique symbol

@@ -1,6 +1,6 @@
+import { mapMaybe } from '../core/maybe-promise.ts'
 import type { ColumnKind } from './columns.ts'
 import type { Database } from './database.ts'
-import { mapMaybe } from './query.ts'
 import { tables } from './tables.ts'
 
 /**

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
-import type { MaybePromise, Params, Reader, Tx } from '../database/query.ts'
-import { insertInto, listParam, mapMaybe, query, queryOne, selectFrom, statement } from '../database/query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import { mapMaybe } from '../core/maybe-promise.ts'
+import type { Params, Reader, Tx } from '../database/query.ts'
+import { insertInto, listParam, query, queryOne, selectFrom, statement } from '../database/query.ts'
 
 /**
  * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.

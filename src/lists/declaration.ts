@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { RowOf, TableName } from '../database/tables.ts'
 import type { Context } from '../operations/context.ts'
 import type { CursorNames, ListCriteria, PreviousCursors } from './cursor-names.ts'
@@ -38,7 +39,7 @@ export type ListDeclaration<
     readonly conditionsOf?: (
       asked: FilterValues<Fields>,
       context: ListContext,
-    ) => ResolvedConditions<NoInfer<Name>> | Promise<ResolvedConditions<NoInfer<Name>>>
+    ) => MaybePromise<ResolvedConditions<NoInfer<Name>>>
     /** The condition that leaves what is one customer's, and is always given for who acts as that customer. */
     readonly ofCustomer?: NoInfer<Name>
     /** How its cursors named it before, where that was another name: clients may hold some. */
@@ -69,10 +70,7 @@ export type DeclaredList = MaintainedTotals<string> &
     'table' | 'name' | 'filters' | 'order' | 'mergedBy' | 'ofCustomer' | 'previousCursors'
   > & {
     readonly conditions: RowSource<TableName, TableName, object, string>['conditions']
-    readonly conditionsOf: (
-      asked: object,
-      context: ListContext,
-    ) => ResolvedConditions<string> | Promise<ResolvedConditions<string>>
+    readonly conditionsOf: (asked: object, context: ListContext) => MaybePromise<ResolvedConditions<string>>
     readonly cursorNames: (narrowing: ListCriteria, context: ListContext) => CursorNames
     readonly queries: ListQueries
   }

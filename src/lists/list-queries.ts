@@ -1,8 +1,10 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { sql } from 'kysely'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import { mapMaybe } from '../core/maybe-promise.ts'
 import type { Projection } from '../database/projection.ts'
-import type { MaybePromise, Reader, RowsQuery } from '../database/query.ts'
-import { listParam as among, mapMaybe, queryWithFilters, selectFrom, withCte } from '../database/query.ts'
+import type { Reader, RowsQuery } from '../database/query.ts'
+import { listParam as among, queryWithFilters, selectFrom, withCte } from '../database/query.ts'
 import type { TableName, Tables } from '../database/tables.ts'
 
 /** A column with its table, such as `wallets.currency`. */

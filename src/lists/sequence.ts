@@ -1,7 +1,8 @@
-import { allOrFirstError } from '../core/errors.ts'
 import { timestamp } from '../core/ids-and-clock.ts'
-import type { MaybePromise, Params, Tx } from '../database/query.ts'
-import { insertInto, mapMaybe, pickParams, queryOne, selectFrom, statement, updateTable } from '../database/query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import { allOrFirstError, mapMaybe } from '../core/maybe-promise.ts'
+import type { Params, Tx } from '../database/query.ts'
+import { insertInto, pickParams, queryOne, selectFrom, statement, updateTable } from '../database/query.ts'
 import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
 
 /** The tables that have a column, as the database spells them. */

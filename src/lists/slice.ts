@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { allOrFirstError, invalidInput } from '../core/errors.ts'
+import { invalidInput } from '../core/errors.ts'
 import { optional, rejectField } from '../core/input.ts'
-import type { MaybePromise } from '../database/query.ts'
-import { mapMaybe } from '../database/query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import { allOrFirstError, mapMaybe } from '../core/maybe-promise.ts'
 
 /** The largest slice, and the one that is given where none is asked for. */
 export const maxSliceSize = 100

@@ -1,5 +1,5 @@
 import { timestamp } from '../core/ids-and-clock.ts'
-import type { MaybePromise } from '../database/query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
 /** When the rows of a list were created: from a moment on and before another, as they are stored; `null` is no bound. */

@@ -1,5 +1,6 @@
-import type { MaybePromise, Reader } from '../database/query.ts'
-import { mapMaybe } from '../database/query.ts'
+import type { MaybePromise } from '../core/maybe-promise.ts'
+import { mapMaybe } from '../core/maybe-promise.ts'
+import type { Reader } from '../database/query.ts'
 import type { TableName } from '../database/tables.ts'
 import { readCountsByParent, readListCount } from './counted-list.ts'
 import type { ConditionValues, ListCondition, RowSource } from './list-queries.ts'

@@ -1,5 +1,6 @@
 import type { Compilable, RawBuilder } from 'kysely'
-import type { MaybePromise, Reader } from '../../src/database/query.ts'
+import type { MaybePromise } from '../../src/core/maybe-promise.ts'
+import type { Reader } from '../../src/database/query.ts'
 import { acrossMerchants, query } from '../../src/database/query.ts'
 
 /** A query in SQL, for what Kysely does not build; over whatever there is. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { MaybePromise } from '../../src/core/maybe-promise.ts'
 import type { ProjectedRow, Projection } from '../../src/database/projection.ts'
-import type { MaybePromise } from '../../src/database/query.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { entries } from '../../src/modules/ledger/list.ts'
 import {

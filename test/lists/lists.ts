@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../src/database/query.ts'
+import type { MaybePromise } from '../../src/core/maybe-promise.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { addAssetCode } from '../../src/modules/asset-codes/add-asset-code.ts'
 import { browseAssetCodes } from '../../src/modules/asset-codes/browse-asset-codes.ts'

@@ -58,6 +58,7 @@ const graphqlDoors = /^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
 const repositories = /^src\/(.+\/)?repository\.ts$/
 const inDatabase = /^src\/database\//
 const inLists = /^src\/lists\//
+const maybePromises = /^src\/core\/maybe-promise\.ts$/
 /** Where queries are built: from what a noun declares of a list, too. */
 const buildsQueries = /^src\/(database\/|lists\/|(.+\/)?repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
@@ -84,11 +85,11 @@ const builders = [
   'statement',
   'statementOne',
   'insertRow',
-  'from',
-  'into',
-  'change',
-  'remove',
-  'list',
+  'selectFrom',
+  'insertInto',
+  'updateTable',
+  'deleteFrom',
+  'listParam',
 ]
 
 /** What is wrong with a file by one rule. */
@@ -141,7 +142,11 @@ function importsDownwards({ path, imports }: Source) {
     if (isDoor && repositories.test(imported)) return `is a door and imports the repository ${imported}`
     if (isDoor && (inDatabase.test(imported) || inLists.test(imported)) && !isType)
       return `is a door and imports the database`
-    if (isRepository && ![inDatabase, inLists, repositories].some((low) => low.test(imported)) && !isType)
+    if (
+      isRepository &&
+      ![inDatabase, inLists, maybePromises, repositories].some((low) => low.test(imported)) &&
+      !isType
+    )
       return `is a repository and imports ${imported}`
     return roots.test(imported) && !roots.test(path) && `imports ${imported}, which puts the program together`
   })

@@ -1,5 +1,6 @@
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Database } from '../database.ts'
-import type { MaybePromise, Reader } from '../query.ts'
+import type { Reader } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
 import type { BoundQuery } from './postgres-connection.ts'
 import { isConnectionLost, isConnectionUnusable, unavailableIfTransient } from './postgres-errors.ts'

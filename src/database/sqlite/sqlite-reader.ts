@@ -1,4 +1,5 @@
-import type { MaybePromise, Reader } from '../query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
+import type { Reader } from '../query.ts'
 import type { TableName } from '../tables.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
 import { Kind } from 'graphql'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { createDocumentCache } from './document-cache.ts'
 import { limits } from './limits.ts'
 import { createPersistedQueryCache } from './persisted-queries.ts'
@@ -17,7 +18,7 @@ export type DocumentRequest = {
 export type DocumentIdentifier = { readonly kind: 'documentId' | 'sha256Hash'; readonly value: string }
 
 /** Finds the document that a merchant's request asks for; a promise only where somebody else has to be asked for it. */
-export type FindDocument = (asked: DocumentRequest, merchantId: string) => DocumentResult | Promise<DocumentResult>
+export type FindDocument = (asked: DocumentRequest, merchantId: string) => MaybePromise<DocumentResult>
 type DocumentResult = PreparedDocument | RequestErrors
 
 /** Whether any document is run, or those only that are trusted; `butSchema` lets looks at the schema itself go on. */
@@ -78,10 +79,7 @@ export function createDocumentResolver(
     return document
   }
 
-  function find(
-    { query, identifier: name }: DocumentRequest,
-    merchantId: string,
-  ): DocumentResult | Promise<DocumentResult> {
+  function find({ query, identifier: name }: DocumentRequest, merchantId: string): MaybePromise<DocumentResult> {
     if (!name) return findText(query as string)
     if (name.kind === 'sha256Hash') return findHash(name.value, query, merchantId)
     const found = findId(name.value)

@@ -1,5 +1,5 @@
 import { getNamedType, isLeafType } from 'graphql'
-import { mapMaybe } from '../../database/query.ts'
+import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { FieldSource } from '../schema/field-source.ts'
 import { argumentsReader } from './arguments.ts'
 import { leafSerializer, leafWriterOf } from './leaf-writers.ts'

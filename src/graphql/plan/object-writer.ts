@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
-import { mapMaybe } from '../../database/query.ts'
+import { mapMaybe } from '../../core/maybe-promise.ts'
 import { collectFields } from './collect-fields.ts'
 import { fieldWriterOf } from './field-writers.ts'
 import type { FieldWriter, PlanningContext } from './planning.ts'

@@ -1,6 +1,6 @@
 import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } from 'graphql'
-import type { MaybePromise } from '../../database/query.ts'
-import { mapMaybe } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
+import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { ColumnNeeds } from '../../lists/define-list.ts'
 import type { KeyedSource, NodeList } from '../schema/loader.ts'
 import { getOrCreateLoader } from '../schema/loader.ts'

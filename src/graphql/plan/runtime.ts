@@ -1,5 +1,5 @@
 import type { VariableValues } from 'graphql'
-import type { MaybePromise } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { GraphqlContext } from '../schema/graphql-context.ts'
 import type { ExecutedMutation } from '../schema/mutation.ts'
 

@@ -1,6 +1,6 @@
 import type { GraphQLOutputType } from 'graphql'
 import { isListType, isNonNullType } from 'graphql'
-import { mapMaybe } from '../../database/query.ts'
+import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { JsonTexts, PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
 

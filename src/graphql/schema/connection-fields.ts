@@ -1,6 +1,6 @@
 import type { ObjectRef, OutputRef } from '@pothos/core'
 import { invalidInput } from '../../core/errors.ts'
-import type { MaybePromise } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { FilterField, FilterFields } from '../../lists/filters.ts'
 import type { OwnerFilter } from '../../lists/owner-filter.ts'
 import type { Slice, SliceRequest } from '../../lists/slice.ts'

@@ -1,9 +1,8 @@
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { SliceRequest } from '../../lists/slice.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 import type { KeyedSource, NodeList } from './loader.ts'
-
-type Awaitable<Value> = Value | Promise<Value>
 
 /** A key that is made of some columns. */
 type ComputedKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
@@ -65,7 +64,7 @@ type RootFieldSource =
   | {
       readonly kind: 'named'
       readonly source: KeyedSource<unknown>
-      readonly idOf: (context: GraphqlContext, given: never) => Awaitable<string | null>
+      readonly idOf: (context: GraphqlContext, given: never) => MaybePromise<string | null>
     }
   /** Nodes of any type by their ids: one, or a list of them. */
   | { readonly kind: 'nodes'; readonly idsOf: (given: never) => string | readonly string[] }

@@ -1,4 +1,5 @@
 import type { ArgBuilder, ObjectRef, OutputShape, OutputType, ShapeFromTypeParam, TypeParam } from '@pothos/core'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import type { FieldSource, RowFieldSource, SliceFieldSource } from './field-source.ts'
@@ -33,7 +34,6 @@ type BaseField<in Row> = {
 
 export type ObjectFields<Row> = Readonly<Record<string, ObjectField<Row>>>
 
-type Awaitable<Value> = Value | Promise<Value>
 type ReadonlyRecord<Name extends string, Value> = { readonly [Each in Name]: Value }
 
 /** Shows a column that is never NULL; as text unless it says otherwise. */
@@ -198,7 +198,7 @@ export function nodeQueryField<Args extends GraphqlInputFields, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   description: string,
   args: Args,
-  find: (input: InputOf<Args>, context: GraphqlContext) => Awaitable<string | null>,
+  find: (input: InputOf<Args>, context: GraphqlContext) => MaybePromise<string | null>,
 ): QueryField {
   const { source } = type
   const idOf = (context: GraphqlContext, given: InputOf<Args>) => find(withLocalIds(args, given), context)
@@ -212,7 +212,7 @@ export function nodeQueryField<Args extends GraphqlInputFields, Row>(
 type QueryOperation<Args extends GraphqlInputFields, Answer> = (
   context: GraphqlContext,
   input: InputOf<Args>,
-) => Awaitable<Answer>
+) => MaybePromise<Answer>
 
 function resolveByOperation(ask: (context: GraphqlContext, given: never) => unknown) {
   const resolve = (_: unknown, given: never, context: GraphqlContext) => ask(context, given)

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { ProjectedRow, Projection } from '../../database/projection.ts'
-import type { MaybePromise } from '../../database/query.ts'
 import type { ColumnNeeds } from '../../lists/define-list.ts'
 import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'

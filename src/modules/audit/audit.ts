@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { formatAmount, oneUnit } from '../../core/money/amount.ts'
-import type { MaybePromise, Reader } from '../../database/query.ts'
+import type { Reader } from '../../database/query.ts'
 import type { SchemaCheck } from '../../database/schema-check.ts'
 import { findWrongListCounts } from '../../lists/audit-counts.ts'
 import { blockSizes, wholeListBlockSize } from '../../lists/counted-list.ts'

@@ -1,5 +1,5 @@
-import { allOrFirstError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Context, Mode } from '../../operations/context.ts'
 import type { Customer } from '../customers/customer.ts'

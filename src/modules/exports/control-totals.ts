@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { oneUnit } from '../../core/money/amount.ts'
-import type { MaybePromise } from '../../database/query.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 

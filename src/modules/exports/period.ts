@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { instant, optional } from '../../core/input.ts'
-import type { MaybePromise } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 
 /** A day stands for its first moment in UTC, anything else for the moment that it is. */

@@ -1,9 +1,10 @@
 import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
+import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount, maxAmount } from '../../core/money/amount.ts'
-import type { MaybePromise, Tx } from '../../database/query.ts'
-import { mapMaybe } from '../../database/query.ts'
+import type { Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { CreditKind, TransferKind } from './entry.ts'
 import {

@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
 import type { WallTime } from '../../core/ids-and-clock.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Database } from '../../database/database.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import { hasScope } from '../../operations/access/api-caller.ts'
@@ -46,7 +47,7 @@ type CachedKey = AuthenticatedCaller & { readonly keyId: string; readonly lastUs
  *
  * @throws Refusal INVALID_TOKEN, by the promise
  */
-export function authenticate(service: Service, text: string): AuthenticatedCaller | Promise<AuthenticatedCaller> {
+export function authenticate(service: Service, text: string): MaybePromise<AuthenticatedCaller> {
   // Taken before the row is read: what the row says holds as of then, and perhaps no longer once it is here.
   const keys = keyCacheOf(service)
   const known = keys && findCachedKey(keys, text)

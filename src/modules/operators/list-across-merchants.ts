@@ -1,6 +1,6 @@
 import { invalidInput } from '../../core/errors.ts'
 import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Slice } from '../../lists/slice.ts'
 import { defaultSliceSize } from '../../lists/slice.ts'
 import type { Context, Service } from '../../operations/context.ts'

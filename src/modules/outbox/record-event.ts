@@ -1,4 +1,5 @@
-import type { MaybePromise, Tx } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
+import type { Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { EventType } from './event.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'

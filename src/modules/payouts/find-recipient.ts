@@ -1,6 +1,7 @@
 import { invalidInput, notFound } from '../../core/errors.ts'
 import { notOneOfError } from '../../core/input.ts'
-import type { MaybePromise, Reader } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
+import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import { toPayoutMethod } from '../payout-methods/payout-method.ts'

@@ -1,6 +1,8 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { MaybePromise, Params, Reader, Tx } from '../../database/query.ts'
-import { mapMaybe, query, selectFrom, statementOne, updateTable } from '../../database/query.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
+import { mapMaybe } from '../../core/maybe-promise.ts'
+import type { Params, Reader, Tx } from '../../database/query.ts'
+import { query, selectFrom, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf, Tables } from '../../database/tables.ts'
 
 /** Tables whose rows hold for a pair of codes from a time on. They are only added, and cancelled before their time. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { allOrFirstError, notFound } from '../../core/errors.ts'
+import { notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids-and-clock.ts'
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 import { wallets } from './list.ts'
 import { addressesOfWallet } from './repository.ts'

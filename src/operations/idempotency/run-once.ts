@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { DomainError } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
+import type { MaybePromise } from '../../core/maybe-promise.ts'
+import { mapMaybe } from '../../core/maybe-promise.ts'
 import { ConflictError } from '../../database/database.ts'
-import type { DeferredValues, MaybePromise, Tx } from '../../database/query.ts'
-import { isRead, mapMaybe } from '../../database/query.ts'
+import type { DeferredValues, Tx } from '../../database/query.ts'
+import { isRead } from '../../database/query.ts'
 import type { Context, IdempotentResult } from '../context.ts'
 import { deleteExpiredKeys, findKey, insertKey } from './repository.ts'
 

@@ -1,5 +1,5 @@
-import { allOrFirstError } from '../../../core/errors.ts'
 import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
+import { allOrFirstError } from '../../../core/maybe-promise.ts'
 import type { Service } from '../../../operations/context.ts'
 import { acquireLease, allLeases, renewLeases } from './repository.ts'
 

@@ -1,6 +1,6 @@
-import { allOrFirstError } from '../../../core/errors.ts'
 import type { DueTime } from '../../../core/ids-and-clock.ts'
 import { dueTimeAfter, timestamp } from '../../../core/ids-and-clock.ts'
+import { allOrFirstError } from '../../../core/maybe-promise.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { RowOf } from '../../../database/tables.ts'
 import type { Context } from '../../../operations/context.ts'

@@ -1,0 +1,47 @@
+/**
+ * A value that is available now, or a promise of it. SQLite answers synchronously and PostgreSQL does not; awaiting an available
+ * value costs as much as some statements.
+ */
+export type MaybePromise<Value> = Value | Promise<Value>
+
+/** Maps a value, synchronously if it is available. */
+export function mapMaybe<Value, Mapped>(
+  value: MaybePromise<Value>,
+  map: (value: Value) => MaybePromise<Mapped>,
+): MaybePromise<Mapped> {
+  return value instanceof Promise ? value.then(map) : map(value)
+}
+
+/**
+ * Waits for all values, synchronously if they are available. If several reject, throws the error of the first in this order, which
+ * is the order of precedence.
+ */
+export function allOrFirstError<const Values extends readonly unknown[]>(
+  values: Values,
+): MaybePromise<AwaitedElements<Values>> {
+  return (values.some(isPromise) ? settleAll(values) : values) as MaybePromise<AwaitedElements<Values>>
+}
+
+type AwaitedElements<Values> = { -readonly [Index in keyof Values]: Awaited<Values[Index]> }
+
+function isPromise(value: unknown): boolean {
+  return value instanceof Promise
+}
+
+async function settleAll(values: readonly unknown[]): Promise<unknown[]> {
+  // Prevents an unhandled rejection while an earlier value is awaited; the loop below reports the error.
+  for (const value of values) if (value instanceof Promise) value.catch(noop)
+  const results = []
+  const errors = []
+  for (const value of values) {
+    try {
+      results.push(value instanceof Promise ? await value : value)
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
+  return results
+}
+
+function noop(): void {}
