@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { keyFormat, parseKeys } from '../core/secrets/parse-keys.ts'
+import { keyFormat, parseKeys } from '../core/secrets/secrets.ts'
 import { allowlistFormat, parseAllowlist } from '../modules/webhooks/transport/allowlist.ts'
 import { samplerNames } from '../observability/tracing/sampler-names.ts'
 import { modes } from '../operations/context.ts'

@@ -1,4 +1,4 @@
-import { isLoopback } from '../core/net/is-loopback.ts'
+import { isLoopback } from '../core/net/ip-networks.ts'
 import { sandboxRailName } from '../modules/rail-orders/sandbox-accounts.ts'
 import type { HttpRailConfig } from '../modules/rails/adapters/http-rail.ts'
 import { railNamePattern } from '../modules/rails/orders/rail-routes.ts'

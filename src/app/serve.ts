@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { flushCompileCache } from 'node:module'
-import { isLoopback } from '../core/net/is-loopback.ts'
+import { isLoopback } from '../core/net/ip-networks.ts'
 import type { Database } from '../database/database.ts'
 import { unavailableDatabase } from '../database/database.ts'
 import { demoApiKey, hasDemo as findDemo, pointDemoWebhooksTo } from '../demo/demo.ts'

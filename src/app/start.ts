@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isLoopback } from '../core/net/is-loopback.ts'
+import { isLoopback } from '../core/net/ip-networks.ts'
 import type { Database, DatabaseOptions } from '../database/database.ts'
 import { TemporarilyUnavailableError, takenOverExitCode } from '../database/database.ts'
 import { openDatabase } from '../database/open-database.ts'

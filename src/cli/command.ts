@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Config } from '../app/config.ts'
-import type { FieldNames } from '../core/api/error-message.ts'
+import type { FieldNames } from '../core/errors.ts'
 import { DomainError, invalidInput } from '../core/errors.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import { allMerchants } from '../modules/merchants/repository.ts'

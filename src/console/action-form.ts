@@ -1,6 +1,5 @@
-import type { FieldNames } from '../core/api/error-message.ts'
-import { formatDomainError } from '../core/api/error-message.ts'
-import { DomainError } from '../core/errors.ts'
+import type { FieldNames } from '../core/errors.ts'
+import { DomainError, formatDomainError } from '../core/errors.ts'
 import type { ActionDeclaration, ActionField, ActionValues } from '../modules/operators/actions/action-declaration.ts'
 import { AlreadyDoneError, parseReason, recordAction } from '../modules/operators/record-action.ts'
 import type { Html } from '../server/pages/html.ts'

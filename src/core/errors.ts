@@ -1,6 +1,6 @@
 import type { Amount } from './money/amount.ts'
 
-/** Every code that a request can be refused with; each door maps all of them (rulings 2 to 9). */
+/** All error codes of the two APIs, each of which maps every one (rulings 2 to 9). */
 export const errorCodes = [
   'INVALID_INPUT',
   'MALFORMED_JSON',
@@ -37,53 +37,71 @@ export const errorCodes = [
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]
 
-/** What is wrong with one field; the names are those that the contract's service is known to use. */
+/** Names that the service of the contract is known to use. */
 export const fieldErrorCodes = ['MISSING_REQUIRED_FIELD', 'INVALID_FORMAT', 'INVALID_PARAMETER'] as const
 export type FieldErrorCode = (typeof fieldErrorCodes)[number]
 
-/** A faulty field: `field` is the operation's own name for it, `message` a predicate such as `must be one of NGN, ZAR`. */
+/** An invalid field: `field` is its name in the operation's input, `message` a predicate such as `must be one of NGN, ZAR`. */
 export type FieldError = { readonly field: string; readonly code: FieldErrorCode; readonly message: string }
 
-/** What a refusal says beyond its sentence. */
 export type DomainErrorDetails = {
   readonly fields?: readonly FieldError[]
   readonly available?: Amount
   readonly required?: Amount
 }
 
-/** An expected refusal: thrown before anything is written, and answered in full to the caller. */
+/** An expected failure: thrown before anything is written, and reported to the caller in full. */
 export class DomainError extends Error {
   readonly code: ErrorCode
   readonly details: DomainErrorDetails
 
   constructor(code: ErrorCode, message: string, details: DomainErrorDetails = {}) {
     super(message)
-    this.name = 'Refusal'
+    this.name = 'DomainError'
     this.code = code
     this.details = details
   }
 }
 
-/** The refusal for input that is wrong in itself, with every faulty field (ruling 3). */
+/** Reports every invalid field of an input (ruling 3). */
 export function invalidInput(fields: readonly FieldError[]): DomainError {
   return new DomainError('INVALID_INPUT', 'The request has invalid fields.', { fields })
 }
 
-/** The refusal for a thing that is not there or not the caller's; both read the same (ruling 5). */
+/** Covers an object that does not exist and one of another merchant, so that a caller cannot tell them apart (ruling 5). */
 export function notFound(noun: string): DomainError {
   return new DomainError('RESOURCE_NOT_FOUND', `${noun} not found.`)
 }
 
-/** The refusal for a store that cannot take or answer now; the outcome is unknown to the caller (ruling 9). */
+/** Reports a transient failure of the database; the caller cannot know the outcome (ruling 9). */
 export function unavailable(
   message = 'The service cannot store this now. Retry with the same idempotency key.',
 ): DomainError {
   return new DomainError('UNAVAILABLE', message)
 }
 
-/** The refusal for a store that was lost while it stored this: nobody can know whether it did. */
+/** Reports that the connection to the database broke during COMMIT, so the write may be stored. */
 export function unknownOutcome(cause: unknown): DomainError {
   const message =
     'The database was lost while it stored this, so it may be stored. Retry with the same idempotency key, or look first.'
   return Object.assign(unavailable(message), { cause })
+}
+
+/** An API's names of an operation's fields: `customerId` is `customer_id` in REST. */
+export type FieldNames = Readonly<Record<string, string>>
+
+/** Formats an error for an API, with the API's names of the invalid fields. */
+export function formatDomainError({ message, details: { fields } }: DomainError, names: FieldNames) {
+  const renamed = fields?.map((field) => renameFieldError(field, names)) ?? null
+  return { message: renamed ? `${renamed.map((field) => field.message).join('; ')}.` : message, fields: renamed }
+}
+
+export function externalFieldName(field: string, names: FieldNames): string {
+  // A duplicate field of a body may have any name, such as `__proto__`.
+  return Object.hasOwn(names, field) ? (names[field] as string) : field
+}
+
+function renameFieldError({ field, code, message }: FieldError, names: FieldNames): FieldError {
+  const name = externalFieldName(field, names)
+  return { field: name, code, message: `${name} ${message}` }
 }

@@ -1,39 +1,38 @@
 import { randomFillSync } from 'node:crypto'
 
-/** A source of time in milliseconds since 1970, as it comes from outside. */
+/** Returns milliseconds since 1970. */
 export type Clock = () => number
 
 declare const timeBrand: unique symbol
 
 /**
- * Milliseconds since 1970 as the machine has them, which go back when its clock is corrected: for whatever is fresh, expires, or is
- * due.
+ * The machine's time in milliseconds since 1970, which goes back when its clock is corrected. For freshness, expiry and due
+ * times.
  */
 export type WallTime = number & { readonly [timeBrand]: 'wall' }
 export type WallClock = () => WallTime
 
 /**
- * Milliseconds since 1970 as rows record them, which never go back within a process, and are a merchant's own in the sandbox: for
- * when something was made or changed. After a clock was ahead they stay ahead until it has caught up.
+ * The time in milliseconds since 1970 that rows record as their creation or change: monotonic within a process, and with an offset
+ * for each merchant in the sandbox. After the machine's clock was set back, this time stands still until the clock catches up.
  */
 type RecordTime = number & { readonly [timeBrand]: 'record' }
 export type RecordClock = () => RecordTime
 
-/** A wall time from which on something is due, as columns hold it. */
+/** A wall time from which something is due, as the database stores it. */
 export type DueTime = bigint & { readonly [timeBrand]: 'wall' }
 
-/** From 0 to below 1, for what must only be spread. */
+/** Returns a number from 0 to below 1, for jitter and other uses that need no cryptographic randomness. */
 export const random: () => number = Math.random
 
-/** A source of ids for the millisecond given. */
+/** Generates an id for a time in milliseconds since 1970. */
 export type IdGenerator = (now: number) => string
 
-/** A clock as it is, the system's unless it is given. */
 export function createWallClock(clock: Clock = Date.now): WallClock {
   return () => clock() as WallTime
 }
 
-/** A clock, the system's unless it is given, held so that it never goes back within this process: rows made later never look older. */
+/** Makes a clock monotonic within this process, so that later rows never look older. */
 export function createRecordClock(clock: Clock = Date.now): RecordClock {
   let latest = 0
   return () => {
@@ -42,27 +41,24 @@ export function createRecordClock(clock: Clock = Date.now): RecordClock {
   }
 }
 
-/** The same clock, ahead by a time. */
 export function offsetClock(aheadMs: number, clock: RecordClock): RecordClock {
   return () => (clock() + aheadMs) as RecordTime
 }
 
-/** A time after a wall time, or before it. */
 export function wallTimeAfter(delayMs: number, time: WallTime): WallTime {
   return (time + delayMs) as WallTime
 }
 
-/** When something is due that waits for a while, or not at all. */
 export function dueTimeAfter(delayMs: number, time: WallTime): DueTime {
   return BigInt(time + delayMs) as DueTime
 }
 
-/** The place of what waits for no time in a queue that is ordered by due times: among what was queued then. */
+/** Converts the time at which something was queued: its position in a queue that is ordered by due time. */
 export function toDueTime(time: number): DueTime {
   return BigInt(time) as DueTime
 }
 
-/** ISO 8601 in UTC with milliseconds, as every timestamp of the contract. */
+/** Formats a time in ISO 8601, UTC, with milliseconds: the format of every timestamp of the contract. */
 export function timestamp(now: number): string {
   if (now !== cachedTimeMs) {
     cachedTimeMs = now
@@ -71,12 +67,12 @@ export function timestamp(now: number): string {
   return cachedTimestamp
 }
 
-/** The system's time of day, for logs: they are read beside those of other programs. */
+/** Returns the machine's time for log lines, which are compared with those of other programs. */
 export function systemTimestamp(): string {
   return timestamp(Date.now())
 }
 
-// A request asks several times within one millisecond, and those that share a commit do so together.
+// Requests, and the operations of one commit, format the same millisecond several times.
 let cachedTimeMs = Number.NaN
 let cachedTimestamp = ''
 
@@ -85,10 +81,10 @@ let randomPoolHex = ''
 let poolPosition = randomPool.length
 
 /**
- * UUIDv7 (RFC 9562) that sort by creation, also within one millisecond.
+ * Generates UUIDv7 (RFC 9562) that sort by creation, also within one millisecond.
  *
- * The twelve bits after the version count up within a millisecond and start at random in its lower half; when they are
- * used up the millisecond is borrowed from the future, as the RFC allows. The other 62 bits are random.
+ * The 12 bits after the version are a counter that starts at a random value below 2¹¹ in each millisecond. On overflow the next
+ * millisecond is used early, as the RFC allows. The other 62 bits are random.
  */
 export function createUuidV7Generator(): IdGenerator {
   let millisecond = 0
@@ -113,16 +109,16 @@ export function createUuidV7Generator(): IdGenerator {
     }
     const first = 2 * at
     const variant = variantDigits[((randomPool[at] as number) >> 4) & 0x3]
-    // Of few texts: to put it together of one for each byte takes half as long again.
+    // Slices of one hex text: joining a text for each byte takes half as long again.
     const random = `${randomPoolHex.slice(first + 1, first + 4)}-${randomPoolHex.slice(first + 4, first + 16)}`
     return `${time}${versionAndCounterDigits[counter]}${variant}${random}`
   }
 }
 
-/** The version and the counter between its dashes. */
+/** The third group for each counter value: the version digit, then the counter. */
 const versionAndCounterDigits = Array.from({ length: 0x1000 }, (_, counter) => `-${(0x7000 | counter).toString(16)}-`)
 
-/** Two bits of the first digit behind them are always the same. */
+/** The variant is the upper two bits of this digit. */
 const variantDigits = ['8', '9', 'a', 'b']
 
 function timeDigits(millisecond: number): string {
@@ -130,24 +126,24 @@ function timeDigits(millisecond: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}`
 }
 
-/** The milliseconds since 1970 that a UUIDv7 tells. */
+/** Returns the time of a UUIDv7 in milliseconds since 1970. */
 export function timeOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** The least id of a moment, in milliseconds since 1970. */
+/** Returns the smallest UUIDv7 of a time in milliseconds since 1970. */
 export function minIdAt(millisecond: number): string {
   return `${timeDigits(Math.max(millisecond, 0))}-0000-0000-000000000000`
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** The UUID in lower case, the one spelling that both engines match; `null` for anything else. */
+/** Normalizes a UUID to lower case, which both engines match; `null` for any other value. */
 export function parseUuid(text: unknown): string | null {
   return typeof text === 'string' && uuidPattern.test(text) ? text.toLowerCase() : null
 }
 
-/** Those of `texts` that are UUIDs: nothing is found by any other, and an engine may refuse to look for it. */
+/** Drops texts that are not UUIDs: they match no row, and PostgreSQL rejects them. */
 export function filterUuids(texts: readonly string[]): string[] {
   return texts.map(parseUuid).filter((id) => id !== null)
 }

@@ -2,53 +2,51 @@ import { z } from 'zod'
 import type { FieldError, FieldErrorCode } from './errors.ts'
 import { invalidInput } from './errors.ts'
 import { parseUuid, timestamp } from './ids-and-clock.ts'
-import { parseAmount } from './money/amount.ts'
-import { describeInvalidAmount } from './money/invalid-amount.ts'
+import { describeInvalidAmount, parseAmount } from './money/amount.ts'
 
-/** Longest text where the contract gives no other limit, in code points (ruling 21). */
+/** In code points; applies if the contract gives no other limit (ruling 21). */
 const defaultMaxLength = 255
 
-// Years of four digits, in every offset: text of that form sorts as the moments do.
+// Limited to four-digit years, so that timestamps sort as text.
 const minTimeMs = Date.parse('0001-01-01T00:00:00.000Z')
 const maxTimeMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Reads an operation's input, or refuses it with every faulty field at once.
+ * Parses an operation's input.
  *
- * @param faults what the operation itself found wrong, such as a value that a table does not list
- * @throws Refusal INVALID_INPUT
+ * @param otherErrors errors that the operation itself found, such as a value that a table does not list
+ * @throws DomainError INVALID_INPUT with every invalid field
  */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
-  faults: readonly FieldError[] = [],
+  otherErrors: readonly FieldError[] = [],
 ): z.output<Schema> {
   const parsed = schema.safeParse(input, { reportInput: true })
-  const found = [...(parsed.error?.issues.map(toFieldError) ?? []), ...faults]
-  if (!parsed.success || found.length > 0) throw invalidInput(found)
+  const errors = [...(parsed.error?.issues.map(toFieldError) ?? []), ...otherErrors]
+  if (!parsed.success || errors.length > 0) throw invalidInput(errors)
   return parsed.data
 }
 
-/** Whether a field says anything (ruling 20). */
+/** Returns whether a field is present and not blank (ruling 20). */
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null && (typeof value !== 'string' || value.trim() !== '')
 }
 
-/** Every faulty field of an input, without reading anything that is stored. */
+/** Returns every invalid field of an input that is known without a query. */
 export function findFieldErrors(schema: z.ZodType, input: unknown): FieldError[] {
   return schema.safeParse(input, { reportInput: true }).error?.issues.map(toFieldError) ?? []
 }
 
 /**
- * What a text may be, for those who ask before they send it: `maxLength` in code points, and `pattern` as the source of a
- * regular expression with the flag `u` or `v`. Together they take the texts that the schema takes, and no others.
+ * A constraint on text that clients can check before they send it: `maxLength` in code points, and the source of a regular
+ * expression with the flag `u` or `v`. Together they accept the same texts as the schema.
  */
 export type TextRule = { readonly maxLength: number; readonly pattern: string }
 
-/** The rule of each schema of text, under the schema itself. */
 export const textRules = z.registry<TextRule>()
 
-/** Text as ruling 21 has it: trimmed, NFC, not empty, of at most `limit` code points, without control characters. */
+/** Text of ruling 21: trimmed, NFC, not empty, at most `limit` code points, without control characters. */
 export const text = (limit = defaultMaxLength) =>
   z
     .string()
@@ -59,7 +57,7 @@ export const text = (limit = defaultMaxLength) =>
     })
     .register(textRules, { maxLength: limit, pattern: requiredPattern(wordsPattern) })
 
-/** Text that may be absent, null or empty, all of which mean `null` (ruling 20). */
+/** `text` that may be absent, null or empty, all of which mean `null` (ruling 20). */
 export const optionalText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -67,7 +65,7 @@ export const optionalText = (limit = defaultMaxLength) =>
     .transform((value, context) => checkOptionalText(value ?? '', limit, context))
     .register(textRules, { maxLength: limit, pattern: optionalPattern(wordsPattern) })
 
-/** What people write at length: a line break or tab within it becomes a space (ruling 21). */
+/** `text` in which each line break or tab becomes a space (ruling 21). */
 export const freeText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -75,7 +73,6 @@ export const freeText = (limit = defaultMaxLength) =>
     .pipe(text(limit))
     .register(textRules, { maxLength: limit, pattern: requiredPattern(linesPattern) })
 
-/** The same where it may be absent. */
 export const optionalFreeText = (limit = defaultMaxLength) =>
   z
     .string()
@@ -89,13 +86,12 @@ export const identifier = () =>
     .transform(checkIdentifier)
     .register(textRules, { maxLength: 64, pattern: requiredPattern(identifierPattern) })
 
-/** The same where it may be absent. */
 export const optionalIdentifier = () =>
   optionalText(64)
     .transform((value, context) => (value === null ? null : checkIdentifier(value, context)))
     .register(textRules, { maxLength: 64, pattern: optionalPattern(identifierPattern) })
 
-/** Text of printable ASCII without spaces, such as an address on a network. */
+/** Printable ASCII without spaces, such as an address on a blockchain network. */
 export const asciiWord = (limit: number) =>
   text(limit)
     .transform((value, context) =>
@@ -105,38 +101,38 @@ export const asciiWord = (limit: number) =>
     )
     .register(textRules, { maxLength: limit, pattern: requiredPattern(String.raw`[!-~\u037e\u1fef\u212a]+`) })
 
-/** One of a list of values, exactly as written there. */
+/** One of a list of values, case-sensitive. */
 export const oneOf = <const Values extends readonly string[]>(values: Values) => z.enum(values)
 
-/** One of a list of values, in any case; absent, null or empty mean `null`. */
+/** One of a list of values, case-insensitive; absent, null or empty mean `null`. */
 export const optionalOneOf = <const Values extends readonly string[]>(values: Values) =>
   z
     .preprocess((value) => (value === '' ? null : normalizeCase(values, value)), oneOf(values).nullish())
     .transform((value) => value ?? null)
 
-/** The value of a list that is given in another case; anything else as it is. */
-export function normalizeCase<Given>(values: readonly string[], given: Given): Given | string {
-  return typeof given === 'string'
-    ? (values.find((value) => value.toLowerCase() === given.toLowerCase()) ?? given)
-    : given
+/** Returns the value of a list that equals `input` but for case, or else `input`. */
+export function normalizeCase<Input>(values: readonly string[], input: Input): Input | string {
+  return typeof input === 'string'
+    ? (values.find((value) => value.toLowerCase() === input.toLowerCase()) ?? input)
+    : input
 }
 
-/** Some of a list of values, at least one: each once, and in the list's order. */
+/** One or more of a list of values; the output has each once, in the list's order. */
 export const someOf = <const Values extends readonly string[]>(values: Values) =>
-  z.array(z.string()).transform((given, context): Values[number][] => {
-    if (given.length > 0 && given.every((each) => values.includes(each))) {
-      return values.filter((value) => given.includes(value))
+  z.array(z.string()).transform((input, context): Values[number][] => {
+    if (input.length > 0 && input.every((each) => values.includes(each))) {
+      return values.filter((value) => input.includes(value))
     }
     return rejectField(context, 'INVALID_PARAMETER', `must be some of ${values.join(', ')}`)
   })
 
-/** A UUID in either case. */
+/** A UUID, case-insensitive. */
 export const uuid = () =>
   z.string().transform((value, context) => parseUuid(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a UUID'))
 
 /**
- * The id that says whose money or thing an operation is about, in either case; absent or null means the merchant itself, or
- * that the service chooses. An empty one is refused: taken for none it would act for another owner (ruling 20).
+ * The id of the owner or object that an operation acts on; absent or null means the merchant itself, or that the service
+ * chooses. Rejects an empty id, because treating it as absent would act for another owner (ruling 20).
  */
 export const optionalUuid = () =>
   z
@@ -150,8 +146,8 @@ export const optionalUuid = () =>
     })
 
 /**
- * The same where an empty one means the merchant too, as the contract has it of payout methods (ruling 20): there it moves no
- * money, and what is changed or deleted is named by its own id.
+ * `optionalUuid` where an empty id means the merchant too, as the contract says of payout methods (ruling 20): they move no money,
+ * and a change or deletion names the method by its own id.
  */
 export const optionalUuidOrEmpty = () => z.preprocess((value) => (isBlank(value) ? null : value), optionalUuid())
 
@@ -159,19 +155,19 @@ function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** The id of what an operation is about, in lower case; what is no id stays as it is, and nothing is found by it (ruling 5). */
+/** An id to look up: a UUID becomes lower case; any other text stays and matches no row (ruling 5). */
 export const lookupId = () => z.string().transform((value) => parseUuid(value) ?? value)
 
-/** A moment in ISO 8601 with its offset, as it is stored: UTC, with milliseconds, the next one where it lies between two. */
+/** A time in ISO 8601 with an offset, normalized to UTC and rounded up to milliseconds. */
 export const instant = () =>
   z.iso.datetime({ offset: true }).transform((value, context) => {
-    const isBetween = /\.\d{3}\d*[1-9]/.test(value)
-    const time = Date.parse(value) + (isBetween ? 1 : 0)
+    const isFraction = /\.\d{3}\d*[1-9]/.test(value)
+    const time = Date.parse(value) + (isFraction ? 1 : 0)
     if (Number.isNaN(time)) return rejectField(context, 'INVALID_FORMAT', 'must be a date and time')
     return timestamp(Math.min(Math.max(time, minTimeMs), maxTimeMs))
   })
 
-/** An amount above zero in the form of ruling 36, read exactly. */
+/** An amount above zero in the format of ruling 36. */
 export const positiveAmount = () =>
   z.string().transform((value, context) => {
     if (value === '') return rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')
@@ -180,37 +176,37 @@ export const positiveAmount = () =>
     return rejectField(context, 'INVALID_FORMAT', describeInvalidAmount(value))
   })
 
-/** Any field that may be absent, null or empty, all of which mean `null` (ruling 20). */
+/** A field that may be absent, null or empty, all of which mean `null` (ruling 20). */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullish()).transform((value) => value ?? null)
 
-/** The fields by which every operation on a list says when its rows were created: from a moment on, and before another. */
+/** The filter that every list has: rows created from `createdFrom` (inclusive) to `createdBefore` (exclusive). */
 export const createdRangeFields = { createdFrom: optional(instant()), createdBefore: optional(instant()) }
 
-/** A positive integer written in plain decimal digits, or given as a number (ruling 15); empty means not given (ruling 20). */
+/** A page number: a positive integer, as a number or in decimal digits (ruling 15); empty means absent (ruling 20). */
 export const page = () => positiveInteger(Number.MAX_SAFE_INTEGER, 1, 'must be an integer of at least 1')
 
 /** A page size from 1 to 100 (contract, section 8). */
 export const limit = (standard: number) => positiveInteger(100, standard, 'must be an integer from 1 to 100')
 
-/** The parsed values of those fields that the caller sent, by name: what an update changes. */
+/** Picks the parsed values of the fields that the caller sent: what an update changes. */
 export function sentFields<Parsed extends object>(input: object, parsed: Parsed): Partial<Parsed> {
-  const given = input as Record<string, unknown>
-  return Object.fromEntries(Object.entries(parsed).filter(([name]) => given[name] !== undefined)) as Partial<Parsed>
+  const sent = input as Record<string, unknown>
+  return Object.fromEntries(Object.entries(parsed).filter(([name]) => sent[name] !== undefined)) as Partial<Parsed>
 }
 
 /**
- * The idempotency key that a caller gave under the name `field`, or what is wrong with it (ruling 22): the same text gives the
- * same key at both doors.
+ * Parses an idempotency key (ruling 22); both APIs derive the same key from the same text.
  *
- * It is what is left without the spaces around it and one pair of quotes, and without the spaces within these. All else is
- * the key as it is, also where a string of Structured Fields would have a backslash before a quote: a key that was stored
- * must never come to mean another.
+ * Strips surrounding spaces, one pair of quotes, and the spaces within these. Does not process the backslash escapes of
+ * Structured Fields, because stored keys must keep their meaning.
+ *
+ * @param field the name that errors report
  */
 export function parseIdempotencyKey(
   field: string,
   text: string,
-): { key: string; faults: [] } | { key: null; faults: FieldError[] } {
+): { key: string; faults: [] } | { key: null; errors: FieldError[] } {
   const bare = text.trim()
   const [, quoted] = /^"(.*)"$/.exec(bare) ?? []
   const key = quoted === undefined ? bare : quoted.trim()
@@ -219,22 +215,21 @@ export function parseIdempotencyKey(
   return { key: null, faults: [{ field, code: 'INVALID_FORMAT', message }] }
 }
 
-/** Records a fault of the field under transformation. */
+/** Reports an error of the field that a transform is parsing. */
 export function rejectField(context: z.RefinementCtx, code: FieldErrorCode, message: string): never {
   context.addIssue({ code: 'custom', message, params: { code } })
   return z.NEVER
 }
 
-/** The fault of a value outside a list, which it names. */
 export function notOneOfError(field: string, allowed: readonly string[]): FieldError {
   return { field, code: 'INVALID_PARAMETER', message: `must be one of ${allowed.join(', ')}` }
 }
 
-/** Control characters, bidirectional overrides and lone surrogates, which can hide what a text says, or break an engine. */
+/** Control characters, bidirectional overrides and lone surrogates, which can disguise a text or break an engine. */
 export const forbiddenCharacterPattern = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u
 
-// Patterns are of what callers send: spaces around it are trimmed, and NFC makes ASCII of U+037E, U+1FEF and U+212A. A run
-// of spaces can be matched in one way only, so that no text takes a pattern long.
+// These patterns match what callers send, before trimming and NFC, which turns U+037E, U+1FEF and U+212A into ASCII. A run of
+// spaces matches in one way only, so that no text causes catastrophic backtracking.
 const visibleRunPattern = String.raw`[^\s\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]+`
 const wordsPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s)+${visibleRunPattern})*`
 const linesPattern = String.raw`${visibleRunPattern}(?:(?:(?!\p{Cc})\s|[\t\n\r])+${visibleRunPattern})*`
@@ -243,15 +238,15 @@ const requiredPattern = (pattern: string) => String.raw`^\s*${pattern}\s*$`
 const optionalPattern = (pattern: string) => String.raw`^\s*(?:${pattern}\s*)?$`
 
 /**
- * Trimmed and in NFC. That form takes quadratic time to find for adversarial text, so what can't come out short enough is
- * left as it is and refused for its length: a code point comes of at most four others, of two units each.
+ * Trims and converts to NFC, which takes quadratic time for adversarial text. So a text that must exceed the limit also in NFC
+ * stays as it is, and fails the length check: NFC composes one code point from at most four, of two UTF-16 units each.
  */
 function normalizeText(value: string, limit: number): string {
   const trimmed = value.trim()
   return trimmed.length > limit * 8 ? trimmed : trimmed.normalize('NFC').trim()
 }
 
-/** CR LF is one line break, and one space. */
+/** Treats CR LF as one line break. */
 function joinLines(value: string): string {
   return value.replace(/\r\n|[\t\n\r]/g, ' ')
 }
@@ -282,14 +277,14 @@ function checkIdentifier(value: string, context: z.RefinementCtx): string {
     : rejectField(context, 'INVALID_FORMAT', 'must contain only letters, digits, spaces and . / _ -')
 }
 
-function positiveInteger(most: number, standard: number, message: string) {
+function positiveInteger(max: number, standard: number, message: string) {
   return z
     .unknown()
     .optional()
     .transform((value, context) => {
       if (value === undefined || value === '') return standard
       const isPlain = (typeof value === 'string' || typeof value === 'number') && /^[1-9]\d{0,15}$/.test(String(value))
-      if (isPlain && Number(value) <= most) return Number(value)
+      if (isPlain && Number(value) <= max) return Number(value)
       return rejectField(context, 'INVALID_PARAMETER', message)
     })
 }
@@ -302,11 +297,11 @@ function toFieldError(issue: z.core.$ZodIssue): FieldError {
   const isMissing = issue.input === undefined || issue.input === null || issue.input === ''
   if (isMissing) return { field, code: 'MISSING_REQUIRED_FIELD', message: 'is required' }
   if (issue.code === 'invalid_value') return notOneOfError(field, issue.values.map(String))
-  const isOfForm = issue.code === 'invalid_type' || issue.code === 'invalid_format'
-  return { field, code: isOfForm ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
+  const isFormat = issue.code === 'invalid_type' || issue.code === 'invalid_format'
+  return { field, code: isFormat ? 'INVALID_FORMAT' : 'INVALID_PARAMETER', message: describeIssue(issue) }
 }
 
-/** What is wrong in our own words: zod has some for each code, which are for programmers and change with its version. */
+/** Replaces the messages of zod, which are for programmers and change with its version. */
 function describeIssue(issue: Exclude<z.core.$ZodIssue, { code: 'custom' | 'invalid_value' }>): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -342,5 +337,5 @@ const formatNames: Readonly<Record<string, string>> = {
   date: 'a day in ISO 8601, such as 1990-01-31',
 }
 
-/** How a bound of something that is no number is said; `be` suits a number. */
+/** Wording of a bound by type; `be` for numbers. */
 const boundPhrases: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' }

@@ -1,6 +1,6 @@
 import type { Amount } from '../core/money/amount.ts'
 import { formatAmount } from '../core/money/amount.ts'
-import { escapeJsonString } from '../core/net/escape-json.ts'
+import { escapeJsonString } from '../core/net/json-text.ts'
 import type { JsonSchema } from './input-fields.ts'
 
 export type JsonType<Value> = {

@@ -1,4 +1,4 @@
-import { escapeJsonString } from '../core/net/escape-json.ts'
+import { escapeJsonString } from '../core/net/json-text.ts'
 import type { JsonType } from './json-types.ts'
 import { oneOf, text, unquotedType, withSchema } from './json-types.ts'
 

@@ -3,14 +3,8 @@ import { insertAssetNetwork } from '../../src/modules/asset-codes/repository.ts'
 import { networks } from '../../src/modules/networks/network.ts'
 import { insertWalletAddress, insertWatchedAddress } from '../../src/modules/wallets/repository.ts'
 import type { App } from '../support/app.ts'
-import {
-  bankMethodBody,
-  everyEngine,
-  everyEngineAndWorkers,
-  payoutBody,
-  startApp,
-  walletMethodBody,
-} from '../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 const methodsPath = '/api/payout/methods'
 const banksPath = `${methodsPath}/banks`

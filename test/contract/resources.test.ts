@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 import {
   AssetCode,
   BankPayoutMethod,

@@ -6,7 +6,8 @@ import { findFieldErrors, freeText, limit, optionalFreeText, page, parseInput } 
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { updateCustomer } from '../../src/modules/customers/update-customer.ts'
 import { apiClients, everyApi } from '../support/api-clients.ts'
-import { everyEngine, payoutBody, sampleCustomer, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { sampleCustomer, walletMethodBody } from '../support/bodies.ts'
 import { domainErrorOf } from '../support/domain-error-of.ts'
 import { perform } from '../support/perform.ts'
 

@@ -4,7 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { columnKindsByTable } from '../../src/database/tables.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
-import { bankMethodBody, payoutBody, startApp } from '../support/app.ts'
+import { payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody } from '../support/bodies.ts'
 import { rawQuery } from './rows.ts'
 
 /** Merchant, customer, wallets, a payout that was paid, and a connection to the file that goes round the service. */

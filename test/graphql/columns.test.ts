@@ -3,7 +3,8 @@ import { getNamedType, isLeafType, isObjectType, isUnionType } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { schemaFor } from '../../src/server/graphql/schema.ts'
 import type { Engine } from '../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 const schema = schemaFor('sandbox')
 

@@ -22,7 +22,8 @@ import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { hashOf, refOf } from '../modules/deposits/support/node.ts'
 import { createRailPayout, railOrderOf } from '../modules/rails/support/rail-payouts.ts'
 import type { App } from '../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 import { dueTime } from '../support/times.ts'
 
 function cost(text: string, variables: Record<string, unknown> = {}): number {

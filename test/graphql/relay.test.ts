@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { schemaPath } from '../../codegen.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 /** Where npm has put the compiler of this platform. */
 const compiler = createRequire(import.meta.url)('relay-compiler') as string

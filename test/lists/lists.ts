@@ -23,7 +23,7 @@ import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 import type { Context, Service } from '../../src/operations/context.ts'
 import { createContext } from '../../src/operations/context.ts'
-import { sampleCustomer } from '../support/app.ts'
+import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 
 /** What a test says of an item: its id, and what the list's filters look at. */

@@ -10,7 +10,8 @@ import type { Service } from '../../src/operations/context.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import { nigerian } from '../modules/payouts/payout-places.ts'
 import type { App } from '../support/app.ts'
-import { everyEngine, sampleCustomer, startApp } from '../support/app.ts'
+import { everyEngine, startApp } from '../support/app.ts'
+import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 
 const payout = { assetCode: 'USDC', amount: '0.01', ...nigerian } as const

@@ -1,5 +1,6 @@
 import type { RestMethod } from '../support/app.ts'
-import { bankMethodBody, payoutBody, walletMethodBody } from '../support/app.ts'
+import { payoutBody } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 /** An id that nothing has. */
 export const absentId = '00000000-0000-7000-8000-000000000000'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bankMethodBody, everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody } from '../support/bodies.ts'
 import { creations, endpoints, walletBody } from './endpoints.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { App } from '../support/app.ts'
-import { bankMethodBody, everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody } from '../support/bodies.ts'
 
 const header = 'x-ignored-fields'
 const payoutsPath = '/api/payouts/banks'

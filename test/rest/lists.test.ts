@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { App } from '../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 import { absentId } from './endpoints.ts'
 
 /** Every list that has pages: its default limit, and what adds one item to it. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 import { leastCpuMs } from '../support/cpu.ts'
 import { absentId, endpointsForCustomers, walletBody } from './endpoints.ts'
 

@@ -7,7 +7,8 @@ import { createLogger } from '../../src/app/logger.ts'
 import { formatApiKey } from '../../src/modules/merchants/api-key.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { App } from '../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp, walletMethodBody } from '../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 describe('requests that arrive in one turn of the event loop', () => {
   test('are all looked at before reads are answered', async () => {

@@ -1,6 +1,6 @@
 const descriptionsByEnum = new WeakMap<readonly string[], Readonly<Record<string, string>>>()
 
-/** Values that a field may hold, in this order, each with a sentence for its readers. */
+/** Defines the values of a field, in this order, each with the sentence that the API reference shows. */
 export function defineEnum<const Value extends string>(
   described: { readonly [Each in Value]: string },
 ): readonly Value[] {
@@ -9,9 +9,8 @@ export function defineEnum<const Value extends string>(
   return values
 }
 
-/** What a value means, in a sentence. */
 export function enumDescription(values: readonly string[], value: string): string {
-  const meaning = descriptionsByEnum.get(values)?.[value]
-  if (meaning === undefined) throw new Error(`nothing is said of what ${value} means`)
-  return meaning
+  const description = descriptionsByEnum.get(values)?.[value]
+  if (description === undefined) throw new Error(`The enum value ${value} has no description`)
+  return description
 }

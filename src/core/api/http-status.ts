@@ -36,7 +36,7 @@ export const httpStatusByCode: Record<ErrorCode, number> = {
   UNAVAILABLE: 503,
 }
 
-/** The headers that a failure of this kind has (rulings 4 and 6). */
+/** Returns the additional headers of an error response (rulings 4 and 6). */
 export function errorHeaders(code: ErrorCode): Record<string, string> {
   if (httpStatusByCode[code] === 401) return { 'www-authenticate': 'Bearer realm="payout-gateway"' }
   return code === 'UNAVAILABLE' ? { 'retry-after': '1' } : {}

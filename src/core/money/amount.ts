@@ -1,22 +1,20 @@
-/** Money: an integer count of 10⁻⁸ units of an asset, exact, within ±`maxAmount`. */
+/** An integer count of 10⁻⁸ units of an asset, within ±`maxAmount`. */
 export type Amount = bigint
 
-/** Decimal places of every amount inside and outside the service. */
 export const amountPlaces = 8
 
-/** One whole unit of an asset. */
 export const oneUnit: Amount = 100_000_000n
 
-/** The largest amount or balance: what a signed 64-bit column holds on either engine. */
+/** The largest signed 64-bit integer, which is what a column holds on either engine. */
 export const maxAmount: Amount = 9_223_372_036_854_775_807n
 
-/** The form of an amount that moves money: at most ten digits and eight places, beside zeros that change nothing (ruling 36). */
+/** At most ten digits and eight decimal places, not counting leading and trailing zeros (ruling 36). */
 export const amountPattern = /^(?:0*(\d{1,10})|(?=\.))(?:\.(\d{1,8})0*)?$/
 
-/** With its zeros; a body may hold a thousand times as many, and to look through them would hold up others. */
+/** Includes zeros. Matching the pattern against a text as long as a body would block the event loop. */
 const maxLength = 255
 
-/** Reads the form of ruling 36 exactly; `null` for any other text. Zero is an amount; whether it may move is the caller's. */
+/** Parses an amount in the format of ruling 36; `null` for any other text. Accepts zero: callers check whether it is allowed. */
 export function parseAmount(text: string): Amount | null {
   const parts = text.length > maxLength ? null : amountPattern.exec(text)
   if (parts === null) return null
@@ -24,9 +22,29 @@ export function parseAmount(text: string): Amount | null {
   return BigInt(whole + fraction.padEnd(amountPlaces, '0'))
 }
 
-/** The amount as a decimal string of eight places: `40.00000000`. */
+/** Formats an amount with eight decimal places: `40.00000000`. */
 export function formatAmount(amount: Amount): string {
   if (amount < 0n) return `-${formatAmount(-amount)}`
   const digits = amount.toString().padStart(amountPlaces + 1, '0')
   return `${digits.slice(0, -amountPlaces)}.${digits.slice(-amountPlaces)}`
+}
+
+/** Why a text is not an amount; the first pattern that matches is reported. */
+const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
+  [/\s/, 'must not contain spaces'],
+  [/^[\d.]*[,_']/, 'must have a point before its decimal places and no other separator, such as "1000.50"'],
+  [/^[-−]/, 'must be above zero, without a sign'],
+  [/^\+/, 'must not have a sign'],
+  [/^(0+\.?0*|\.0+)$/, 'must be above zero'],
+  [/^[\d.]+e[+-]?\d+$/i, 'must be written out in digits, without an exponent'],
+  [/^\d{11,}(\.\d*)?$/, 'must have at most ten digits before the point'],
+  [/^\d*\.\d{9,}$/, 'must have at most eight digits after the point'],
+]
+
+/** Returns why a text is not a positive amount, as a predicate such as `must be above zero`. */
+export function describeInvalidAmount(text: string): string {
+  return (
+    reasons.find(([pattern]) => pattern.test(text))?.[1] ??
+    'must be a decimal string above zero with at most ten digits before and eight after the point, such as "25.50"'
+  )
 }

@@ -2,27 +2,27 @@ import { Decimal as BaseDecimal } from 'decimal.js'
 import type { Amount } from './amount.ts'
 import { amountPlaces, formatAmount } from './amount.ts'
 
-// Forty digits compare any two rates (18 digits each) exactly enough that only the shown places are rounded, and those down.
+// Rates have at most 18 digits, so with 40 digits a comparison rounds only the decimal places that it shows, and those down.
 const Decimal = BaseDecimal.clone({ precision: 40, rounding: BaseDecimal.ROUND_DOWN })
 
-/** The form of a rate or percentage: a plain decimal of at most nine digits before and nine after the point. */
+/** A rate or percentage: a plain decimal of at most nine digits before and nine after the point. */
 const ratePattern = /^(0|[1-9]\d{0,8})(\.\d{1,9})?$/
 
-/** The rate without needless zeros (`1545.50` becomes `1545.5`); `null` when the text has another form or is zero. */
+/** Normalizes a rate (`1545.50` becomes `1545.5`); `null` if the text is not a rate, or zero. */
 export function parseRate(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const rate = new Decimal(text)
   return rate.isZero() ? null : rate.toFixed()
 }
 
-/** A percentage from 0 to 100 without needless zeros; `null` when the text is anything else. */
+/** Normalizes a percentage; `null` if the text is not a number from 0 to 100. */
 export function parsePercent(text: string): string | null {
   if (!ratePattern.test(text)) return null
   const percent = new Decimal(text)
   return percent.greaterThan(100) ? null : percent.toFixed()
 }
 
-/** How much `after` is above or below `before`, in per cent with two places, and whether that is more than `limit` per cent. */
+/** Returns the change from `before` to `after` in per cent with two decimal places, and whether it exceeds `limit` per cent. */
 export function percentChange(before: string, after: string, limit: number): { percent: string; isOver: boolean } {
   const percent = new Decimal(after).minus(before).times(100).dividedBy(before)
   const sign = percent.isNegative() ? '' : '+'
@@ -30,10 +30,10 @@ export function percentChange(before: string, after: string, limit: number): { p
 }
 
 /**
- * What `amount` is worth at `rate`, rounded down to `minorUnitPlaces`, as a decimal string of eight places (ruling 43).
+ * Converts `amount` at `rate`, rounded down to `minorUnitPlaces`, to a decimal string of eight places (ruling 43).
  *
- * A string, because a fiat value at a high rate may exceed what a ledger amount holds, and it is never added up. In whole
- * numbers, which are exact whatever the places of the rate, and take a tenth of a decimal's time.
+ * Returns a string because a fiat value at a high rate may exceed an `Amount`; such values are never summed. Uses bigint
+ * arithmetic, which is exact and takes a tenth of the time of decimal.js.
  */
 export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: number): string {
   const { digits, places } = toScaledInteger(rate)
@@ -41,14 +41,14 @@ export function convertAtRate(amount: Amount, rate: string, minorUnitPlaces: num
   return formatAmount(minorUnits * powerOfTen(amountPlaces - minorUnitPlaces))
 }
 
-/** The fee on `amount`: `flat` plus `percent` per cent, rounded up to 10⁻⁸ so that no fraction is ever unpaid for. */
+/** Returns the fee on `amount`: `flat` plus `percent` per cent, rounded up to 10⁻⁸. */
 export function calculateFee(amount: Amount, { flat, percent }: { flat: Amount; percent: string }): Amount {
   const { digits, places } = toScaledInteger(percent)
   const hundred = powerOfTen(places + 2)
   return flat + (amount * digits + hundred - 1n) / hundred
 }
 
-/** A plain decimal as a count of its last place: 1545.5 is 15455 with one place. */
+/** Converts a plain decimal to an integer and its decimal places: 1545.5 is 15455 with one place. */
 function toScaledInteger(decimal: string): { digits: bigint; places: number } {
   const point = decimal.indexOf('.')
   if (point === -1) return { digits: BigInt(decimal), places: 0 }

@@ -7,7 +7,6 @@ type IpFamily = 'ipv4' | 'ipv6'
 
 const addressBits: Record<IpFamily, number> = { ipv4: 32, ipv6: 128 }
 
-/** Reads a network such as `203.0.113.0/24`, or one address; `null` for what is neither. */
 function parseNetwork(text: string): IpNetwork | null {
   const [, address = '', length] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? []
   const family = familyOf(address)
@@ -16,18 +15,17 @@ function parseNetwork(text: string): IpNetwork | null {
   return prefix > addressBits[family] ? null : { address, prefix, family }
 }
 
-/** Whether a text is a network in CIDR notation, or one address. */
 export function isIpNetwork(text: string): boolean {
   return parseNetwork(text) !== null
 }
 
 /**
- * Tells whether an address is in one of the networks; what is no address, or one of a single link (`fe80::1%eth0`), never is.
+ * Returns a function that tests whether an address is in one of the networks; false for an address with a zone (`fe80::1%eth0`).
  *
- * @throws where one of the networks is none
+ * @throws an error if one of the networks is invalid
  */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
-  // One list for each family: one of both would match an IPv4 address against networks of IPv6, as ::ffff:<address>.
+  // One list for each family: a shared list would match an IPv4 address against IPv6 networks, as ::ffff:<address>.
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const text of networks) {
     const network = parseNetwork(text)
@@ -36,7 +34,7 @@ export function createNetworkMatcher(networks: readonly string[]): (address: str
   }
   return (address) => {
     const family = familyOf(address)
-    // Node takes an address with a zone for any.
+    // BlockList ignores the zone of an address.
     return family !== null && !address.includes('%') && lists[family].check(address, family)
   }
 }
@@ -44,4 +42,9 @@ export function createNetworkMatcher(networks: readonly string[]): (address: str
 function familyOf(address: string): IpFamily | null {
   const version = isIP(address)
   return version === 0 ? null : `ipv${version as 4 | 6}`
+}
+
+/** Returns whether an address is reachable from this machine only. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[?::1\]?)$/.test(host)
 }

@@ -1,16 +1,16 @@
-/** What a JSON text says, and the path to the first name that one of its objects has twice, `null` where there is none. */
+/** The value of a JSON text, and the path of its first duplicate name, if any. */
 export type ParsedJson = { readonly value: unknown; readonly duplicatePath: string | null }
 
 /**
- * Reads a JSON text, and finds what `JSON.parse` passes over in silence.
+ * Parses a JSON text and detects duplicate names. `JSON.parse` silently takes the last of two members with one name, and a proxy
+ * in front of the service may have taken the first.
  *
- * Of two members of one name it takes the last, and whoever looked at the request before it may have taken the first. That
- * there are none costs one pass over the text: each member has a colon, so the value has as many members as the text has
- * colons outside of strings, or else some were lost.
+ * A text without duplicates costs one pass: each member has a colon, so the text must have as many colons outside of strings as
+ * the value has members.
  *
- * Names with escapes are written without them first. V8 (13.6) may take such a name for one of an earlier text that begins
- * as its escape does: once `{"a":1,"\\":2}` was read, `{"a":1,"\u0062":2}` has a member `\` in the place of `b`. What can only
- * be written with an escape is no name that is known here, nor taken for one.
+ * Rewrites names with escapes before parsing, because V8 (13.6) may confuse such a name with one of an earlier text that begins
+ * like its escape: after `{"a":1,"\\":2}` was parsed, `{"a":1,"\u0062":2}` has a member `\` instead of `b`. No known name needs
+ * an escape.
  *
  * @throws SyntaxError
  */
@@ -23,10 +23,10 @@ export function parseJsonText(text: string): ParsedJson {
 }
 
 /**
- * The number that a JSON object has under `name`, as its text has it: `JSON.parse` makes a double of it, which has not as many
- * digits. A reviver is shown the text as well, but it is called by recursion, and a text may nest as deep as it is long.
+ * Returns the source text of the number under `name`, because `JSON.parse` rounds it to a double. A reviver gets the source too,
+ * but runs recursively, and a text may nest as deep as it is long.
  *
- * @param text a valid text, with no name twice in its outermost object
+ * @param text valid JSON, without a duplicate name in its outermost object
  */
 export function numberLiteral(text: string, name: string): string | undefined {
   let depth = 0
@@ -49,16 +49,18 @@ export function numberLiteral(text: string, name: string): string | undefined {
 
 const numberPattern = /\s*(-?[\d.eE+-]+)/y
 
+const space = 0x20
 const quote = 0x22
-const backslash = 0x5c
 const colon = 0x3a
+const backslash = 0x5c
+const firstSurrogate = 0xd800
 
-/** How many names a valid JSON text has, and whether any is written with escapes. */
+/** Counts the names of a valid JSON text. */
 function countNames(text: string): { names: number; hasEscapedName: boolean } {
   let names = 0
   let hasEscapedName = false
-  /** Whether the latest string has an escape, and where the next escape is, so that each part of the text is looked through once. */
   let isEscaped = false
+  // Kept across strings, so that each part of the text is searched once.
   let escapeAt = nextEscape(text, 0)
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
@@ -100,29 +102,29 @@ function countMembers(value: unknown): number {
   return count
 }
 
-/** Characters of a path that are shown: a name may be as long as the body. */
+/** Bounds the path in the error message: a name may be as long as the body. */
 const maxPathLength = 100
 
-/** The first name that comes a second time in its object, and the text with names written as they are, but for what must be escaped. */
+/** Finds the first duplicate name, and rewrites the text so that names have only the escapes that they need. */
 function scanNames(text: string): { plain: string; repeated: string | null } {
-  // Of each object or array around the place: the names so far, `null` for an array, and the name or number it is at.
-  const around: { names: Set<string> | null; at: string }[] = []
+  // For each enclosing object or array: the names so far (`null` for an array), and the current name or index.
+  const ancestors: { names: Set<string> | null; at: string }[] = []
   const parts: string[] = []
   let repeated: string | null = null
   let copied = 0
   let string = { start: 0, end: 0 }
   for (let at = 0; at < text.length; at++) {
     const character = text[at]
-    const inner = around.at(-1)
-    if (character === '{' || character === '[') around.push({ names: character === '{' ? new Set() : null, at: '0' })
-    else if (character === '}' || character === ']') around.pop()
+    const inner = ancestors.at(-1)
+    if (character === '{' || character === '[') ancestors.push({ names: character === '{' ? new Set() : null, at: '0' })
+    else if (character === '}' || character === ']') ancestors.pop()
     else if (character === ',' && inner?.names === null) inner.at = String(Number(inner.at) + 1)
     else if (character === '"') {
       string = { start: at, end: endOfString(text, at) }
       at = string.end
     } else if (character === ':' && inner?.names) {
       inner.at = JSON.parse(text.slice(string.start, string.end + 1))
-      if (inner.names.has(inner.at)) repeated ??= formatPath(around)
+      if (inner.names.has(inner.at)) repeated ??= formatPath(ancestors)
       inner.names.add(inner.at)
       parts.push(text.slice(copied, string.start), quoteName(inner.at))
       copied = string.end + 1
@@ -135,7 +137,7 @@ function quoteName(name: string): string {
   return `"${name.replace(/["\\\p{Cc}]/gu, (character) => JSON.stringify(character).slice(1, -1))}"`
 }
 
-/** Where the string ends that begins at a quotation mark: at the next that an even number of backslashes stands before. */
+/** Returns the index of the closing quote: the next one after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = start
   for (;;) {
@@ -146,7 +148,17 @@ function endOfString(text: string, start: number): number {
   }
 }
 
-function formatPath(around: readonly { at: string }[]): string {
-  const path = around.map(({ at }) => at).join('.')
+function formatPath(ancestors: readonly { at: string }[]): string {
+  const path = ancestors.map(({ at }) => at).join('.')
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
+}
+
+/** Escapes a string for JSON, without quotes. The loop takes half the time of `JSON.stringify` for strings that need no escape. */
+export function escapeJsonString(value: string): string {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at)
+    const isSpecial = code > backslash ? code >= firstSurrogate : code < space || code === quote || code === backslash
+    if (isSpecial) return JSON.stringify(value).slice(1, -1)
+  }
+  return value
 }

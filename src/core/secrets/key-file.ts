@@ -2,25 +2,23 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { unavailable } from '../errors.ts'
-import { keyFormat, parseKeys } from './parse-keys.ts'
 import type { Secrets } from './secrets.ts'
-import { createSecrets, keyBytes } from './secrets.ts'
+import { createSecrets, keyBytes, keyFormat, parseKeys } from './secrets.ts'
 
 const ownerOnlyMode = 0o600
 
 /**
- * Secrets by a key that the service makes for itself, in the file at `path`.
+ * Creates secrets with a generated key in the file at `path`.
  *
- * The file is made and read when the first secret is sealed or opened: a service that keeps none makes none, and it starts
- * where nothing can be written.
+ * The file is created with the first secret, so a service without secrets also starts on a read-only disk.
  *
- * @throws what `Secrets` does, and Refusal UNAVAILABLE where the disk is full, when there is no file yet
+ * @throws what `Secrets` throws, and DomainError UNAVAILABLE if the file cannot be created because the disk is full
  */
 export function createSecretsFromKeyFile(path: string): Secrets {
-  let made: Secrets | null = null
+  let loaded: Secrets | null = null
   const secrets = () => {
-    made ??= createSecrets([loadOrCreateKey(path)])
-    return made
+    loaded ??= createSecrets([loadOrCreateKey(path)])
+    return loaded
   }
   return {
     seal: (text, aad) => secrets().seal(text, aad),
@@ -29,10 +27,10 @@ export function createSecretsFromKeyFile(path: string): Secrets {
   }
 }
 
-/** The key in the file at `path`, which is made where it is not there; processes that do this at once get the same one. */
+/** Returns the key in the file at `path`, and creates the file if needed; concurrent processes get the same key. */
 export function loadOrCreateKey(path: string): Buffer {
-  const found = readKeyFile(path)
-  if (found !== null) return found
+  const existing = readKeyFile(path)
+  if (existing !== null) return existing
   try {
     createKeyFile(path)
   } catch (error) {
@@ -41,7 +39,7 @@ export function loadOrCreateKey(path: string): Buffer {
     if (code !== 'EEXIST') throw error
   }
   const key = readKeyFile(path)
-  if (key === null) throw new Error(`${path} was removed while the service made it`)
+  if (key === null) throw new Error(`${path} was removed while the service created it`)
   return key
 }
 
@@ -58,14 +56,14 @@ function readKeyFile(path: string): Buffer | null {
   return keys[0] as Buffer
 }
 
-/** @throws EEXIST where another process was first */
+/** @throws EEXIST if another process created it first */
 function createKeyFile(path: string): void {
   const draft = `${path}.${randomBytes(8).toString('hex')}`
   const file = openSync(draft, 'wx', ownerOnlyMode)
   try {
     writeSync(file, `${randomBytes(keyBytes).toString('base64')}\n`)
     fsyncSync(file)
-    // A link is there whole or not at all, and the second to make it fails: nobody reads half a key, or another one.
+    // Linking is atomic and fails if the target exists, so no process reads a partial key or replaces one.
     linkSync(draft, path)
   } finally {
     closeSync(file)

@@ -2,42 +2,40 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 import { DomainError } from '../errors.ts'
 
 /**
- * How what must be read again but never lie open is kept: encrypted, and bound to where it belongs.
- *
- * `aad` says where that is, such as `webhook_endpoint:<merchant id>:<endpoint id>`; what is put anywhere else does not open.
+ * Encrypts secrets for storage (AES-256-GCM) and binds each to the row that holds it by additional authenticated data:
+ * `aad` names the row, such as `webhook_endpoint:<merchant id>:<endpoint id>`. A secret copied to another row does not decrypt.
  */
 export type Secrets = {
-  /** @throws Refusal NOT_CONFIGURED where there is no key */
+  /** @throws DomainError NOT_CONFIGURED without a key */
   readonly seal: (text: string, aad: string) => string
   /**
-   * @throws Refusal NOT_CONFIGURED where the key that sealed it is not there any more
-   * @throws an error where it was changed, or belongs elsewhere
+   * @throws DomainError NOT_CONFIGURED if the key that encrypted it is no longer configured
+   * @throws an error if the ciphertext or its `aad` differs
    */
   readonly open: (sealed: string, aad: string) => string
-  /** Bytes that nobody can make who does not have the key that seals, the same for the same purpose; none where there is no key. */
+  /** Derives a key for a purpose from the first key (HKDF); empty without a key. */
   readonly derive: (purpose: string) => Buffer
 }
 
-/** Bytes of a key of AES-256. */
 export const keyBytes = 32
 
 const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-// The version of the form, which key, and nonce, ciphertext and tag in one.
+// Version, key id, and the base64url of nonce, ciphertext and tag.
 const sealedPattern = /^s1\.([\w-]{8})\.([\w-]+)$/
 
-/** Seals with the first of `keys`, which there must be, and opens with whichever of them sealed. */
+/** Encrypts with the first of `keys`, and decrypts with any of them, so that keys can be rotated. */
 export function createSecrets(keys: readonly Buffer[]): Secrets {
   const byId = new Map(keys.map((key) => [deriveKeyId(key), key]))
   const [first] = keys
-  if (first === undefined) throw new Error('There is no key to seal with')
+  if (first === undefined) throw new Error('At least one key is required')
   const firstId = deriveKeyId(first)
 
   return {
     seal: (text, aad) => {
-      // Random nonces of 96 bits are safe for four billion texts of one key (NIST SP 800-38D, 8.3).
+      // Random 96-bit nonces are safe for 2³² messages with one key (NIST SP 800-38D, 8.3).
       const nonce = randomBytes(nonceBytes)
       const encryption = createCipheriv(cipher, first, nonce).setAAD(Buffer.from(aad))
       const sealed = [nonce, encryption.update(text, 'utf8'), encryption.final(), encryption.getAuthTag()]
@@ -46,7 +44,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
     open: (sealed, aad) => {
       const [, id = '', contents = ''] = sealedPattern.exec(sealed) ?? []
       const bytes = Buffer.from(contents, 'base64url')
-      // What is not as this writes it was changed, though it may mean the same bytes.
+      // Several base64url texts decode to the same bytes: accept only the canonical one.
       if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== contents) throw tamperedSecretError()
       const key = byId.get(id)
       if (key === undefined) throw missingKeyError(id)
@@ -56,7 +54,7 @@ export function createSecrets(keys: readonly Buffer[]): Secrets {
   }
 }
 
-/** The names of keys as what they sealed has them: they tell nothing of the key. */
+/** Returns the key's id that each ciphertext carries, which reveals nothing about the key. */
 export function deriveKeyId(key: Buffer): string {
   return createHash('sha256').update(key).digest().subarray(0, 6).toString('base64url')
 }
@@ -75,7 +73,7 @@ function decrypt(bytes: Buffer, { key, aad }: { key: Buffer; aad: string }): str
 const secretsKeyHint =
   'SECRETS_KEY must be set to 32 random bytes in base64, as `openssl rand -base64 32` writes them, for all processes alike'
 
-/** Where no key is configured: nothing can be sealed, and what was sealed before can't be opened. */
+/** For a service without keys: neither encrypts nor decrypts. */
 export const noSecrets: Secrets = {
   seal: () => {
     throw new DomainError('NOT_CONFIGURED', `The service can keep no secrets: ${secretsKeyHint}.`)
@@ -87,10 +85,25 @@ export const noSecrets: Secrets = {
 }
 
 function missingKeyError(id: string): DomainError {
-  const message = `The key ${id}, which sealed this secret, is not there: SECRETS_KEY must list it, after the one that seals now.`
+  const message = `The key ${id}, which encrypted this secret, is not configured: SECRETS_KEY must list it after the current key.`
   return new DomainError('NOT_CONFIGURED', message)
 }
 
 function tamperedSecretError(): Error {
-  return new Error('A sealed secret was changed, or belongs elsewhere')
+  return new Error('An encrypted secret was changed, or belongs to another row')
+}
+
+/** The format of a key in SECRETS_KEY and in the sandbox's key file, for messages. */
+export const keyFormat = '32 bytes in base64'
+
+/** Parses keys separated by commas; `null` if one of them is invalid. */
+export function parseKeys(text: string): Buffer[] | null {
+  const keys = text.split(',').map((each) => parseKey(each.trim()))
+  return keys.every((key) => key !== null) ? keys : null
+}
+
+function parseKey(text: string): Buffer | null {
+  const key = Buffer.from(text, 'base64')
+  // Node ignores invalid characters in base64: accept only the canonical text.
+  return key.length === keyBytes && key.toString('base64') === text ? key : null
 }

@@ -2,7 +2,7 @@ import type { GraphQLOutputType, GraphQLScalarType } from 'graphql'
 import { isEnumType, isListType, isNonNullType, isScalarType } from 'graphql'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
-import { escapeJsonString } from '../../core/net/escape-json.ts'
+import { escapeJsonString } from '../../core/net/json-text.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
 
 /** Writes a value that has no fields. */

@@ -1,6 +1,5 @@
 import type { ObjectRef, UnionRef } from '@pothos/core'
-import type { FieldNames } from '../../core/api/error-message.ts'
-import type { ErrorCode } from '../../core/errors.ts'
+import type { ErrorCode, FieldNames } from '../../core/errors.ts'
 import { DomainError, invalidInput } from '../../core/errors.ts'
 import { parseIdempotencyKey } from '../../core/input.ts'
 import { hasScope } from '../../operations/access/api-caller.ts'

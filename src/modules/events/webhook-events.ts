@@ -1,7 +1,7 @@
 import { enumDescription } from '../../core/api/enum-descriptions.ts'
+import type { EventType } from '../../database/tables.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
 import { integer, plainText } from '../../rest/json-types.ts'
-import type { EventType } from '../outbox/event.ts'
 import { eventTypes, objectTypeOf } from '../outbox/event.ts'
 import { isEventTypeSupported } from '../webhooks/transport/formats.ts'
 import { event, objectShapes } from './event-shape.ts'

@@ -1,5 +1,6 @@
+import type { EventType } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
-import type { Event, EventType } from './event.ts'
+import type { Event } from './event.ts'
 import { latestEventSequence } from './latest-event.ts'
 import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 

@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Tx } from '../../database/query.ts'
+import type { EventType } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
-import type { EventType } from './event.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**

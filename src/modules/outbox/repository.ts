@@ -11,8 +11,7 @@ import {
   selectFrom,
   statement,
 } from '../../database/query.ts'
-import type { NewRowOf } from '../../database/tables.ts'
-import type { EventType } from './event.ts'
+import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
-import type { EventType } from '../../modules/outbox/event.ts'
+import type { EventType } from '../../database/tables.ts'
 import type { AccessLogEntry } from '../../server/http/request-lifecycle.ts'
 import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { MetricsRecorder } from './recorder.ts'

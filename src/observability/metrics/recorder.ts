@@ -1,5 +1,5 @@
 import type { CommittedBatch } from '../../database/database.ts'
-import type { EventType } from '../../modules/outbox/event.ts'
+import type { EventType } from '../../database/tables.ts'
 import type { RailCallName } from '../../modules/rails/adapters/observe-rail.ts'
 import type { AccessLogEntry } from '../../server/http/request-lifecycle.ts'
 

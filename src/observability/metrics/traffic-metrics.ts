@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.ts'
 import type { Tx } from '../../database/query.ts'
-import type { EventType } from '../../modules/outbox/event.ts'
+import type { EventType } from '../../database/tables.ts'
 import { eventOfDeferredWrite } from '../../modules/outbox/record-event.ts'
 import { observeRail, railCallOutcomeOf } from '../../modules/rails/adapters/observe-rail.ts'
 import type { Rail } from '../../modules/rails/adapters/rail.ts'

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { FieldNames } from '../../core/api/error-message.ts'
 import { errorHeaders, httpStatusByCode } from '../../core/api/http-status.ts'
-import type { FieldError } from '../../core/errors.ts'
+import type { FieldError, FieldNames } from '../../core/errors.ts'
 import { DomainError } from '../../core/errors.ts'
 import { parseIdempotencyKey } from '../../core/input.ts'
 import { requireScope } from '../../operations/access/api-caller.ts'

@@ -1,6 +1,6 @@
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import type { App } from '../../support/app.ts'
-import { bankMethodBody, walletMethodBody } from '../../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'

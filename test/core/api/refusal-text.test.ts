@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDomainError } from '../../../src/core/api/error-message.ts'
-import { invalidInput } from '../../../src/core/errors.ts'
+import { formatDomainError, invalidInput } from '../../../src/core/errors.ts'
 
 test('a field is named as the caller knows it, or as it was sent, whatever that means to JavaScript', () => {
   const faults = ['customerId', '__proto__', 'toString'].map((field) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeInvalidAmount } from '../../../src/core/money/invalid-amount.ts'
+import { describeInvalidAmount } from '../../../src/core/money/amount.ts'
 
 const general =
   'must be a decimal string above zero with at most ten digits before and eight after the point, such as "25.50"'

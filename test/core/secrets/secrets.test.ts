@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../../src/core/errors.ts'
-import { parseKeys } from '../../../src/core/secrets/parse-keys.ts'
-import { createSecrets, deriveKeyId, noSecrets } from '../../../src/core/secrets/secrets.ts'
+import { createSecrets, deriveKeyId, noSecrets, parseKeys } from '../../../src/core/secrets/secrets.ts'
 
 const [earlier, later] = [randomBytes(32), randomBytes(32)]
 const place = 'webhook_endpoint:a:b'
@@ -42,7 +41,7 @@ test('put anywhere else it does not open', () => {
   const sealed = seal('text', place)
 
   for (const other of ['webhook_endpoint:a:c', 'webhook_endpoint:b:b', '']) {
-    expect(() => open(sealed, other)).toThrow('was changed, or belongs elsewhere')
+    expect(() => open(sealed, other)).toThrow('was changed, or belongs to another row')
   }
 })
 
@@ -74,14 +73,14 @@ describe('with several keys', () => {
 
     expect(thrownBy(() => createSecrets([later]).open(sealed, place))).toMatchObject({
       code: 'NOT_CONFIGURED',
-      message: `The key ${deriveKeyId(earlier)}, which sealed this secret, is not there: SECRETS_KEY must list it, after the one that seals now.`,
+      message: `The key ${deriveKeyId(earlier)}, which encrypted this secret, is not configured: SECRETS_KEY must list it after the current key.`,
     })
   })
 
   test('another key under that name opens nothing', () => {
     const sealed = createSecrets([earlier]).seal('text', place).replace(deriveKeyId(earlier), deriveKeyId(later))
 
-    expect(() => createSecrets([later]).open(sealed, place)).toThrow('was changed, or belongs elsewhere')
+    expect(() => createSecrets([later]).open(sealed, place)).toThrow('was changed, or belongs to another row')
   })
 })
 

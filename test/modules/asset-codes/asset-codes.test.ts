@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { addAssetCode } from '../../../src/modules/asset-codes/add-asset-code.ts'
-import { bankMethodBody, everyEngine, startApp } from '../../support/app.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { bankMethodBody } from '../../support/bodies.ts'
 
 const euroCoin = { assetType: 'STABLECOIN', code: 'EURC', minorUnitPlaces: 6, networks: ['solana', 'erc20'] } as const
 

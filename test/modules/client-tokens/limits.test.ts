@@ -3,14 +3,8 @@ import { createKey, revokeKey } from '../../../src/modules/merchants/manage-keys
 import { listen } from '../../graphql/support/listen.ts'
 import { statusOfCreation } from '../../rest/endpoints.ts'
 import type { App } from '../../support/app.ts'
-import {
-  bankMethodBody,
-  everyEngine,
-  everyEngineAndWorkers,
-  payoutBody,
-  startApp,
-  walletMethodBody,
-} from '../../support/app.ts'
+import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../../support/bodies.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 

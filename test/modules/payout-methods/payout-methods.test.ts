@@ -5,7 +5,8 @@ import { networks, normalizeNetwork } from '../../../src/modules/networks/networ
 import { walletExamples } from '../../../src/modules/payout-methods/payout-method-fields.ts'
 import { payoutMethodById } from '../../../src/modules/payout-methods/repository.ts'
 import type { App } from '../../support/app.ts'
-import { bankMethodBody, everyEngine, startApp, walletMethodBody } from '../../support/app.ts'
+import { everyEngine, startApp } from '../../support/app.ts'
+import { bankMethodBody, walletMethodBody } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 
 const banksPath = '/api/payout/methods/banks'

@@ -8,7 +8,8 @@ import { tronAddressError } from '../../../src/modules/networks/tron.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { importSolanaAddresses } from '../../../src/modules/wallets/import-addresses.ts'
 import type { App } from '../../support/app.ts'
-import { bankMethodBody, everyEngine, payoutBody, startApp } from '../../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
+import { bankMethodBody } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 
 const usdc = { currency: 'USDC', network: 'erc20', description: 'Savings' }

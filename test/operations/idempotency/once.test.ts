@@ -11,14 +11,8 @@ import { findKey, insertKey } from '../../../src/operations/idempotency/reposito
 import type { IdempotencyStore } from '../../../src/operations/idempotency/run-once.ts'
 import { fingerprintOf, runOnce } from '../../../src/operations/idempotency/run-once.ts'
 import { statusOfCreation } from '../../rest/endpoints.ts'
-import {
-  bankMethodBody,
-  everyEngine,
-  payoutBody,
-  sampleCustomer,
-  startApp,
-  walletMethodBody,
-} from '../../support/app.ts'
+import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
+import { bankMethodBody, sampleCustomer, walletMethodBody } from '../../support/bodies.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'

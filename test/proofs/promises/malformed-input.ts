@@ -28,7 +28,7 @@ const unprotected = [
     to: 'if (!parsed.success) return input as z.output<Schema>',
   },
   {
-    file: 'src/core/api/error-message.ts',
+    file: 'src/core/errors.ts',
     from: 'fields?.map((fault) => renameFieldError(fault, names)) ?? null',
     to: 'fields?.slice(fields.length).map((fault) => renameFieldError(fault, names)) ?? null',
   },

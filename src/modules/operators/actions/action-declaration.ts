@@ -1,4 +1,4 @@
-import type { FieldNames } from '../../../core/api/error-message.ts'
+import type { FieldNames } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { Service } from '../../../operations/context.ts'
 

@@ -1,6 +1,5 @@
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
-import type { RowOf } from '../../../database/tables.ts'
-import type { EventType } from '../../outbox/event.ts'
+import type { EventType, RowOf } from '../../../database/tables.ts'
 
 export const deliveryStatuses = defineEnum({
   pending: 'It was tried and will be again.',

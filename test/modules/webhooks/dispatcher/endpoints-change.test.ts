@@ -15,7 +15,8 @@ import { updateWebhookEndpoint } from '../../../../src/modules/webhooks/endpoint
 import type { Mode } from '../../../../src/operations/context.ts'
 import { createContext } from '../../../../src/operations/context.ts'
 import type { Engine } from '../../../support/app.ts'
-import { everyEngine, sampleCustomer } from '../../../support/app.ts'
+import { everyEngine } from '../../../support/app.ts'
+import { sampleCustomer } from '../../../support/bodies.ts'
 import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, replyWithStatus, second, startWorld } from './support/world.ts'
 

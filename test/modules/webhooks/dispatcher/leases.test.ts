@@ -5,7 +5,8 @@ import { createCustomer } from '../../../../src/modules/customers/create-custome
 import { createLeases } from '../../../../src/modules/webhooks/dispatcher/leases.ts'
 import type { Service } from '../../../../src/operations/context.ts'
 import { createService } from '../../../../src/operations/context.ts'
-import { everyEngine, sampleCustomer } from '../../../support/app.ts'
+import { everyEngine } from '../../../support/app.ts'
+import { sampleCustomer } from '../../../support/bodies.ts'
 import { perform } from '../../../support/perform.ts'
 import { day, minute, second, startWorld } from './support/world.ts'
 
