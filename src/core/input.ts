@@ -206,7 +206,7 @@ export function sentFields<Parsed extends object>(input: object, parsed: Parsed)
 export function parseIdempotencyKey(
   field: string,
   text: string,
-): { key: string; faults: [] } | { key: null; errors: FieldError[] } {
+): { key: string; faults: [] } | { key: null; faults: FieldError[] } {
   const bare = text.trim()
   const [, quoted] = /^"(.*)"$/.exec(bare) ?? []
   const key = quoted === undefined ? bare : quoted.trim()

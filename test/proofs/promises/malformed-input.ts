@@ -24,13 +24,13 @@ const inputs: Record<Length, number> = { ci: 4_000, quick: 20_000, long: 400_000
 const unprotected = [
   {
     file: 'src/core/input.ts',
-    from: 'if (!parsed.success || found.length > 0) throw invalidInput(found)',
+    from: 'if (!parsed.success || errors.length > 0) throw invalidInput(errors)',
     to: 'if (!parsed.success) return input as z.output<Schema>',
   },
   {
     file: 'src/core/errors.ts',
-    from: 'fields?.map((fault) => renameFieldError(fault, names)) ?? null',
-    to: 'fields?.slice(fields.length).map((fault) => renameFieldError(fault, names)) ?? null',
+    from: 'fields?.map((field) => renameFieldError(field, names)) ?? null',
+    to: 'fields?.slice(fields.length).map((field) => renameFieldError(field, names)) ?? null',
   },
 ]
 
