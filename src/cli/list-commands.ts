@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../core/maybe-promise.ts'
-import type { OwnerFilter } from '../lists/owner-filter.ts'
+import type { OwnerFilter } from '../lists/filters.ts'
 import type { Slice } from '../lists/slice.ts'
 import type { Customer } from '../modules/customers/customer.ts'
 import { getCustomer } from '../modules/customers/get-customer.ts'

@@ -2,12 +2,12 @@ import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Params } from '../database/query.ts'
 import { acrossMerchants, queryWithFilters, selectFrom } from '../database/query.ts'
-import { declaredLists } from './declared-lists.ts'
+import { declaredLists } from './declaration.ts'
 import type { ListCondition } from './list-queries.ts'
 import { sequenceColumn } from './list-queries.ts'
 import { listNameSegment } from './totals.ts'
 
-/** Maintained counts of declared lists that are not what counting gives, for blocks of one size; an operator's view. */
+/** Finds maintained counts of blocks of one size that differ from the actual number of rows, across merchants. */
 export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: number; divisor: number }>) =>
   acrossMerchants(
     selectFrom(
@@ -21,20 +21,22 @@ export const findWrongListCounts = queryWithFilters([], (p: Params<{ blockSize: 
   ),
 )
 
-/** Every row of every counted list, as often as it is counted: in which list, and its number there. */
+/** Selects each row once for each list that counts it, with its sequence number there. */
 function selectCountedRows(): RawBuilder<unknown> {
-  const selects = declaredLists.flatMap(({ name, table, order, conditions, countedScopes: counted = [] }) =>
-    counted.flatMap(({ parent: of, conditionLabels: by }) => {
-      const parent = of && (conditions[of.condition] as ListCondition)
-      const prefix = parent ? sql`${name + listNameSegment(of.label, '')} || ${sql.ref(parent.column)}` : sql`${name}`
-      const narrowed = Object.entries(by).map(
+  const selects = declaredLists.flatMap(({ name, table, order, conditions, countedScopes = [] }) =>
+    countedScopes.flatMap(({ parent, conditionLabels }) => {
+      const onParent = parent && (conditions[parent.condition] as ListCondition)
+      const prefix = onParent
+        ? sql`${name + listNameSegment(parent.label, '')} || ${sql.ref(onParent.column)}`
+        : sql`${name}`
+      const filtered = Object.entries(conditionLabels).map(
         ([each, label]) =>
           sql`${prefix} || ${listNameSegment(label, '')} || ${sql.ref((conditions[each] as ListCondition).column)}`,
       )
-      return [prefix, ...narrowed].map(
+      return [prefix, ...filtered].map(
         (list) =>
           sql`select ${sql.ref(`${table}.merchantId`)} as merchant_id, ${list} as list,
-            ${sql.ref(sequenceColumn({ order, conditions }, (condition) => condition === of?.condition))} as sequence from ${sql.table(table)}`,
+            ${sql.ref(sequenceColumn({ order, conditions }, (condition) => condition === parent?.condition))} as sequence from ${sql.table(table)}`,
       )
     }),
   )

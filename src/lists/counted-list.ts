@@ -5,28 +5,29 @@ import type { Params, Reader, Tx } from '../database/query.ts'
 import { insertInto, listParam, query, queryOne, selectFrom, statement } from '../database/query.ts'
 
 /**
- * Lists whose rows may leave: how to know their length and find any page without counting or skipping rows.
+ * A list with maintained counts: rows may be deleted, and still its length and any page are found without counting or skipping
+ * rows.
  *
- * Each row has a sequence number. For every list we keep how many of its rows lie within each block of 32 numbers, each
- * block of 32², of 32³, and altogether. The row at a distance from the newest is then found by passing over whole
- * blocks, the largest first: a few hundred narrow rows at a million, where an OFFSET would walk over all of them.
+ * Each row has a sequence number. `list_counts` has the number of a list's rows in each block of 32 sequence numbers, of 32², of
+ * 32³, and in total. The row at an offset from the newest is found by skipping whole blocks, the largest first: that reads a few
+ * hundred narrow rows of a list of a million, where OFFSET would read them all.
  */
 export type CountedListKey = { readonly merchantId: string; readonly list: string }
 
-/** Sizes of the blocks, the largest first; `wholeList` is the one block that holds everything. */
+/** The largest first; `wholeListBlockSize` denotes the single block that holds the whole list. */
 export const blockSizes = [32_768, 1_024, 32]
 export const wholeListBlockSize = 0
 
-/** Beyond any block: sequence numbers fit in 31 bits. */
+/** Sequence numbers fit in 31 bits. */
 const maxBlock = 2_147_483_647
 
-/** Blocks that one query reads: the one that is looked for is rarely further from the nearer end. */
+/** Blocks that one query reads: the block in question is rarely further from the nearer end. */
 const blockBatchSize = 8
 
-/** Where a page begins: at or below this sequence number, after passing over `skip` (fewer than 32) rows of the list. */
+/** The start of a page: at or below this sequence number, after skipping `skip` (fewer than 32) rows of the list. */
 export type PageStart = { readonly fromSequence: number; readonly skip: number }
 
-/** Counts the row with this number in each list (`change` 1) or no longer (-1). */
+/** Adds a row to (`change` 1) or removes it from (-1) the counts of each list. */
 export async function updateListCounts(
   tx: Tx,
   { lists, ...row }: { merchantId: string; lists: readonly string[]; sequence: number; change: number },
@@ -34,7 +35,6 @@ export async function updateListCounts(
   for (const list of lists) await addToBlocks(tx, { ...row, list })
 }
 
-/** How many rows the list has. */
 export function readListCount(db: Reader, { merchantId, list }: CountedListKey): MaybePromise<number> {
   return mapMaybe(
     findBlockCount(db, { merchantId, list, blockSize: wholeListBlockSize, block: 0 }),
@@ -42,7 +42,7 @@ export function readListCount(db: Reader, { merchantId, list }: CountedListKey):
   )
 }
 
-/** Where the page begins that follows the `offset` newest of `total` rows; `null` beyond the end. */
+/** Finds the start of the page after the `offset` newest of `total` rows; `null` beyond the end. */
 export async function findPageStart(
   db: Reader,
   { merchantId, list, total, offset }: CountedListKey & { total: number; offset: number },
@@ -51,26 +51,27 @@ export async function findPageStart(
   let skip = offset
   let fromSequence = 0
   for (const [level, blockSize] of blockSizes.entries()) {
-    const found = await findBlock(db, { merchantId, list, blockSize, scope, skip })
-    if (!found) return null
-    skip = found.skip
-    fromSequence = (found.block + 1) * blockSize - 1
+    const position = await findBlock(db, { merchantId, list, blockSize, scope, skip })
+    if (!position) return null
+    const { block, rowCount } = position
+    skip = position.skip
+    fromSequence = (block + 1) * blockSize - 1
     const parts = blockSize / (blockSizes[level + 1] ?? blockSize)
-    scope = { first: found.block * parts, last: (found.block + 1) * parts - 1, rowCount: found.rowCount }
+    scope = { first: block * parts, last: (block + 1) * parts - 1, rowCount }
   }
   return { fromSequence, skip }
 }
 
-/** Blocks of one size, the first to the last, that together hold `rowCount` rows of the list. */
+/** Adjacent blocks of one size that together hold `rowCount` rows of the list. */
 type BlockRange = { readonly first: number; readonly last: number; readonly rowCount: number }
 
-type FoundBlock = { readonly block: number; readonly rowCount: number; readonly skip: number }
+type BlockPosition = { readonly block: number; readonly rowCount: number; readonly skip: number }
 
-/** The block that holds the row after `skip` newer ones of the scope, looked for from whichever end is nearer. */
+/** Finds the block with the row after the `skip` newest of the range, from the nearer end. */
 async function findBlock(
   db: Reader,
   { merchantId, list, blockSize, scope, skip }: CountedListKey & { blockSize: number; scope: BlockRange; skip: number },
-): Promise<FoundBlock | null> {
+): Promise<BlockPosition | null> {
   const isNearEnd = skip * 2 > scope.rowCount
   const blocksFrom = isNearEnd ? blocksAscending : blocksDescending
   let rest = isNearEnd ? scope.rowCount - 1 - skip : skip
@@ -89,7 +90,7 @@ async function findBlock(
   return null
 }
 
-/** Adds to the block of each size that holds a sequence number: integers are divided, so the quotient is whole. */
+/** Adds to the block of each size that contains a sequence number. The division is one of integers. */
 const addToBlocks = statement((p: Params<CountedListKey & { sequence: number; change: number }>) =>
   insertInto('listCounts')
     .values(
@@ -134,7 +135,11 @@ function selectBlocks(p: BlockRangeParams) {
     .limit(p.limit)
 }
 
-/** How many rows each parent's list has, by the parent; one whose list never had any is not there. */
+/**
+ * Returns the number of rows by parent id; a parent whose list never had a row is missing.
+ *
+ * @param parents ids by the name of the parent's list
+ */
 export async function readCountsByParent(
   db: Reader,
   { merchantId, parents }: { merchantId: string; parents: ReadonlyMap<string, string> },

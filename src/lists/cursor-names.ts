@@ -5,18 +5,18 @@ import type { CreatedRange } from './time-range.ts'
 
 type CursorContext = Pick<Context, 'db' | 'merchantId'>
 
-/** What tells a list from all others in its cursors; a client may hold cursors from before, with `previousName`. */
+/** Identifies a list in its cursors. Clients may still hold cursors of an earlier version, which have `previousName`. */
 export type CursorNames = { readonly name: readonly unknown[]; readonly previousName: readonly unknown[] | null }
 
 /**
- * How cursors named a list before the name followed from its conditions: the members that each filter of that time gave to the
- * name. A filter that is not here rejects such cursors where it is given, so a new one is never added.
+ * How an earlier version named a list in cursors, before the name was derived from conditions: the members that each filter of that
+ * time added to the name. With a filter that is missing here such cursors are rejected, so new filters are never added.
  */
 export type PreviousCursors<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]?: (value: FilterValues<Fields>[Field], context: CursorContext) => object
 }
 
-/** What a request narrows a list to: its filters, the conditions that these come to, and its times. */
+/** What a request selects of a list: its filters, the conditions derived from them, and its times. */
 export type ListCriteria = {
   readonly filters: Readonly<Record<string, unknown>>
   readonly conditions: ConditionValues<string> | null
@@ -30,12 +30,12 @@ type CursorSource = {
 }
 
 /**
- * Names a list by its merchant, the conditions of its queries and its times: two lists with one name hold the same rows. A list
- * that can hold no row is named by its filters, so it takes no cursor of another.
+ * Names a list by its merchant, the conditions of its queries and its times: lists with the same name have the same rows. A list
+ * that is known to be empty is named by its filters, so it accepts no cursor of another list.
  */
 export function cursorNames(
   list: CursorSource,
-  { filters: asked, conditions: given, created }: ListCriteria,
+  { filters, conditions, created }: ListCriteria,
   context: CursorContext,
 ): CursorNames {
   const { merchantId } = context
@@ -45,21 +45,21 @@ export function cursorNames(
     { merchantId, ...members, ...(customerId !== undefined && { actingAs: customerId }) },
     created,
   ]
-  if (given === null) return { name: nameWith({ nothing: asked }), previousName: null }
-  const inOrder = Object.keys(list.conditions).map((condition) => [condition, given[condition]])
-  const previous = previousMembers(list, asked, context)
+  if (conditions === null) return { name: nameWith({ nothing: filters }), previousName: null }
+  const inOrder = Object.keys(list.conditions).map((condition) => [condition, conditions[condition]])
+  const previous = previousMembers(list, filters, context)
   return { name: nameWith(Object.fromEntries(inOrder)), previousName: previous && nameWith(previous) }
 }
 
-/** The members of the previous name; `null` where there was none, or not with these filters. */
+/** Returns the members of the previous name; `null` if the list or one of the filters had none. */
 function previousMembers(
   { previousCursors }: CursorSource,
-  asked: ListCriteria['filters'],
+  filters: ListCriteria['filters'],
   context: CursorContext,
 ): object | null {
   if (previousCursors === undefined) return null
-  const isKnown = Object.entries(asked).every(([field, value]) => value === null || field in previousCursors)
+  const isKnown = Object.entries(filters).every(([field, value]) => value === null || field in previousCursors)
   if (!isKnown) return null
-  const members = Object.entries(previousCursors).map(([field, membersOf]) => membersOf?.(asked[field], context))
+  const members = Object.entries(previousCursors).map(([field, membersOf]) => membersOf?.(filters[field], context))
   return Object.assign({}, ...members)
 }

@@ -1,10 +1,10 @@
-import type { z } from 'zod'
-import { normalizeCase, optionalOneOf, optionalText, optionalUuid, uuid } from '../core/input.ts'
-import { ownerFilter } from './owner-filter.ts'
+import { z } from 'zod'
+import { parseUuid } from '../core/ids-and-clock.ts'
+import { normalizeCase, optionalOneOf, optionalText, optionalUuid, rejectField, uuid } from '../core/input.ts'
 
 /**
- * A field by which a list is narrowed, with a sentence for its readers. `rest` is what the REST door has differently: its name
- * where that is not the same in snake case, and its sentence; `null` where that door does not have it.
+ * A filter of a list, with the description that both APIs show. `rest` overrides its name (by default the same in snake case) and
+ * description in REST; `null` if REST does not have it.
  */
 export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends z.ZodType = z.ZodType> = {
   readonly schema: Schema
@@ -14,27 +14,27 @@ export type FilterField<Schema extends z.ZodType = z.ZodType, PageSchema extends
   readonly rest: RestOverrides | null
 }
 
-/** What a field holds: whose, text, the id of a kind of node, or one of some values. */
+/** The type of a filter: an owner, text, the id of a kind of node, or a list of values. */
 export type FilterKind = 'owner' | 'text' | { readonly idOf: string } | readonly string[]
 
 type RestOverrides = { readonly name?: string; readonly description?: string }
 
 export type FilterFields = Readonly<Record<string, FilterField>>
 
-/** Whose: everyone's, the merchant's own, or one customer's (ruling 18); pages are asked for in REST's words. */
+/** Filters by owner: any, the merchant itself, or one customer (ruling 18). The error of pages uses the words of REST. */
 export const filterByOwner = (description: string, rest: RestOverrides | null = {}) => ({
   ...createFilter('owner', ownerFilter(), { description, rest }),
   pageSchema: ownerFilter('must be a UUID, or null for the merchant'),
 })
 
-/** One of a list of values, in any case (ruling 19). */
+/** Filters by one of a list of values, case-insensitive (ruling 19). */
 export const filterByEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
   rest: RestOverrides | null = {},
 ) => createFilter(values, optionalOneOf(values), { description, rest })
 
-/** The same where REST takes any text, and one that is no such value matches nothing (ruling 19). */
+/** Filters by one of a list of values; REST accepts any text, and an unknown value matches nothing (ruling 19). */
 export const filterByLenientEnum = <const Values extends readonly string[]>(
   values: Values,
   description: string,
@@ -44,15 +44,13 @@ export const filterByLenientEnum = <const Values extends readonly string[]>(
   pageSchema: optionalText().transform((text) => normalizeCase(values, text)),
 })
 
-/** Any text; one that is not known matches nothing. */
+/** Filters by a text; an unknown one matches nothing. */
 export const filterByText = (description: string, rest: RestOverrides | null = {}) =>
   createFilter('text', optionalText(), { description, rest })
 
-/** What rows belong to, by its id. */
 export const filterById = (idOf: string, description: string) =>
   createFilter({ idOf }, optionalUuid(), { description, rest: null })
 
-/** The same where there is no list without it. */
 export const filterByRequiredId = (idOf: string, description: string) =>
   createFilter({ idOf }, uuid(), { description, rest: null })
 
@@ -64,16 +62,40 @@ function createFilter<Schema extends z.ZodType>(
   return { schema, pageSchema: schema, kind, description, rest }
 }
 
-/** What is asked for, as it is parsed. */
 export type FilterValues<Fields extends FilterFields> = {
   readonly [Field in keyof Fields]: z.output<Fields[Field]['pageSchema']>
 }
 
-/** The fields of a list's input: for slices those of `schema`, for pages those of `pageSchema`. */
+/** Returns the filter fields of a list's input: of slices from `schema`, of pages from `pageSchema`. */
 export function filterSchemas<Fields extends FilterFields, Which extends 'schema' | 'pageSchema'>(
   filters: Fields,
   which: Which,
 ) {
   const fields = Object.entries(filters).map(([field, filter]) => [field, filter[which]])
   return Object.fromEntries(fields) as { readonly [Field in keyof Fields]: Fields[Field][Which] }
+}
+
+/** Any owner, the merchant itself, or one customer (ruling 18). */
+export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
+
+/** An `OwnerFilter` that may be absent or null, both of which mean `any`; `message` reports an invalid customer id. */
+export const ownerFilter = (message = 'must name a customer by its UUID') =>
+  z
+    .custom<OwnerFilter | null>(() => true)
+    .optional()
+    .transform((owner, context): OwnerFilter => {
+      if (owner === undefined || owner === null || owner === 'any') return 'any'
+      if (owner === 'merchant') return 'merchant'
+      const customerId = parseUuid(owner.customerId)
+      return customerId ? { customerId } : rejectField(context, 'INVALID_FORMAT', message)
+    })
+
+const nonexistentOwnerId = '00000000-0000-0000-0000-000000000000'
+
+/** Returns the `ownerId` of the rows of an owner; `undefined` for any owner. */
+export function ownerIdOf(owner: OwnerFilter, { merchantId }: { merchantId: string }): string | undefined {
+  if (owner === 'any') return undefined
+  if (owner === 'merchant') return merchantId
+  // The merchant's own rows have the merchant's id as `ownerId`, but the merchant is not a customer.
+  return owner.customerId === merchantId ? nonexistentOwnerId : owner.customerId
 }

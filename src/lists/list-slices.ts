@@ -14,33 +14,32 @@ import type { CreatedRange, SequenceSpan } from './time-range.ts'
 import { createdBounds, findSpan, hasTimeBounds, intersectSpans, isEmptySpan } from './time-range.ts'
 import { maxCountedRows, parentTotalsReader, totalReaderFor } from './totals.ts'
 
-/** A parsed request for a slice: its times, its ends, and whatever else the list's filters ask for. */
+/** A parsed request for a slice: times, `first` or `last`, cursors, and the list's filters. */
 export type ListSliceRequest = CreatedRange & SliceRequest
 
 /**
- * A slice of a declared list: of whole rows, or of the values of columns where these are chosen.
+ * Reads a slice of a declared list: whole rows, or the values of a projection.
  *
- * @param known numbers between which all rows of the times lie, where the caller has found them; what lies beyond is not shown
+ * @param knownSpan sequence numbers of the request's times, if the caller has computed them; rows outside are left out
  */
 export function readListSlice(
   list: DeclaredList,
   context: ListContext,
-  asked: ListSliceRequest,
-  { columns, known }: { readonly columns: Projection | undefined; readonly known?: SequenceSpan },
+  request: ListSliceRequest,
+  { columns, knownSpan }: { readonly columns: Projection | undefined; readonly knownSpan?: SequenceSpan },
 ): MaybePromise<Slice<object>> {
-  const { createdFrom, createdBefore, first, after, last, before, ...filters } = asked
+  const { createdFrom, createdBefore, first, after, last, before, ...filters } = request
   const created = { createdFrom, createdBefore }
-  return mapMaybe(list.conditionsOf(filters, context), (given) => {
-    const names = list.cursorNames({ filters: filters, conditions: given, created }, context)
-    const found =
-      given === null
+  return mapMaybe(list.toConditions(filters, context), (conditions) => {
+    const names = list.cursorNames({ filters, conditions, created }, context)
+    const source =
+      conditions === null
         ? createInMemoryList<object>(names.name, [])
-        : createSequencedList(list, context, { ...names, conditions: given, created, columns, knownSpan: known })
-    return readSlice(found, { first, after, last, before })
+        : createSequencedList(list, context, { ...names, conditions, created, columns, knownSpan })
+    return readSlice(source, { first, after, last, before })
   })
 }
 
-/** What narrows a list, and what is chosen of its rows. */
 type SliceCriteria = {
   readonly conditions: ConditionValues<string>
   readonly created: CreatedRange
@@ -49,61 +48,59 @@ type SliceCriteria = {
 }
 
 /**
- * A list with its times and its total.
- *
- * The total is the one that is kept, where there is one and no time narrows it; else the rows are counted up to
- * `countLimit`, and `null` stands for more.
+ * Creates the source of `readSlice`. Its total is the maintained one if there is one and no time range; otherwise it counts up to
+ * `maxCountedRows` rows, and `null` means more.
  */
 function createSequencedList(
   list: DeclaredList,
   context: ListContext,
-  { name, previousName, conditions: given, created, columns, knownSpan: known }: CursorNames & SliceCriteria,
+  { name, previousName, conditions, created, columns, knownSpan }: CursorNames & SliceCriteria,
 ): SequencedList<object> {
   const { db, merchantId } = context
   const { queries } = list
-  const asked = { merchantId, ...given, ...createdBounds(created) }
-  let found: MaybePromise<SequenceSpan> | null = known ?? null
+  const params = { merchantId, ...conditions, ...createdBounds(created) }
+  let span: MaybePromise<SequenceSpan> | null = knownSpan ?? null
   const findListSpan = () => {
-    found ??= findSpan(created, (fromSequence) => queries.markAt(db, { ...asked, fromSequence }))
-    return found
+    span ??= findSpan(created, (fromSequence) => queries.markAt(db, { ...params, fromSequence }))
+    return span
   }
   return {
     name,
     previousName,
-    sequenceOf: createSequenceReader(list, given, columns),
+    sequenceOf: createSequenceReader(list, conditions, columns),
     rows: ({ above, below, limit, isAscending }) =>
       mapMaybe(findListSpan(), (within) => {
         const range = intersectSpans({ above, below }, within)
         if (isEmptySpan(range)) return []
-        return queries.rows(db, { ...asked, ...range, limit, isAscending: isAscending || undefined }, columns)
+        return queries.rows(db, { ...params, ...range, limit, isAscending: isAscending || undefined }, columns)
       }),
     total: async () => {
-      const kept = hasTimeBounds(created) || known ? null : totalReaderFor(list, context, given)
-      if (kept) return kept(db)
+      const readTotal = hasTimeBounds(created) || knownSpan ? null : totalReaderFor(list, context, conditions)
+      if (readTotal) return readTotal(db)
       const range = await findListSpan()
       if (isEmptySpan(range)) return 0
-      return totalWithinLimit(await queries.count(db, { ...asked, ...range, limit: maxCountedRows + 1 }))
+      return totalWithinLimit(await queries.count(db, { ...params, ...range, limit: maxCountedRows + 1 }))
     },
   }
 }
 
-/** How the rows of a list with these conditions are numbered. */
+/** Returns a reader of a row's sequence number. */
 function createSequenceReader(
   list: DeclaredList,
-  given: ConditionValues<string>,
+  conditions: ConditionValues<string>,
   columns: Projection | undefined,
 ): (row: object) => number {
-  return cellReader(columns, unqualifiedName(sequenceColumn(list, (name) => given[name] !== undefined))) as (
+  return cellReader(columns, unqualifiedName(sequenceColumn(list, (name) => conditions[name] !== undefined))) as (
     row: object,
   ) => number
 }
 
-/** The columns by which a list may be numbered, whatever its conditions. */
+/** Returns all columns that may have the sequence number, depending on conditions. */
 export function sequenceColumns({ order, conditions }: DeclaredList): string[] {
   return [order, ...Object.values(conditions).flatMap(({ order }) => order ?? [])].map(unqualifiedName)
 }
 
-/** The columns that tell whose list of many a row is in, and where it stands there. */
+/** Returns the columns with a row's parent and its sequence number in the parent's list. */
 export function parentColumns(list: DeclaredList, condition: string): string[] {
   const { column } = list.conditions[condition] as ListCondition
   return [column, sequenceColumn(list, (name) => name === condition)].map(unqualifiedName)
@@ -113,18 +110,17 @@ function totalWithinLimit(counted: number): number | null {
   return counted > maxCountedRows ? null : counted
 }
 
-/** How a parent's list is asked for: the field that names the parent, what it holds, and the condition that it becomes. */
+/** The filter that selects a parent's list, its value for a parent's id, and the condition that it becomes. */
 export type ParentFilter = {
   readonly field: string
-  readonly asked: (id: string) => unknown
+  readonly toFilterValue: (id: string) => unknown
   readonly condition: string
 }
 
 /**
- * Parses what is asked of a slice: of each parent's list where there is a `parent`, whose field is not asked for then. It reads
- * nothing.
+ * Creates a parser of requests for a slice; with a `parent`, requests have no filter by it.
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT from the parser
  */
 export function createSliceParser(
   SliceInput: z.ZodObject,
@@ -132,49 +128,51 @@ export function createSliceParser(
 ): (input: object) => ListSliceRequest {
   const Input = parent === null ? SliceInput : SliceInput.omit({ [parent.field]: true } as never)
   return (input) => {
-    const asked = parseInput(Input, input) as unknown as ListSliceRequest
-    sliceSizeAndDirection(asked)
-    return asked
+    const request = parseInput(Input, input) as unknown as ListSliceRequest
+    sliceSizeAndDirection(request)
+    return request
   }
 }
 
-/** What gives the same slice of each parent's list, from as many queries as one list takes; that of one parent, or with cursors, alone. */
+/** Creates a reader of the same slice of each parent's list, with as many queries as one list takes unless there are cursors. */
 export function createParentSlicesReader(list: DeclaredList, SliceInput: z.ZodObject, parent: ParentFilter) {
-  const { field, asked, condition } = parent
-  const parseOthers = createSliceParser(SliceInput, parent)
-  const own = SliceInput.shape[field] as z.ZodType
+  const { field, toFilterValue, condition } = parent
+  const parseRequest = createSliceParser(SliceInput, parent)
+  const parentSchema = SliceInput.shape[field] as z.ZodType
   return async (
     context: ListContext,
     ids: readonly string[],
     input: object,
     columns?: Projection,
   ): Promise<ReadonlyMap<string, Slice<object>>> => {
-    const others = parseOthers(input)
-    const askedOf = (id: string) => ({ ...others, [field]: own.parse(asked(id)) })
+    const request = parseRequest(input)
+    const requestFor = (id: string) => ({ ...request, [field]: parentSchema.parse(toFilterValue(id)) })
     const [first] = ids
-    const isAlone = ids.length < 2 || others.after !== null || others.before !== null
-    const given = first === undefined || isAlone ? null : await list.conditionsOf(askedOf(first), context)
-    if (given === null) {
-      const slices = ids.map(async (id) => [id, await readListSlice(list, context, askedOf(id), { columns })] as const)
+    const isSeparate = ids.length < 2 || request.after !== null || request.before !== null
+    const conditions = first === undefined || isSeparate ? null : await list.toConditions(requestFor(first), context)
+    if (conditions === null) {
+      const slices = ids.map(
+        async (id) => [id, await readListSlice(list, context, requestFor(id), { columns })] as const,
+      )
       return new Map(await Promise.all(slices))
     }
-    return readParentSlices(list, context, { ids, condition, given, asked: others, askedOf, columns })
+    return readParentSlices(list, context, { ids, condition, conditions, request, requestFor, columns })
   }
 }
 
 type ParentSlicesArgs = {
   readonly ids: readonly string[]
   readonly condition: string
-  /** The conditions of the first parent's list; the others' have another parent in them. */
-  readonly given: ConditionValues<string>
-  readonly asked: ListSliceRequest
-  readonly askedOf: (id: string) => Readonly<Record<string, unknown>>
+  /** The conditions of the first parent's list; those of the others differ in the parent only. */
+  readonly conditions: ConditionValues<string>
+  readonly request: ListSliceRequest
+  readonly requestFor: (id: string) => Readonly<Record<string, unknown>>
   readonly columns: Projection | undefined
 }
 
-function readParentSlices(list: DeclaredList, context: ListContext, together: ParentSlicesArgs) {
-  const { ids, condition, given, asked, askedOf, columns } = together
-  const { createdFrom, createdBefore, first, last } = asked
+function readParentSlices(list: DeclaredList, context: ListContext, args: ParentSlicesArgs) {
+  const { ids, condition, conditions, request, requestFor, columns } = args
+  const { createdFrom, createdBefore, first, last } = request
   const created = { createdFrom, createdBefore }
   const { column } = list.conditions[condition] as ListCondition
   return readSlices<object>(
@@ -182,12 +180,13 @@ function readParentSlices(list: DeclaredList, context: ListContext, together: Pa
       keys: ids,
       keyOf: cellReader(columns, unqualifiedName(column)) as (row: object) => string,
       nameOf: (id) =>
-        list.cursorNames({ filters: askedOf(id), conditions: { ...given, [condition]: id }, created }, context).name,
-      sequenceOf: createSequenceReader(list, given, columns),
+        list.cursorNames({ filters: requestFor(id), conditions: { ...conditions, [condition]: id }, created }, context)
+          .name,
+      sequenceOf: createSequenceReader(list, conditions, columns),
       ...parentQueries(list, context, {
         ids,
         condition,
-        conditions: { ...given, [condition]: undefined },
+        conditions: { ...conditions, [condition]: undefined },
         created,
         columns,
       }),
@@ -201,20 +200,20 @@ type ParentRowsArgs = Pick<ParentSlicesArgs, 'ids' | 'condition'> & SliceCriteri
 function parentQueries(
   list: DeclaredList,
   { db, merchantId }: ListContext,
-  { ids, condition, conditions: given, created, columns }: ParentRowsArgs,
+  { ids, condition, conditions, created, columns }: ParentRowsArgs,
 ) {
   const queries = list.queries.byParent.get(condition)
   if (!queries) throw new Error(`${list.name} has no parents by ${condition}`)
-  const asked = { merchantId, ...given, ...createdBounds(created), parentIds: ids }
+  const params = { merchantId, ...conditions, ...createdBounds(created), parentIds: ids }
   return {
     rows: ({ limit, isAscending }: { limit: number; isAscending: boolean }) =>
-      queries.rows(db, { ...asked, limit, isAscending: isAscending || undefined }, columns),
+      queries.rows(db, { ...params, limit, isAscending: isAscending || undefined }, columns),
     totals: async () => {
-      const kept = hasTimeBounds(created)
+      const readTotals = hasTimeBounds(created)
         ? null
-        : parentTotalsReader(list, { merchantId, parent: condition, parentIds: ids, given })
-      if (kept) return fillWithZeros(ids, await kept(db))
-      const counted = await queries.counts(db, { ...asked, limit: maxCountedRows + 1 })
+        : parentTotalsReader(list, { merchantId, parent: condition, parentIds: ids, values: conditions })
+      if (readTotals) return fillWithZeros(ids, await readTotals(db))
+      const counted = await queries.counts(db, { ...params, limit: maxCountedRows + 1 })
       return new Map(counted.map(({ id, total }) => [id, totalWithinLimit(Number(total))] as const))
     },
   }

@@ -5,21 +5,21 @@ import type { Params, Tx } from '../database/query.ts'
 import { insertInto, pickParams, queryOne, selectFrom, statement, updateTable } from '../database/query.ts'
 import type { RowOf, SnakeCase, TableName, tables } from '../database/tables.ts'
 
-/** The tables that have a column, as the database spells them. */
+/** Names of the tables with a column, in snake case. */
 type TableWith<Column extends string> = {
   [Table in TableName]: Column extends keyof (typeof tables)[Table] ? SnakeCase<Table> : never
 }[TableName]
 
-/** The merchant's lists, whose rows are numbered in the order of their creation. */
+/** Lists whose rows are numbered per merchant, in order of creation. */
 export type NumberedList = Exclude<
   TableWith<'sequence'>,
   'payout_events' | 'pooled_addresses' | 'events' | 'webhook_deliveries' | 'webhook_attempts'
 >
 
-/** Those among them whose rows are numbered for each owner too. */
+/** Lists whose rows are also numbered per owner. */
 type OwnerNumberedList = TableWith<'ownerSequence'>
 
-/** The merchant's other dense sequences; those of an owner end in its id. */
+/** A merchant's other gapless sequences; those of an owner end in its id. */
 export type SequenceName =
   | 'events'
   | `${OwnerNumberedList}:${string}`
@@ -28,10 +28,8 @@ export type SequenceName =
 
 type SequenceKey = { merchantId: string; name: string }
 
-/** What numbers rows: the merchant, and the sources of time and ids. */
 type NumberingContext = { readonly merchantId: string; readonly now: () => number; readonly newId: () => string }
 
-/** What every new row of a merchant starts with. */
 export type NewRowFields = {
   readonly merchantId: string
   readonly id: string
@@ -40,16 +38,15 @@ export type NewRowFields = {
   readonly updatedAt: string
 }
 
-/** The next number of a sequence that has no gaps: an operation that fails gives its number back. */
+/** Takes the next number of a gapless sequence: a rollback returns it. */
 export async function takeSequenceNumber(tx: Tx, merchantId: string, name: SequenceName): Promise<number> {
   const { latest } = await advanceSequence(tx, { merchantId, name }, (end) => ({ ...end, latest: end.latest + 1 }))
   return latest
 }
 
 /**
- * What the next row of a list starts with, its number and its time given together: so by time, and by id at the same time,
- * rows stand in the order of their numbers (ruling 17), whatever the clocks of several processes or of a machine that was put
- * right say. A clock that is behind makes rows of the list's latest time.
+ * Assigns the next row of a list its number and time together, so that ordering by time and id equals ordering by number (ruling
+ * 17), also if clocks of processes differ or a clock was set back: then the row gets the latest time of the list.
  */
 export function newRowFields(
   tx: Tx,
@@ -65,13 +62,13 @@ export function newRowFields(
   })
 }
 
-/** The same with its number among the owner's, asked for at once: on a server each wait is a round trip. */
+/** `newRowFields` with a number per owner, taken concurrently: on PostgreSQL each wait is a round trip. */
 export async function newRowFieldsOfOwner(
   tx: Tx,
   numbering: NumberingContext,
   { ownerId, name }: { ownerId: string; name: OwnerNumberedList },
 ): Promise<NewRowFields & { readonly ownerSequence: number }> {
-  // The merchant's first: whoever has that is alone, so the owner's rows stand in the same order as the merchant's.
+  // The merchant's sequence first: its lock serializes writers, so the rows of an owner have the same order as the merchant's.
   const [row, ownerSequence] = await allOrFirstError([
     newRowFields(tx, numbering, name),
     takeSequenceNumber(tx, numbering.merchantId, `${name}:${ownerId}`),
@@ -79,12 +76,12 @@ export async function newRowFieldsOfOwner(
   return { ...row, ownerSequence }
 }
 
-/** Where a sequence ends: its latest number, and the time and id of the row that has it, where rows have times. */
+/** The latest number of a sequence, and the time and id of its row if rows have times. */
 type SequenceState = Pick<RowOf<'sequences'>, 'latest' | 'latestTime' | 'latestId'>
 
 const initialState: SequenceState = { latest: 0, latestTime: 0n, latestId: null }
 
-/** A millisecond is borrowed from the future only where an id of another process would not be after the latest. */
+/** Uses the next millisecond early only if the id, of another process, would not sort after the latest. */
 function advanceState(
   { latest, latestTime, latestId }: SequenceState,
   { id, time }: { id: string; time: bigint },
@@ -98,15 +95,15 @@ function advanceState(
 }
 
 /**
- * Holds the end of a list, for what will put a row there once it knows that it is not refused: whoever waits for it holds nothing
- * that another might need who has it.
+ * Locks a list's sequence for a transaction that will insert a row, before its other locks: a transaction that waits here holds no
+ * lock that the owner of this one may need.
  */
 export function lockSequence(tx: Tx, merchantId: string, name: NumberedList): void {
   const sequence = { merchantId, name }
   tx.deferred.lock(deferredWriteName(sequence), () => readState(tx, sequence))
 }
 
-/** Takes the next place of a sequence; the transaction holds it until it ends. */
+/** Advances a sequence and locks it until the transaction ends. */
 function advanceSequence(
   tx: Tx,
   sequence: SequenceKey,
@@ -127,15 +124,13 @@ function readState(tx: Tx, sequence: SequenceKey): MaybePromise<SequenceState> {
   return mapMaybe(lockState(tx, sequence), (end) => end ?? insertAndLockState(tx, sequence))
 }
 
-/** A sequence that nobody had used: its row is there from now on, and held like any other's. */
 async function insertAndLockState(tx: Tx, sequence: SequenceKey): Promise<SequenceState> {
   await insertSequence(tx, { ...sequence, ...initialState })
   return (await lockState(tx, sequence)) ?? initialState
 }
 
 /**
- * Begins the sequence of a new merchant's list before anything is in it: a row that is there can be held before anything else
- * is.
+ * Creates the sequence of a new merchant's list, because only an existing row can be locked first.
  */
 export async function createSequence(tx: Tx, merchantId: string, name: NumberedList): Promise<void> {
   await insertSequence(tx, { merchantId, name, ...initialState })
@@ -162,7 +157,7 @@ const storeState = statement((p: Params<SequenceKey & SequenceState>) =>
     .where('name', '=', p.name),
 )
 
-/** The latest number given, or `null` before the first; for rows that are never deleted it is how many there are. */
+/** Reads the latest number, `null` before the first; the total of a list whose rows are never deleted. */
 export const latestSequenceNumber = queryOne((p: Params<SequenceKey>) =>
   selectFrom('sequences').select('latest').where('merchantId', '=', p.merchantId).where('name', '=', p.name),
 )

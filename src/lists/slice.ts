@@ -5,25 +5,24 @@ import { optional, rejectField } from '../core/input.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import { allOrFirstError, mapMaybe } from '../core/maybe-promise.ts'
 
-/** The largest slice, and the one that is given where none is asked for. */
 export const maxSliceSize = 100
 export const defaultSliceSize = 20
 
 /**
- * Part of a list, newest first, as a connection shows it.
+ * Part of a list, newest first: the source of a connection.
  *
- * `total` counts only when it is called: the rows that match, or `null` where they are too many to count for one request.
+ * `total` counts when it is called; `null` means too many rows to count in one request.
  */
 export type Slice<Item> = {
   readonly items: readonly Item[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** Where an item stands in this list; no other list takes it. */
+  /** Returns the cursor of an item, which only this list accepts. */
   readonly cursorOf: (item: Item) => string
   readonly total: () => Promise<number | null>
 }
 
-/** The numbers between which a slice lies, both exclusive, and from which end its rows are taken. */
+/** A range of sequence numbers (both exclusive), and how many rows to take from which end. */
 export type SequenceRange = {
   readonly above: number
   readonly below: number
@@ -32,10 +31,10 @@ export type SequenceRange = {
 }
 
 /**
- * A list whose rows are numbered in the order of their creation.
+ * A list whose rows are numbered in order of creation (keyset pagination).
  *
- * @param name everything that tells it from another list: whose it is, what it holds and how it is filtered
- * @param previousName its name in cursors of before, which are still taken
+ * @param name identifies the list in cursors: its owner, kind and filters
+ * @param previousName its name in cursors of an earlier version, which are still accepted
  */
 export type SequencedList<Item> = {
   readonly name: readonly unknown[]
@@ -45,7 +44,7 @@ export type SequencedList<Item> = {
   readonly total: () => Promise<number | null>
 }
 
-/** The lists of one kind that many things have, such as the wallets of each customer; `keys` are the ids of these. */
+/** The lists of many parents, such as the wallets of each customer; `keys` are the ids of the parents. */
 export type SequencedLists<Item> = {
   readonly keys: readonly string[]
   readonly keyOf: (item: Item) => string
@@ -55,7 +54,7 @@ export type SequencedLists<Item> = {
   readonly totals: () => Promise<ReadonlyMap<string, number | null>>
 }
 
-/** The fields by which every operation on a list says which slice it wants (Relay's cursor connections). */
+/** The pagination arguments of Relay's cursor connections. */
 export const sliceFields = {
   first: optional(sliceSizeField()),
   after: optional(z.string()),
@@ -63,19 +62,18 @@ export const sliceFields = {
   before: optional(z.string()),
 }
 
-/** A parsed request for a slice. */
 export type SliceRequest = { [Field in keyof typeof sliceFields]: z.output<(typeof sliceFields)[Field]> }
 
-/** Beyond any number of a list: sequence numbers fit in 31 bits. */
+/** Sequence numbers fit in 31 bits. */
 const maxSequence = 2_147_483_647
 
 /**
- * The slice of a list that is asked for: the `first` rows after a cursor, or the `last` before one.
+ * Reads the `first` rows after a cursor, or the `last` before one.
  *
- * One row more than asked for is read, so that nothing is counted to know whether there is more; on the other side of a
- * cursor one row is looked for, because that of the cursor may be gone, and all beyond it.
+ * Reads one row more than requested, to know whether there are more. Checks for a row on the other side of a cursor too, because
+ * the cursor's row and all beyond it may have been deleted.
  *
- * @throws Refusal INVALID_INPUT for `first` with `last`, and for a cursor that is not of this list
+ * @throws DomainError INVALID_INPUT for `first` with `last`, and for a cursor of another list
  */
 export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest): MaybePromise<Slice<Item>> {
   const { size, isAscending } = sliceSizeAndDirection(request)
@@ -88,21 +86,21 @@ export function readSlice<Item>(list: SequencedList<Item>, request: SliceRequest
     mapMaybe(list.rows({ ...range, limit: 1 }), ({ length }) => length > 0)
   const rows = allOrFirstError([
     list.rows({ above: before ?? 0, below: after ?? maxSequence, limit: size + 1, isAscending }),
-    // From the cursor on, where its own row is found first if it is there.
+    // Includes the cursor's own row, which is the first one found if it still exists.
     after === null ? false : hasRows({ above: after - 1, below: maxSequence, isAscending: true }),
     before === null ? false : hasRows({ above: 0, below: before + 1, isAscending: false }),
   ])
-  return mapMaybe(rows, ([found, isBefore, isBehind]) =>
-    buildSlice(found, { ...list, tag, request, hasRowsBefore: isBefore, hasRowsBehind: isBehind }),
+  return mapMaybe(rows, ([read, hasRowsBefore, hasRowsBehind]) =>
+    buildSlice(read, { ...list, tag, request, hasRowsBefore, hasRowsBehind }),
   )
 }
 
 /**
- * The same slice of many lists, from one query for all of them; a list's cursors are those that it gives alone.
+ * Reads the same slice of many lists with one query. Cursors are the same as those of `readSlice`.
  *
  * @param lists `rows` fetches up to `limit` rows of each list from one end, in any order
- * @param request without cursors: each list has its own
- * @throws Refusal INVALID_INPUT for `first` with `last`
+ * @param request without cursors, because each belongs to one list
+ * @throws DomainError INVALID_INPUT for `first` with `last`
  */
 export async function readSlices<Item>(
   lists: SequencedLists<Item>,
@@ -112,20 +110,20 @@ export async function readSlices<Item>(
   const rows = Map.groupBy(await lists.rows({ limit: size + 1, isAscending }), lists.keyOf)
   let totals: ReturnType<typeof lists.totals> | null = null
   const slices = lists.keys.map((key) => {
-    const found = rows.get(key) ?? []
-    found.sort((one, other) => (lists.sequenceOf(one) - lists.sequenceOf(other)) * (isAscending ? 1 : -1))
+    const listRows = rows.get(key) ?? []
+    listRows.sort((one, other) => (lists.sequenceOf(one) - lists.sequenceOf(other)) * (isAscending ? 1 : -1))
     const total = async () => {
       totals ??= lists.totals()
       return (await totals).get(key) ?? null
     }
-    const beyond = { hasRowsBefore: false, hasRowsBehind: false }
     const tag = createTag(() => lists.nameOf(key))
-    return [key, buildSlice(found, { ...lists, ...beyond, total, tag, request })] as const
+    const frame = { ...lists, hasRowsBefore: false, hasRowsBehind: false, total, tag, request }
+    return [key, buildSlice(listRows, frame)] as const
   })
   return new Map(slices)
 }
 
-/** From which end a slice is taken, and how many rows. @throws Refusal INVALID_INPUT for `first` with `last` */
+/** @throws DomainError INVALID_INPUT for `first` with `last` */
 export function sliceSizeAndDirection({ first, last }: SliceRequest): { size: number; isAscending: boolean } {
   if (first !== null && last !== null) {
     throw invalidInput([{ field: 'last', code: 'INVALID_PARAMETER', message: 'must not be given together with first' }])
@@ -136,30 +134,30 @@ export function sliceSizeAndDirection({ first, last }: SliceRequest): { size: nu
 type SliceFrame<Item> = Pick<SequencedList<Item>, 'sequenceOf' | 'total'> & {
   readonly tag: () => string
   readonly request: SliceRequest
-  /** Whether there are items at or before `after`, and at or behind `before`. */
+  /** Whether the list has rows up to and including the cursor `after`, and from the cursor `before` on. */
   readonly hasRowsBefore: boolean
   readonly hasRowsBehind: boolean
 }
 
-/** The slice of rows that were read from one end of a list, of which one may be too many. */
+/** Builds a slice from rows that were read from one end, of which the last may be one too many. */
 function buildSlice<Item>(
-  found: Item[],
-  { sequenceOf, total, tag, request, hasRowsBefore: isBefore, hasRowsBehind: isBehind }: SliceFrame<Item>,
+  rows: Item[],
+  { sequenceOf, total, tag, request, hasRowsBefore, hasRowsBehind }: SliceFrame<Item>,
 ): Slice<Item> {
   const { size, isAscending } = sliceSizeAndDirection(request)
-  const hasMore = found.length > size
-  const items = hasMore ? found.slice(0, size) : found
+  const hasMore = rows.length > size
+  const items = hasMore ? rows.slice(0, size) : rows
   if (isAscending) items.reverse()
   return {
     items,
-    hasNextPage: isBehind || (!isAscending && hasMore),
-    hasPreviousPage: isBefore || (isAscending && hasMore),
+    hasNextPage: hasRowsBehind || (!isAscending && hasMore),
+    hasPreviousPage: hasRowsBefore || (isAscending && hasMore),
     cursorOf: (item) => btoa(`${tag()}:${sequenceOf(item)}`),
     total,
   }
 }
 
-/** A list that is in memory already, newest first, as a sequenced one. */
+/** Creates a sequenced list from items in memory, newest first. */
 export function createInMemoryList<Item>(name: readonly unknown[], items: readonly Item[]): SequencedList<Item> {
   const sequences = new Map(items.map((item, index) => [item, items.length - index]))
   const sequenceOf = (item: Item) => sequences.get(item) ?? 0
@@ -184,7 +182,7 @@ function sliceSizeField() {
     )
 }
 
-/** Names a list in its cursors, shortly, once there are any; what it is made of never shows. */
+/** Returns the short hash of a list's name for its cursors, computed when the first cursor is. */
 function createTag(nameOf: () => readonly unknown[]): () => string {
   let tag: string | null = null
   return () => {

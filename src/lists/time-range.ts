@@ -2,16 +2,16 @@ import { timestamp } from '../core/ids-and-clock.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 import type { CreatedBounds, SequenceMark } from './list-queries.ts'
 
-/** When the rows of a list were created: from a moment on and before another, as they are stored; `null` is no bound. */
+/** From `createdFrom` (inclusive) to `createdBefore` (exclusive), as timestamps; `null` is no bound. */
 export type CreatedRange = { readonly createdFrom: string | null; readonly createdBefore: string | null }
 
-/** Numbers, both exclusive, between which rows lie. */
+/** A range of sequence numbers, both exclusive. */
 export type SequenceSpan = { readonly above: number; readonly below: number }
 
-/** The number and time of the row at or below a number. */
+/** Finds the row at or below a sequence number. */
 export type FindMark = (fromSequence: number) => MaybePromise<SequenceMark | null>
 
-/** Beyond any number of a list: sequence numbers fit in 31 bits. */
+/** Sequence numbers fit in 31 bits. */
 export const fullSpan: SequenceSpan = { above: 0, below: 2_147_483_647 }
 
 export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boolean {
@@ -19,23 +19,22 @@ export function hasTimeBounds({ createdFrom, createdBefore }: CreatedRange): boo
 }
 
 /**
- * How far the clocks of several processes may have differed where a row was numbered before one that says it is so much
- * older: since migration 0022 no row does.
+ * Before migration 0022 a row could have an earlier time than the row before it, by as much as the clocks of processes differed.
  */
 const maxClockSkewMs = 60_000
 
 const minTimestamp = '0001-01-01T00:00:00.000Z'
 const maxTimestamp = '9999-12-31T23:59:59.999Z'
 
-/** What a query binds: both bounds where there is one, so that one statement does for all that have any. */
+/** Returns the bounds to bind: both if there is one, so that all requests with a bound share one statement. */
 export function createdBounds(created: CreatedRange): CreatedBounds {
   if (!hasTimeBounds(created)) return {}
   return { createdFrom: created.createdFrom ?? minTimestamp, createdBefore: created.createdBefore ?? maxTimestamp }
 }
 
 /**
- * The numbers between which the rows of a time lie, found by halving: about twenty looks in a million rows, where a walk
- * would read them all. It is a little wide, and the rows themselves are still held against the time.
+ * Finds the sequence numbers of a time range by binary search: about 20 queries in a million rows. The result is slightly too wide,
+ * so queries also compare the times of rows.
  */
 export function findSpan(created: CreatedRange, markAt: FindMark): MaybePromise<SequenceSpan> {
   return hasTimeBounds(created) ? searchSpan(created, markAt) : fullSpan
@@ -44,7 +43,7 @@ export function findSpan(created: CreatedRange, markAt: FindMark): MaybePromise<
 async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: FindMark): Promise<SequenceSpan> {
   const newest = await markAt(fullSpan.below)
   if (newest === null) return { above: 0, below: 0 }
-  const findLastBefore = (moment: string) => findLastSequenceBefore(moment, newest, markAt)
+  const findLastBefore = (time: string) => findLastSequenceBefore(time, newest, markAt)
   return {
     above: createdFrom === null ? 0 : await findLastBefore(shiftTimestamp(createdFrom, -maxClockSkewMs)),
     below:
@@ -54,23 +53,23 @@ async function searchSpan({ createdFrom, createdBefore }: CreatedRange, markAt: 
   }
 }
 
-/** The number of the last row created before a moment; 0 where there is none. */
-async function findLastSequenceBefore(moment: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
-  if (newest.createdAt < moment) return newest.sequence
-  // The rows up to `before` were created before the moment, `after` and all later ones were not.
+/** Returns the number of the last row created before `time`, or 0. */
+async function findLastSequenceBefore(time: string, newest: SequenceMark, markAt: FindMark): Promise<number> {
+  if (newest.createdAt < time) return newest.sequence
+  // Invariant: rows up to `before` were created before `time`, rows from `after` were not.
   let before = 0
   let after = newest.sequence
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2)
     const mark = await markAt(middle)
-    if (mark === null || mark.sequence <= before || mark.createdAt < moment) before = middle
+    if (mark === null || mark.sequence <= before || mark.createdAt < time) before = middle
     else after = mark.sequence
   }
   return before
 }
 
-function shiftTimestamp(moment: string, ms: number): string {
-  const time = Date.parse(moment) + ms
+function shiftTimestamp(timestampText: string, ms: number): string {
+  const time = Date.parse(timestampText) + ms
   return time < Date.parse(minTimestamp)
     ? minTimestamp
     : time > Date.parse(maxTimestamp)

@@ -8,127 +8,126 @@ import { sequenceColumn, unqualifiedName } from './list-queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestSequenceNumber } from './sequence.ts'
 
-/** Rows are counted up to here; more have no total, so that no request counts a million, nor as many in each of a hundred lists (see `Slice.total`). */
+/** Counting stops here, so that no request counts a million rows, or so many for each of a hundred parents (see `Slice.total`). */
 export const maxCountedRows = 10_000
 
-/** Which totals of a list are kept, so that they need not be counted; none of them knows of times. */
+/** Totals of a list that need no counting. None applies to a request with a time range. */
 export type MaintainedTotals<Name extends string> = {
-  /** All rows have dense numbers in this sequence, and none is ever deleted: the latest number is the total. */
+  /** Rows have gapless numbers in this sequence and are never deleted: the latest number is the total. */
   readonly numberedBy?: NumberedList
-  /** Rows are counted as they come and go: all of them, or of each parent, and by each of these conditions alone. */
+  /** Lists with maintained counts: of all rows or of each parent, and filtered by one further condition. */
   readonly countedScopes?: readonly CountedScope<Name>[]
-  /** Each parent keeps the total of its own list. */
+  /** Each parent's row has the total of its list. */
   readonly parentTotals?: { readonly parent: Name; readonly totals: ParentTotalsQuery }
 }
 
 type CountedScope<Name extends string> = {
-  /** The condition on the parent, with what the names of its lists have before its id. */
+  /** The condition on the parent, and the label before its id in list names. */
   readonly parent: { readonly condition: Name; readonly label: string } | null
-  /** What the names of lists have before a condition's value. */
+  /** Labels before a condition's value in list names. */
   readonly conditionLabels: { readonly [Each in Name]?: string }
 }
 
 type ParentTotalsQuery = (
   db: Reader,
-  asked: { merchantId: string; ids: readonly string[] },
+  params: { merchantId: string; ids: readonly string[] },
 ) => MaybePromise<readonly { readonly id: string; readonly total: number }[]>
 
-/** What finds a total that is kept. */
 export type TotalReader = (db: Reader) => MaybePromise<number>
 
 type TotalsSource = MaintainedTotals<string> & { readonly name: string }
 
 /**
- * What finds the total of a list with these conditions, as it is for who asks; `null` where it is not kept. The merchant's own
- * totals count what does not exist for who acts as one customer.
+ * Returns a reader of the maintained total of a list with these conditions; `null` if there is none. Totals of the merchant do not
+ * apply to a caller that acts as a customer, because they count rows that it must not see.
  */
 export function totalReaderFor(
-  list: TotalsSource & { readonly ofCustomer?: string },
+  list: TotalsSource & { readonly customerCondition?: string },
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
-  given: ConditionValues<string>,
+  values: ConditionValues<string>,
 ): TotalReader | null {
-  const isAsMerchant = db.customerId === undefined || list.ofCustomer !== undefined || list.parentTotals !== undefined
-  return isAsMerchant ? merchantTotalReader(list, merchantId, given) : null
+  const isAsMerchant =
+    db.customerId === undefined || list.customerCondition !== undefined || list.parentTotals !== undefined
+  return isAsMerchant ? merchantTotalReader(list, merchantId, values) : null
 }
 
-/** The same for the merchant itself. */
 function merchantTotalReader(
   source: TotalsSource,
   merchantId: string,
-  given: ConditionValues<string>,
+  values: ConditionValues<string>,
 ): TotalReader | null {
-  const counted = countedListName(source, given)
+  const counted = countedListName(source, values)
   if (counted !== null) return (db) => readListCount(db, { merchantId, list: counted })
-  const { numberedBy, parentTotals: keptBy } = source
-  const names = givenConditionNames(given)
+  const { numberedBy, parentTotals } = source
+  const names = givenConditionNames(values)
   if (numberedBy && names.length === 0)
     return (db) => mapMaybe(latestSequenceNumber(db, { merchantId, name: numberedBy }), (end) => end?.latest ?? 0)
-  if (keptBy && names.join() === keptBy.parent) {
-    const ids = [String(given[keptBy.parent])]
-    return (db) => mapMaybe(keptBy.totals(db, { merchantId, ids }), ([kept]) => kept?.total ?? 0)
+  if (parentTotals && names.join() === parentTotals.parent) {
+    const ids = [String(values[parentTotals.parent])]
+    return (db) => mapMaybe(parentTotals.totals(db, { merchantId, ids }), ([parent]) => parent?.total ?? 0)
   }
   return null
 }
 
-/** The same of each parent's list; a parent that is not in what it finds has none. */
+/** Returns a reader of the maintained totals of many parents' lists; a parent without rows is missing in its result. */
 export function parentTotalsReader(
   source: TotalsSource,
-  asked: { merchantId: string; parent: string; parentIds: readonly string[]; given: ConditionValues<string> },
+  params: { merchantId: string; parent: string; parentIds: readonly string[]; values: ConditionValues<string> },
 ): ((db: Reader) => Promise<ReadonlyMap<string, number>>) | null {
-  const { merchantId, parent, parentIds, given } = asked
+  const { merchantId, parent, parentIds, values } = params
   const parents = new Map<string, string>()
   for (const id of parentIds) {
-    const list = countedListName(source, { ...given, [parent]: id })
+    const list = countedListName(source, { ...values, [parent]: id })
     if (list !== null) parents.set(list, id)
   }
   if (parents.size > 0) return (db) => readCountsByParent(db, { merchantId, parents })
-  const { parentTotals: keptBy } = source
-  if (keptBy?.parent !== parent || givenConditionNames(given).length > 0) return null
+  const { parentTotals } = source
+  if (parentTotals?.parent !== parent || givenConditionNames(values).length > 0) return null
   return async (db) =>
-    new Map((await keptBy.totals(db, { merchantId, ids: parentIds })).map(({ id, total }) => [id, total]))
+    new Map((await parentTotals.totals(db, { merchantId, ids: parentIds })).map(({ id, total }) => [id, total]))
 }
 
-/** The name of the list that is counted for these conditions. */
+/** Returns the name of the list with maintained counts for these conditions. */
 export function countedListName(
-  { name, countedScopes: counted = [] }: TotalsSource,
-  given: ConditionValues<string>,
+  { name, countedScopes = [] }: TotalsSource,
+  values: ConditionValues<string>,
 ): string | null {
-  for (const { parent: of, conditionLabels: by } of counted) {
-    if (of !== null && given[of.condition] === undefined) continue
-    const others = givenConditionNames(given).filter((each) => each !== of?.condition)
+  for (const { parent, conditionLabels } of countedScopes) {
+    if (parent !== null && values[parent.condition] === undefined) continue
+    const others = givenConditionNames(values).filter((each) => each !== parent?.condition)
     const [other] = others
-    if (others.length > 1 || (other !== undefined && by[other] === undefined)) continue
-    const ofParent = of === null ? name : name + listNameSegment(of.label, given[of.condition])
-    return other === undefined ? ofParent : ofParent + listNameSegment(by[other], given[other])
+    if (others.length > 1 || (other !== undefined && conditionLabels[other] === undefined)) continue
+    const prefix = parent === null ? name : name + listNameSegment(parent.label, values[parent.condition])
+    return other === undefined ? prefix : prefix + listNameSegment(conditionLabels[other], values[other])
   }
   return null
 }
 
-/** What the name of a counted list has for each thing that narrows it. */
+/** Returns the part of a counted list's name for one condition. */
 export function listNameSegment(label: string | undefined, value: unknown): string {
   return `/${label}:${value}`
 }
 
-function givenConditionNames(given: ConditionValues<string>): string[] {
-  return Object.keys(given).filter((name) => given[name] !== undefined)
+function givenConditionNames(values: ConditionValues<string>): string[] {
+  return Object.keys(values).filter((name) => values[name] !== undefined)
 }
 
-/** The counted lists that a row is in, each with its number there. */
+/** Returns the counted lists of a row, with its sequence number in them. */
 export function countedListsOfRow(
   source: TotalsSource & Pick<RowSource<TableName, TableName, object, string>, 'order' | 'conditions'>,
   row: object,
 ): { merchantId: string; lists: string[]; sequence: number }[] {
-  const { name, countedScopes: counted = [], order, conditions } = source
+  const { name, countedScopes = [], order, conditions } = source
   const cells = row as Record<string, unknown>
   const cellOf = (condition: string) => cells[unqualifiedName((conditions[condition] as ListCondition).column)]
-  return counted.map(({ parent: of, conditionLabels: by }) => {
-    const numbering = sequenceColumn({ order, conditions }, (condition) => condition === of?.condition)
-    const all = of === null ? name : name + listNameSegment(of.label, cellOf(of.condition))
-    const narrowed = Object.entries(by).map(([each, label]) => all + listNameSegment(label, cellOf(each)))
+  return countedScopes.map(({ parent, conditionLabels }) => {
+    const column = sequenceColumn({ order, conditions }, (condition) => condition === parent?.condition)
+    const all = parent === null ? name : name + listNameSegment(parent.label, cellOf(parent.condition))
+    const filtered = Object.entries(conditionLabels).map(([each, label]) => all + listNameSegment(label, cellOf(each)))
     return {
       merchantId: String(cells.merchantId),
-      lists: [all, ...narrowed],
-      sequence: Number(cells[unqualifiedName(numbering)]),
+      lists: [all, ...filtered],
+      sequence: Number(cells[unqualifiedName(column)]),
     }
   })
 }

@@ -7,7 +7,7 @@ import type { Params, Query, Reader } from '../../src/database/query.ts'
 import { acrossMerchants, insertRow, query, queryWithFilters, selectFrom } from '../../src/database/query.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { tables } from '../../src/database/tables.ts'
-import { declaredLists } from '../../src/lists/declared-lists.ts'
+import { declaredLists } from '../../src/lists/declaration.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { customers } from '../../src/modules/customers/list.ts'
 import { entries } from '../../src/modules/ledger/list.ts'
@@ -166,7 +166,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     }
     const context = { ...app.context(), db: { ...app.db, execute } }
     const rows = (await payouts.slice(context, {})).items
-    const columns = payouts.columns(['amount'], { isKeyed: true })
+    const columns = payouts.columns(['amount'], { needsId: true })
     expect(columns.names).toEqual(['amount', 'id'])
 
     for (const ids of [rows.slice(0, 1), rows].map((some) => some.map(({ id }) => id))) {

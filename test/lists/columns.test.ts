@@ -5,14 +5,14 @@ import { wallets } from '../../src/modules/wallets/list.ts'
 
 test('a list reads the columns that are wanted, and beyond them only those that it needs itself', () => {
   expect(payouts.columns(['amount'])).toEqual(createProjection(['amount']))
-  expect(payouts.columns(['amount'], { isKeyed: true })).toEqual(createProjection(['amount', 'id']))
-  expect(payouts.columns(['amount'], { isPlaced: true })).toEqual(createProjection(['amount', 'sequence']))
+  expect(payouts.columns(['amount'], { needsId: true })).toEqual(createProjection(['amount', 'id']))
+  expect(payouts.columns(['amount'], { needsCursor: true })).toEqual(createProjection(['amount', 'sequence']))
   expect(payouts.columns([])).toEqual(createProjection(['sequence']))
-  expect(wallets.columns([], { isKeyed: true })).toEqual(createProjection(['id']))
-  expect(wallets.columns(['currency'], { isPlaced: true })).toEqual(
+  expect(wallets.columns([], { needsId: true })).toEqual(createProjection(['id']))
+  expect(wallets.columns(['currency'], { needsCursor: true })).toEqual(
     createProjection(['currency', 'sequence', 'ownerSequence']),
   )
-  expect(wallets.columns(['currency'], { parent: 'customer', isPlaced: true })).toEqual(
+  expect(wallets.columns(['currency'], { parent: 'customer', needsCursor: true })).toEqual(
     createProjection(['currency', 'ownerId', 'ownerSequence']),
   )
 })

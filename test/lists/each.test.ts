@@ -38,7 +38,7 @@ type Lists = {
 
 /** A list where columns are chosen. */
 type AnyList = {
-  columns(wanted: readonly string[], needs: { parent?: string; isPlaced?: true }): Projection
+  columns(wanted: readonly string[], needs: { parent?: string; needsCursor?: true }): Projection
   slice(context: Context, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
   slicesOf(
     parent: string,
@@ -156,7 +156,7 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
     })
     const context = app.context()
     const ids = each.parentIds(world)
-    const [ofParent, placed] = [{ parent: each.parent }, { isPlaced: true } as const].map((needs) =>
+    const [ofParent, placed] = [{ parent: each.parent }, { needsCursor: true } as const].map((needs) =>
       each.list.columns(['createdAt'], needs),
     ) as [Projection, Projection]
     expect(ofParent.names).toContain('createdAt')

@@ -58,7 +58,7 @@ export function createProjections(): Pick<PlanningContext, 'projectList' | 'rows
   const createSharedRows = (source: KeyedSource<unknown>): SharedRows => {
     const { list, find } = source
     if (list === undefined) return { rows: wholeRowReader, find, useCount: 0 }
-    const chosen = projectRows(list, { isKeyed: true })
+    const chosen = projectRows(list, { needsId: true })
     return { rows: chosen.rows, find: finderOf(chosen), useCount: 0 }
   }
   return {

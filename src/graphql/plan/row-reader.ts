@@ -35,7 +35,7 @@ export type ProjectedRows = { readonly rows: RowReader; readonly columns: () => 
 /** Rows of a list, as the values of the columns that are asked for. */
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {
   const cells = new Map<string, { at: number }>()
-  let isPlaced = needs.isPlaced
+  let needsCursor = needs.needsCursor
   let chosen: Projection | null = null
 
   const cell = (column: string): ColumnPosition => {
@@ -46,7 +46,7 @@ export function projectRows(list: NodeList, needs: ColumnNeeds<string>): Project
   }
   const columns = () => {
     if (chosen === null) {
-      chosen = list.columns([...cells.keys()], { ...needs, ...(isPlaced && { isPlaced }) } as never)
+      chosen = list.columns([...cells.keys()], { ...needs, ...(needsCursor && { needsCursor }) } as never)
       for (const [column, place] of cells) place.at = chosen.names.indexOf(column)
     }
     return chosen
@@ -63,7 +63,7 @@ export function projectRows(list: NodeList, needs: ColumnNeeds<string>): Project
     },
     items: null,
     requestCursorColumns: () => {
-      isPlaced = true
+      needsCursor = true
     },
   }
   return { rows, columns, list }

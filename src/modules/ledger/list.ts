@@ -24,7 +24,7 @@ export const entries = defineList({
     direction: filterByEnum(entryDirections, 'Only money that left, or that came in.'),
     kind: filterByEnum(transferKinds, 'Only money that moved for this reason.'),
   },
-  conditionsOf: ({ walletId, direction, kind, ...others }) => {
+  toConditions: ({ walletId, direction, kind, ...others }) => {
     const narrowed = statementConditions(direction, kind)
     return narrowed && { walletId, ...narrowed, ...omitNulls(others) }
   },
@@ -33,7 +33,7 @@ export const entries = defineList({
     direction: (direction) => ({ direction }),
     kind: (kind) => ({ kind }),
   },
-  parents: { wallet: { field: 'walletId', asked: (walletId) => walletId, condition: 'walletId' } },
+  parents: { wallet: { field: 'walletId', toFilterValue: (walletId) => walletId, condition: 'walletId' } },
   parentTotals: { parent: 'walletId', totals: entryCounts },
 })
 

@@ -1,6 +1,5 @@
 import { defineList, omitNulls } from '../../lists/define-list.ts'
-import { filterByEnum, filterByOwner, filterByText } from '../../lists/filters.ts'
-import { ownerIdOf } from '../../lists/owner-filter.ts'
+import { filterByEnum, filterByOwner, filterByText, ownerIdOf } from '../../lists/filters.ts'
 import type { AssetType } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
 import type { PayoutMethod, PayoutMethodType } from './payout-method.ts'
@@ -33,7 +32,7 @@ export const payoutMethods = defineList({
       description: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
     }),
   },
-  conditionsOf: async ({ owner, type, currency, ...others }, context) => {
+  toConditions: async ({ owner, type, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
     // A currency implies its type of method, so it decides.
@@ -41,16 +40,16 @@ export const payoutMethods = defineList({
     const implied = asset && typeOfAsset[asset.assetType]
     return implied === type ? { ownerId, currency, ...omitNulls(others) } : null
   },
-  ofCustomer: 'ownerId',
+  customerCondition: 'ownerId',
   previousCursors: {
     owner: (owner) => ({ owner }),
     type: (type) => ({ type }),
     currency: (currency) => ({ currency }),
   },
-  parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
+  parents: { customer: { field: 'owner', toFilterValue: (customerId) => ({ customerId }), condition: 'ownerId' } },
   countedScopes: [
     { parent: null, conditionLabels: { type: 'type', currency: 'currency' } },
     { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { type: 'type', currency: 'currency' } },
   ],
-  columnsOfPages: listedColumns,
+  pageColumns: listedColumns,
 })

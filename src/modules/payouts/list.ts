@@ -34,14 +34,14 @@ export const payouts = defineList({
     }),
     recipientCurrency: filterByText('Only payouts that arrive in this currency, such as `NGN`.', null),
   },
-  conditionsOf: ({ owner, ...asked }) => ({
+  toConditions: ({ owner, ...asked }) => ({
     ...(typeof owner === 'object' ? owner : { any: {}, merchant: { isMerchantOwned: true } }[owner]),
     ...omitNulls(asked),
   }),
-  ofCustomer: 'customerId',
+  customerCondition: 'customerId',
   parents: {
-    customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'customerId' },
-    wallet: { field: 'walletId', asked: (walletId) => walletId, condition: 'walletId' },
+    customer: { field: 'owner', toFilterValue: (customerId) => ({ customerId }), condition: 'customerId' },
+    wallet: { field: 'walletId', toFilterValue: (walletId) => walletId, condition: 'walletId' },
   },
   numberedBy: 'payouts',
 })

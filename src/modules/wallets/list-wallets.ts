@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseInput } from '../../core/input.ts'
-import type { Page } from '../../lists/page.ts'
+import type { Page } from '../../lists/list-pages.ts'
 import type { Context } from '../../operations/context.ts'
 import { findCustomer } from '../customers/get-customer.ts'
 import { wallets } from './list.ts'

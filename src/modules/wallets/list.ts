@@ -1,6 +1,5 @@
 import { defineList, omitNulls } from '../../lists/define-list.ts'
-import { filterByLenientEnum, filterByOwner, filterByText } from '../../lists/filters.ts'
-import { ownerIdOf } from '../../lists/owner-filter.ts'
+import { filterByLenientEnum, filterByOwner, filterByText, ownerIdOf } from '../../lists/filters.ts'
 import { assetTypes } from '../asset-codes/asset-code.ts'
 import { assetCodeByCode } from '../asset-codes/repository.ts'
 import { selectWallets } from './repository.ts'
@@ -34,7 +33,7 @@ export const wallets = defineList({
     ),
     currency: filterByText('Only wallets that hold this asset, such as `USDC`.'),
   },
-  conditionsOf: async ({ owner, status, assetType, currency, ...others }, context) => {
+  toConditions: async ({ owner, status, assetType, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     // Every wallet is active: the contract knows no other status.
     if (status !== null && status !== 'active') return null
@@ -43,7 +42,7 @@ export const wallets = defineList({
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...omitNulls(others) } : null
   },
-  ofCustomer: 'ownerId',
+  customerCondition: 'ownerId',
   previousCursors: {
     owner: (owner, context) => ({ ownerId: ownerIdOf(owner, context) }),
     // The only status let every wallet through.
@@ -51,7 +50,7 @@ export const wallets = defineList({
     assetType: (assetType) => ({ assetType }),
     currency: (currency) => ({ currency }),
   },
-  parents: { customer: { field: 'owner', asked: (customerId) => ({ customerId }), condition: 'ownerId' } },
+  parents: { customer: { field: 'owner', toFilterValue: (customerId) => ({ customerId }), condition: 'ownerId' } },
   numberedBy: 'wallets',
   countedScopes: [
     { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { assetType: 'type', currency: 'currency' } },

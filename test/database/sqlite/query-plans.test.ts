@@ -14,7 +14,7 @@ import { isRead } from '../../../src/database/query.ts'
 import { compileForSqlite } from '../../../src/database/sqlite/compile-for-sqlite.ts'
 import { columnKindsByTable } from '../../../src/database/tables.ts'
 import { findPageStart, readListCount, updateListCounts } from '../../../src/lists/counted-list.ts'
-import { declaredLists } from '../../../src/lists/declared-lists.ts'
+import { declaredLists } from '../../../src/lists/declaration.ts'
 import type { ListQueries } from '../../../src/lists/list-queries.ts'
 import { latestSequenceNumber, newRowFields, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { attempt } from '../rows.ts'
@@ -300,7 +300,7 @@ async function collectQueries(): Promise<Collected[]> {
       }
     }
   }
-  for (const { name: list, queries, ofCustomer } of declaredLists) {
+  for (const { name: list, queries, customerCondition } of declaredLists) {
     const { byParent: ofEach, ...ranges } = queries
     const ofParents = [...ofEach].map(([parent, each]) =>
       Object.entries(each).map(([name, run]) => [`each.${parent}.${name}`, run] as const),
@@ -308,7 +308,8 @@ async function collectQueries(): Promise<Collected[]> {
     for (const [name, run] of [...Object.entries(ranges), ...ofParents.flat()]) {
       for (const params of everySetOfFilters(run as never)) {
         // Whoever acts as one customer asks for that customer's list, whatever else it asks for.
-        const isOfCustomers = !ofCustomer || ofCustomer in params || name.startsWith(`each.${ofCustomer}.`)
+        const isOfCustomers =
+          !customerCondition || customerCondition in params || name.startsWith(`each.${customerCondition}.`)
         await collect(`${list}:list.${name}`, (recorder) => run(recorder, params as never), isOfCustomers)
         if (!/(^|\.)(rows|byIds?)$/.test(name)) continue
         // With few columns an index may hold all that is read, and seem the better for it.
