@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { keyFormat, parseKeys } from '../core/secrets/secrets.ts'
@@ -21,47 +22,45 @@ const Environment = z.object({
     .default('sqlite:db/payouts.sqlite'),
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
-  /** Which GraphQL documents are run. */
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
-  /** Requests a second and merchant; `null` for no limit. */
+  /** Requests per second and merchant; `null` for no limit. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
-  /** Whose pages may read answers; by default any in the sandbox, and none in live. */
+  /** By default any origin in the sandbox, and none in live. */
   CORS_ORIGINS: z
     .string()
     .transform(parseCorsOrigins)
     .refine((origins) => origins !== null, `must be ${corsOriginsFormat}`)
     .optional(),
-  /** Proxies whose `X-Forwarded-For` is believed; by default none, and the header is not read. */
+  /** Proxies whose `X-Forwarded-For` is trusted; by default none. */
   TRUST_PROXY: z
     .string()
     .transform(parseTrustedProxies)
     .refine((proxies) => proxies !== null, `must be ${trustProxyFormat}`)
     .default(0),
-  /** Where metrics are answered, if anywhere. */
   METRICS_PORT: wholeNumberOrOff(1, 65_535),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
-  /** The collector that spans go to, if any: the SDK reads that and the other OTEL_ variables itself. */
+  /** The collector of spans, if any. The SDK reads this and the other OTEL_ variables itself. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  /** How long it may take, in milliseconds: less than the default of OpenTelemetry, because the end waits for it. */
+  /** In milliseconds; below OpenTelemetry's default, because the shutdown waits for the collector. */
   OTEL_EXPORTER_OTLP_TIMEOUT: wholeNumber(1, 60_000).default(3_000),
   OTEL_SDK_DISABLED: z.enum(['true', 'false']).default('false'),
   OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: samplingRatio().default(1),
   /** Processes that answer requests. */
   WORKERS: wholeNumber(1, 64).default(1),
-  /** The first seals secrets, all open them. */
+  /** The first key encrypts secrets, all decrypt them. */
   SECRETS_KEY: z
     .string()
     .transform(parseKeys)
     .refine((keys) => keys !== null, `must be one or more keys of ${keyFormat}, separated by commas`)
     .default([]),
-  /** Where webhooks may be delivered beside public addresses. */
+  /** Private addresses that webhooks may be delivered to. */
   WEBHOOK_ALLOW: z
     .string()
     .transform(parseAllowlist)
     .refine((entries) => entries !== null, `must be ${allowlistFormat}`)
     .default([]),
-  /** Where backups are made by themselves, how often and how many of them stay. */
+  /** Scheduled backups: the folder, the interval, and how many are kept. */
   BACKUP_DIR: z.string().optional(),
   BACKUP_EVERY: z
     .string()
@@ -69,7 +68,7 @@ const Environment = z.object({
     .refine((interval) => interval !== null, 'must be a whole number with s, m, h or d, of 24d at most, such as 6h')
     .default(86_400_000),
   BACKUP_KEEP: wholeNumber(1, 100_000).default(7),
-  /** Banks as name:url; `readRails` reads it, the secrets RAIL_SECRET_<NAME> and what is paused. */
+  /** `readRails` parses both, and the secrets RAIL_SECRET_<NAME>. */
   RAILS: z.string().optional(),
   RAIL_PAUSE: z.string().optional(),
 })
@@ -94,7 +93,6 @@ const Configuration = Environment.transform((variables) => ({
   backupKeep: variables.BACKUP_KEEP,
 }))
 
-/** How traces are made, where they are wanted. */
 function readTracing(variables: z.output<typeof Environment>) {
   if (variables.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || variables.OTEL_SDK_DISABLED === 'true') return null
   return {
@@ -106,49 +104,50 @@ function readTracing(variables: z.output<typeof Environment>) {
 
 export type Config = Readonly<z.output<typeof Configuration>> &
   ConfiguredRails & {
-    /** Whether `mode` was asked for, and not left to its default. */
+    /** Whether `MODE` is set. */
     readonly isModeGiven: boolean
   }
 
 /**
  * Reads the configuration from the environment.
  *
- * @throws Error that names every variable that is wrong, with what is allowed
+ * @throws Error that names every invalid variable, with the allowed values
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  // An empty variable is an absent one: that is how shells and compose files unset things.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = Configuration.safeParse(given)
-  const { errors: faultsOfRails, ...rails } = readRails(given, modes.find((mode) => mode === given.MODE) ?? 'sandbox')
-  const faults = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${describeIssue(issue)}`)
-  const all = [...faults, ...faultsOfRails]
-  if (!parsed.success || all.length > 0) throw new Error(`The configuration is wrong:\n  ${all.join('\n  ')}`)
-  return { ...parsed.data, ...rails, isModeGiven: given.MODE !== undefined }
+  // An empty variable counts as absent, because shells and compose files unset variables that way.
+  const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = Configuration.safeParse(variables)
+  const mode = modes.find((each) => each === variables.MODE) ?? 'sandbox'
+  const { errors: railErrors, ...rails } = readRails(variables, mode)
+  const ownErrors = (parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')} ${describeIssue(issue)}`)
+  const errors = [...ownErrors, ...railErrors]
+  if (!parsed.success || errors.length > 0) throw new Error(`The configuration is wrong:\n  ${errors.join('\n  ')}`)
+  return { ...parsed.data, ...rails, isModeGiven: variables.MODE !== undefined }
 }
 
 const intervalUnitsMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** An interval in milliseconds; `null` where it is none, or longer than a timer takes. */
+/** Parses an interval to milliseconds; `null` if it is invalid, or longer than the maximum of a timer. */
 function readInterval(text: string): number | null {
   const [, count = '', unit = ''] = /^([1-9]\d{0,6})([smhd])$/.exec(text) ?? []
   const interval = Number(count) * (intervalUnitsMs[unit] ?? 0)
   return interval > 0 && interval <= 24 * 86_400_000 ? interval : null
 }
 
-function wholeNumber(least: number, most: number) {
+function wholeNumber(min: number, max: number) {
   return z
     .string()
-    .refine((text) => isWholeNumber(text, least, most), `must be a whole number from ${least} to ${most}`)
+    .refine((text) => isWholeNumber(text, min, max), `must be a whole number from ${min} to ${max}`)
     .transform(Number)
 }
 
-/** A number, or `null` for what is off, as it is unless it is given. */
-function wholeNumberOrOff(least: number, most: number) {
+/** A number, or `null` for `off`, the default. */
+function wholeNumberOrOff(min: number, max: number) {
   return z
     .string()
     .refine(
-      (text) => text === 'off' || isWholeNumber(text, least, most),
-      `must be off or a whole number from ${least} to ${most}`,
+      (text) => text === 'off' || isWholeNumber(text, min, max),
+      `must be off or a whole number from ${min} to ${max}`,
     )
     .transform((text) => (text === 'off' ? null : Number(text)))
     .default(null)
@@ -161,11 +160,16 @@ function samplingRatio() {
     .transform(Number)
 }
 
-function isWholeNumber(text: string, least: number, most: number): boolean {
-  return /^\d{1,7}$/.test(text) && Number(text) >= least && Number(text) <= most
+function isWholeNumber(text: string, min: number, max: number): boolean {
+  return /^\d{1,7}$/.test(text) && Number(text) >= min && Number(text) <= max
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`
   return issue.message
+}
+
+/** Returns the version in package.json. */
+export function installedVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
 }

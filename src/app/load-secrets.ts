@@ -6,12 +6,12 @@ import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
 
 /**
- * The secrets of a service: by SECRETS_KEY, or in the sandbox on SQLite by a key beside the database.
+ * Loads the keys for secrets: SECRETS_KEY, or in the sandbox on SQLite a key file next to the database.
  *
- * Elsewhere there are none without it. A live key must be kept apart from what it opens, and the machines that share a
- * PostgreSQL have no file in common.
+ * There is no key file in live mode, which needs its key stored apart from the data, and none on PostgreSQL, because the machines of
+ * a service share no file.
  *
- * @param mode that of the database, which a command takes from there
+ * @param mode that of the database
  */
 export function loadSecrets({ databaseUrl, secretsKeys }: Config, mode: Mode): Secrets {
   if (secretsKeys.length > 0) return createSecrets(secretsKeys)

@@ -1,17 +1,16 @@
 import { readConfig } from './config.ts'
 
-// `node src/app/main.ts` is the service. With WORKERS it starts itself again in other roles: `reader`, `writer` and `sender`; and
-// with BACKUP_DIR, for each backup, as `backup`.
+// The service starts this file again in other roles: with WORKERS as `reader`, `writer` and `sender`, and with BACKUP_DIR for each
+// backup as `backup`.
 
-// Whoever started the service may have stopped reading what it prints. It goes on without, as it does without its log
-// (logger.ts): unhandled, the first line that nobody reads would end it.
+// Unhandled, an error of a closed pipe would end the service. It continues without output, as without a log (logger.ts).
 process.stderr.on('error', () => {})
 
 async function main(): Promise<void> {
   const config = readConfig()
   const [role, json = '{}'] = process.argv.slice(2)
   const details = JSON.parse(json)
-  // Loaded by role, because most of the program is for those who answer requests.
+  // Each role loads only its own modules, because most of the program is for requests.
   if (role === 'writer') await (await import('./workers/writer.ts')).runWriter(config, details)
   else if (role === 'sender') await (await import('./workers/webhook-process.ts')).runSender(config, details)
   else if (role === 'backup') await (await import('./scheduled-backups.ts')).makeBackup(config, details)

@@ -11,10 +11,10 @@ import type { Service } from '../operations/context.ts'
 import { createService, performLocally } from '../operations/context.ts'
 import type { SharedRateLimit } from '../server/host.ts'
 import { createServer } from '../server/host.ts'
+import { configuredRails, startBackgroundJobs } from './background-jobs.ts'
 import type { Config } from './config.ts'
-import { listenError } from './listen-error.ts'
 import { loadSecrets } from './load-secrets.ts'
-import { gaugeSource, setUpMetrics, setUpWorkerMetrics } from './metrics-server.ts'
+import { listenError } from './ports.ts'
 import { startBackupSchedule } from './scheduled-backups.ts'
 import type { ProcessResources } from './start.ts'
 import {
@@ -25,24 +25,21 @@ import {
   startupMessage,
   takeOverDatabase,
 } from './start.ts'
-import { startHistorySealer } from './start-history-sealer.ts'
-import { configuredRails, startPayoutRails } from './start-payout-rails.ts'
-import { instrumentTracing } from './start-tracing.ts'
-import { startWebhookDispatcher } from './start-webhook-dispatcher.ts'
+import { gaugeSource, instrumentTracing, setUpMetrics, setUpWorkerMetrics } from './telemetry.ts'
 import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'
 import { connectToWriter } from './workers/remote-writer.ts'
 
-/** How long after SIGTERM connections that send or read nothing are waited for, and then the rest of the end. */
+/** After SIGTERM: when idle connections are closed, and when the process is killed. */
 const connectionDrainTimeoutMs = 5_000
 const shutdownTimeoutMs = 9_000
 
-/** Answers requests as the only process. */
+/** Runs the service in this process alone. */
 export async function serve(config: Config): Promise<void> {
-  const { measuring: measured, listen: listenForMetrics } = await setUpMetrics(config)
-  const { onCommitted } = measured
+  const { instrumentation: metrics, listen: listenForMetrics } = await setUpMetrics(config)
+  const { onCommitted } = metrics
   const started = await startProcess(config, { onCommitted, onWait: (logger) => serveNotReady(config, logger) })
-  const measuring = await instrumentTracing(measured, started, 'service')
+  const measuring = await instrumentTracing(metrics, started, 'service')
   const { mode, webhookAllowed } = config
   const service = createService({
     db: measuring.wrapDatabase(started.db),
@@ -61,34 +58,34 @@ export async function serve(config: Config): Promise<void> {
     onListening: () => takeOverDatabase(started),
     onDrained: closeMetrics,
   })
-  // Standard output has log lines only.
+  // Standard output is for log lines only.
   process.stderr.write(startupMessage(config, address, hasDemo, await upcomingPriceLines(service)))
 }
 
-/** Answers requests beside other processes; where one of them does the writing, it gets what is to be written. */
+/** Answers requests next to other processes. On SQLite it sends operations that write to the writer process. */
 export async function serveAsReader(config: Config, { writerPath }: ReaderArgs): Promise<void> {
-  const measured = await setUpWorkerMetrics(config)
-  const { onCommitted } = measured
+  const metrics = await setUpWorkerMetrics(config)
+  const { onCommitted } = metrics
   const started = await startProcess(config, { role: 'reader', isReadOnly: writerPath !== null, onCommitted })
-  const measuring = await instrumentTracing(measured, started, 'reader')
-  const line = writerPath === null ? null : connectToWriter(writerPath, started.db.refresh)
-  // What another process writes is measured there.
-  const db = line === null ? measuring.wrapDatabase(started.db) : withWriterPing(started.db, line.ping)
-  const perform = line?.perform ?? measuring.wrapPerform(performLocally)
+  const measuring = await instrumentTracing(metrics, started, 'reader')
+  const writer = writerPath === null ? null : connectToWriter(writerPath, started.db.refresh)
+  // The writer process measures its own writes.
+  const db = writer === null ? measuring.wrapDatabase(started.db) : withWriterPing(started.db, writer.ping)
+  const perform = writer?.perform ?? measuring.wrapPerform(performLocally)
   const { mode, webhookAllowed } = config
   const secrets = loadSecrets(config, mode)
   const service = createService({ db, mode, webhookAllowed, secrets, perform })
   const hasDemo =
-    line === null ? await prepareDatabase(service) : config.mode === 'sandbox' && (await findDemo(service))
+    writer === null ? await prepareDatabase(service) : config.mode === 'sandbox' && (await findDemo(service))
   const address = await startServing(started, {
     service,
     measuring,
     hasDemo,
-    // Else a process of its own does.
-    hasBackgroundWork: line === null,
+    // With a writer process, the webhook process runs the jobs.
+    hasBackgroundWork: writer === null,
     sharing: { processes: config.workers, exchange: createSupervisorExchange() },
     onDrained: () => {
-      line?.close()
+      writer?.close()
       cluster.worker?.disconnect()
     },
   })
@@ -96,7 +93,7 @@ export async function serveAsReader(config: Config, { writerPath }: ReaderArgs):
   sendToSupervisor({ ready: startupMessage(config, address, hasDemo, await upcomingPriceLines(service)) })
 }
 
-/** A database that is not ready either while whoever writes it does not answer. */
+/** Makes the readiness check of the database include the writer process. */
 function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   const pingBoth = async () => {
     await db.ping()
@@ -105,7 +102,7 @@ function withWriterPing(db: Database, ping: () => Promise<void>): Database {
   return { ...db, ping: pingBoth }
 }
 
-/** Answers that the service is alive and not ready, until it is told to stop. */
+/** Answers health checks as alive and not ready until the returned function is called. */
 async function serveNotReady(config: Config, logger: ProcessResources['logger']): Promise<() => Promise<void>> {
   const service = createService({ db: unavailableDatabase(), mode: config.mode })
   const app = createServer({ service, logger, rateLimit: null, corsOrigins: config.corsOrigins })
@@ -116,7 +113,7 @@ async function serveNotReady(config: Config, logger: ProcessResources['logger'])
   }
 }
 
-/** @throws an error that names the variable which says otherwise, where the address can't be listened on */
+/** @throws an error that names the variable to change */
 async function listenOrExplain(app: ReturnType<typeof createServer>, { host, port }: Config): Promise<string> {
   try {
     return await app.listen({ host, port })
@@ -131,28 +128,20 @@ type ServerStartOptions = {
   readonly hasDemo: boolean
   readonly hasBackgroundWork: boolean
   readonly sharing?: SharedRateLimit
-  /** Called when the port is this process's own, before anything is answered. */
+  /** Called when the port is bound, before the first response. */
   readonly onListening?: () => void
-  /** Called when nothing more can be asked. */
+  /** Called when the server is closed. */
   readonly onDrained?: () => void
 }
 
-/** Answers requests until SIGTERM; where. */
+/** Answers requests until SIGTERM; returns the address. */
 async function startServing(
   started: ProcessResources,
-  {
-    service,
-    measuring,
-    hasDemo,
-    hasBackgroundWork: sendsWebhooks,
-    sharing,
-    onListening = () => {},
-    onDrained: onClosed,
-  }: ServerStartOptions,
+  { service, measuring, hasDemo, hasBackgroundWork, sharing, onListening = () => {}, onDrained }: ServerStartOptions,
 ): Promise<string> {
   const { config, logger } = started
-  const configured = configuredRails(config, service)
-  measuring.observeDatabase(gaugeSource(service, configured, logger))
+  const rails = configuredRails(config, service)
+  measuring.observeDatabase(gaugeSource(service, rails, logger))
   const app = createServer({
     service,
     logger: measuring.wrapAccessLog(logger),
@@ -160,28 +149,26 @@ async function startServing(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     documents: config.documents,
-    rails: configured,
+    rails,
     spans: measuring.requestSpans,
     ...(sharing && { sharing }),
     ...(hasDemo && { tabs: () => tourTabs(service), demoKey: demoApiKey }),
   })
-  let fault: unknown = null
+  let listeningError: unknown = null
   app.server.once('listening', () => {
     try {
       onListening()
     } catch (error) {
-      fault = error
+      listeningError = error
     }
   })
-  // One that is killed has kept what was made of its files, too; only the first start of a version has any of it to write.
+  // Node writes the compile cache at exit only, so a killed process would lose it. After the first start there is nothing to write.
   flushCompileCache()
   const address = await listenOrExplain(app, config)
-  if (fault !== null) throw fault
+  if (listeningError !== null) throw listeningError
   if (hasDemo) await pointDemoWebhooks(started, service, address)
-  const dispatcher = sendsWebhooks ? startWebhookDispatcher(config, service, { logger, measuring }) : null
-  const rails = sendsWebhooks ? startPayoutRails(config, service, { logger, measuring }) : null
-  const sealing = sendsWebhooks ? startHistorySealer(service, logger) : null
-  // Where there are several processes, it is the writer or the supervisor that has backups made.
+  const jobs = hasBackgroundWork ? startBackgroundJobs(config, service, { logger, measuring }) : null
+  // With several processes, the writer or the supervisor schedules backups.
   const backups = sharing === undefined ? startBackupSchedule(config, service, logger) : null
   logger.info({ address, mode: config.mode }, 'ready')
   if (hasDemo && !isLoopback(config.host)) logger.warn(publicDemoKeyWarning(config.host))
@@ -193,9 +180,9 @@ async function startServing(
     logger.info({ signal }, 'draining')
     setTimeout(() => app.server.closeAllConnections(), connectionDrainTimeoutMs).unref()
     const close = async () => {
-      await Promise.all([app.close(), dispatcher?.stop(), rails?.stop(), sealing?.stop(), backups?.stop()])
+      await Promise.all([app.close(), jobs?.stop(), backups?.stop()])
       await measuring.shutdown()
-      onClosed?.()
+      onDrained?.()
     }
     await shutDown(started, { close, withinMs: shutdownTimeoutMs })
   }
@@ -204,18 +191,18 @@ async function startServing(
   return address
 }
 
-/** The demo without its webhooks is better than none: on a full disk nothing can be changed. */
+/** Only logs a failure: on a full disk the demo still works without webhooks. */
 async function pointDemoWebhooks(
   { config, logger }: ProcessResources,
   service: Service,
   address: string,
 ): Promise<void> {
-  const here = new URL(address)
-  // Webhooks reach nothing inside but this machine itself.
-  if (!isLoopback(config.host)) here.hostname = '127.0.0.1'
+  const url = new URL(address)
+  // Webhooks to private addresses other than loopback are rejected.
+  if (!isLoopback(config.host)) url.hostname = '127.0.0.1'
   try {
-    await pointDemoWebhooksTo(service, here.origin)
+    await pointDemoWebhooksTo(service, url.origin)
   } catch (error) {
-    logger.warn({ err: error }, 'the webhooks of the demo are not sent to this port')
+    logger.warn({ err: error }, 'demo webhooks could not be pointed to this port')
   }
 }

@@ -1,4 +1,4 @@
-import { listenError } from '../app/listen-error.ts'
+import { listenError } from '../app/ports.ts'
 import { createConsole } from '../console/console-host.ts'
 import { createAuditRun } from '../console/console-page.ts'
 import { createLoginSession } from '../console/login-session.ts'

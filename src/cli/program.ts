@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import type { Help } from 'commander'
 import { Argument, CommanderError, InvalidArgumentError, Option, Command as Program } from 'commander'
 import stringWidth from 'string-width'
-import { installedVersion } from '../app/version.ts'
+import { installedVersion } from '../app/config.ts'
 import type { Command, CommandSyntax, CommandTable, OptionHelp, OptionValues } from './command.ts'
 
 export class UsageError extends Error {}

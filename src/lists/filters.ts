@@ -79,7 +79,7 @@ export function filterSchemas<Fields extends FilterFields, Which extends 'schema
 export type OwnerFilter = 'any' | 'merchant' | { readonly customerId: string }
 
 /** An `OwnerFilter` that may be absent or null, both of which mean `any`; `message` reports an invalid customer id. */
-export const ownerFilter = (message = 'must name a customer by its UUID') =>
+const ownerFilter = (message = 'must name a customer by its UUID') =>
   z
     .custom<OwnerFilter | null>(() => true)
     .optional()

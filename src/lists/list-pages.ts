@@ -112,7 +112,7 @@ export type Page<Item> = {
   readonly limit: number
 }
 
-export function pageOffset({ page, limit }: { page: number; limit: number }): number {
+function pageOffset({ page, limit }: { page: number; limit: number }): number {
   return (page - 1) * limit
 }
 

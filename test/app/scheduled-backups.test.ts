@@ -1,9 +1,14 @@
 import { mkdirSync, readdirSync, statSync, unlinkSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { listBackups, listUnfinishedBackups, nextBackupPath } from '../../src/app/backup-files.ts'
 import { readConfig } from '../../src/app/config.ts'
-import { nextBackupDelayMs, startBackupSchedule } from '../../src/app/scheduled-backups.ts'
+import {
+  listBackups,
+  listUnfinishedBackups,
+  nextBackupDelayMs,
+  nextBackupPath,
+  startBackupSchedule,
+} from '../../src/app/scheduled-backups.ts'
 import type { ProcessResources } from '../../src/app/start.ts'
 import { createWallClock } from '../../src/core/ids-and-clock.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'

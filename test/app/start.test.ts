@@ -62,7 +62,7 @@ describe('npm start', () => {
       const { port } = taken.address() as AddressInfo
       const starting = startService(await createEmptyInstallation({ ...environment, PORT: String(port) }))
       await expect(starting).rejects.toThrow(
-        `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program does. Set PORT`,
+        `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program uses it. Set PORT`,
       )
       taken.close()
     },

@@ -3,8 +3,8 @@ import { changeSource } from '../proofs/changed-source.ts'
 // Loaded before the service: all of it but the seals.
 changeSource([
   {
-    file: 'src/app/start-history-sealer.ts',
-    from: '  return start({',
-    to: '  if (service !== null) return { look: async () => {}, stop: async () => {} }\n  return start({',
+    file: 'src/app/background-jobs.ts',
+    from: '  return startSealer({',
+    to: '  if (service !== null) return { poll: async () => {}, stop: async () => {} }\n  return startSealer({',
   },
 ])

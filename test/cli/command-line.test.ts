@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { installedVersion } from '../../src/app/version.ts'
+import { installedVersion } from '../../src/app/config.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 

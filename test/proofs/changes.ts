@@ -19,7 +19,7 @@ export const checkpointsOften: Change = {
 
 /** Has webhooks sent as fast as they can be, whatever the machine has to do besides. */
 export const unthrottled: Change = {
-  file: 'src/app/start-webhook-dispatcher.ts',
+  file: 'src/app/background-jobs.ts',
   from: '    throttle: createThrottle(),',
   to: '    throttle: { waitMs: () => 0, recordStart: () => {} },',
 }

@@ -1,4 +1,4 @@
-import { findFreePort as freePortAt } from '../../src/app/workers/free-port.ts'
+import { findFreePort as freePortAt } from '../../src/app/ports.ts'
 
 /** A port that nobody listens on: where something is to be has to be known before it can be started. */
 export function freePort(): Promise<number> {

@@ -10,8 +10,8 @@ import type { Diagnosis } from '../../modules/diagnoses/diagnosis.ts'
 import { formatNames, reportFault, reportOk, reportWarning } from '../../modules/diagnoses/diagnosis.ts'
 import type { endpointHealth } from '../../modules/diagnoses/repository.ts'
 import type { Mode } from '../../operations/context.ts'
-import { listBackups } from '../backup-files.ts'
 import type { Config } from '../config.ts'
+import { listBackups } from '../scheduled-backups.ts'
 
 /** The service's own version of Node.js: an older one does not come as far as this. */
 export function checkNodeVersion(): Diagnosis {

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
-import { renderMetrics } from '../../observability/metrics/render.ts'
 import type { MetricsSnapshot } from '../../observability/metrics/snapshot.ts'
-import { excludeGauges, mergeSnapshots } from '../../observability/metrics/snapshot.ts'
+import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observability/metrics/snapshot.ts'
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 

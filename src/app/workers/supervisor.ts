@@ -10,10 +10,10 @@ import { isSingleWriter, takenOverExitCode } from '../../database/database.ts'
 import { createSharedWindows } from '../../server/http/rate-limit.ts'
 import type { Config } from '../config.ts'
 import { createLogger, standardOutput } from '../logger.ts'
-import { serveSupervisorMetrics } from '../metrics-server.ts'
+import { findFreePort, requireFreePort } from '../ports.ts'
 import type { BackupSchedule } from '../scheduled-backups.ts'
 import { startBackupSchedule } from '../scheduled-backups.ts'
-import { findFreePort, requireFreePort } from './free-port.ts'
+import { serveSupervisorMetrics } from '../telemetry.ts'
 import type { MessageFromSupervisor, MessageToSupervisor, ReaderArgs, WriterArgs } from './messages.ts'
 
 const mainPath = resolve(import.meta.dirname, '../main.ts')

@@ -1,12 +1,11 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import type { CommittedBatch } from '../../database/database.ts'
 import type { EventType } from '../../database/tables.ts'
+import type { RailCallName } from '../../modules/rails/adapters/observe-rail.ts'
 import type { AccessLogEntry } from '../../server/http/request-lifecycle.ts'
 import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
-import type { MetricsRecorder } from './recorder.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
-
-/** What each name of ours begins with. */
-export const metricPrefix = 'payout_gateway_'
+import { metricPrefix } from './snapshot.ts'
 
 /** From an answer out of memory to the 10 seconds after which nothing is begun any more. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -120,4 +119,27 @@ function operationKind({ operation }: AccessLogEntry): string | null {
 
 function operationName({ operation }: AccessLogEntry): string {
   return operation?.split(' ')[1] ?? ''
+}
+
+/** Takes down what the service does, as it is known from outside of its operations. None of it says whose it was. */
+export type MetricsRecorder = {
+  readonly recordResponse: (answer: AccessLogEntry, isTrusted: boolean) => void
+  readonly recordCommit: (group: CommittedBatch) => void
+  /** An event that is committed. */
+  readonly recordEvent: (type: EventType) => void
+  readonly recordAttempt: (attempt: AttemptMeasurement) => void
+  readonly recordRailCall: (call: RailCallMeasurement) => void
+}
+
+/** What came of posting an event; `delayMs` is how long after it happened it was delivered, `null` where it was not. */
+type AttemptMeasurement = {
+  readonly outcome: 'delivered' | 'pending' | 'exhausted'
+  readonly delayMs: number | null
+}
+
+/** A call to a bank; `outcome` is what it said of the order, or that there is no answer. */
+type RailCallMeasurement = {
+  readonly rail: string
+  readonly call: RailCallName
+  readonly outcome: string
 }

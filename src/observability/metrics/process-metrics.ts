@@ -1,9 +1,9 @@
 import type { DatabaseMetrics } from './database-metrics.ts'
 import { measureDatabase } from './database-metrics.ts'
 import type { DatabaseMetricsSource, Instrumentation } from './instrumentation.ts'
-import { createInstruments, metricPrefix } from './instruments.ts'
+import { createInstruments } from './instruments.ts'
 import type { MetricsSnapshot } from './snapshot.ts'
-import { gauge } from './snapshot.ts'
+import { gauge, metricPrefix } from './snapshot.ts'
 import { createMetricsInstrumentation } from './traffic-metrics.ts'
 
 /** A process that is measured; `snapshot` has what only the database knows where that `isWanted` and it can be read. */

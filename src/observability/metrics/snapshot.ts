@@ -2,6 +2,8 @@ import type { RegistryContentType } from 'prom-client'
 import { AggregatorRegistry, openMetricsContentType, prometheusContentType } from 'prom-client'
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 
+export const metricPrefix = 'payout_gateway_'
+
 /** What one process has measured: metrics as prom-client has them in JSON, which another process can read. */
 export type MetricsSnapshot = readonly Metric[]
 export type Metric = {
@@ -33,7 +35,7 @@ export function excludeGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
 }
 
 /** Aggregates the snapshots of several processes into text that Prometheus reads. */
-export function createExposition(snapshots: readonly MetricsSnapshot[]): WriteMetrics {
+function createExposition(snapshots: readonly MetricsSnapshot[]): WriteMetrics {
   return async (format) => {
     const type = contentTypes[format]
     const named = snapshots.map((snapshot) =>
@@ -54,4 +56,18 @@ function formatMetricName({ name, type }: Metric, contentType: RegistryContentTy
 
 function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
+}
+
+/** What processes have measured, with how many of them have answered and how many have not. */
+export function renderMetrics(
+  snapshots: readonly MetricsSnapshot[],
+  processes: { readonly answered: number; readonly silent: number },
+): WriteMetrics {
+  const { answered, silent } = processes
+  const states = [
+    [{ state: 'answered' }, answered],
+    [{ state: 'silent' }, silent],
+  ] as const
+  const help = 'Processes of this machine, by whether they answered when they were asked for metrics.'
+  return createExposition([...snapshots, [gauge(`${metricPrefix}processes`, help, states)]])
 }

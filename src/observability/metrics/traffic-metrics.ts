@@ -10,7 +10,7 @@ import type { Perform } from '../../operations/context.ts'
 import type { AccessLog } from '../../server/http/request-lifecycle.ts'
 import type { Instrumentation } from './instrumentation.ts'
 import { noInstrumentation } from './instrumentation.ts'
-import type { MetricsRecorder } from './recorder.ts'
+import type { MetricsRecorder } from './instruments.ts'
 
 /** Has a recorder take down what goes on. */
 export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrumentation {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { findFreePort, requireFreePort } from '../../../src/app/workers/free-port.ts'
+import { findFreePort, requireFreePort } from '../../../src/app/ports.ts'
 
 test('a free port is none of those that systems hand out, and can be listened on', async () => {
   const port = await findFreePort('127.0.0.1')
@@ -17,7 +17,7 @@ test('a port in use is refused with the variable that says otherwise', async () 
   await once(taken, 'listening')
 
   await expect(requireFreePort('127.0.0.1', port)).rejects.toThrow(
-    `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program does. Set PORT to another one`,
+    `Cannot listen on 127.0.0.1, port ${port} (EADDRINUSE): another program uses it. Set PORT to another one`,
   )
 })
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
-import { setUpMetrics, setUpWorkerMetrics } from '../../../src/app/metrics-server.ts'
+import { setUpMetrics, setUpWorkerMetrics } from '../../../src/app/telemetry.ts'
 import { noInstrumentation } from '../../../src/observability/metrics/instrumentation.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -13,7 +13,7 @@ function isClientLoaded(then = ''): boolean {
     import { createRequire } from 'node:module'
     for (const role of ['serve', 'workers/supervisor', 'workers/writer', 'workers/webhook-process']) await import(\`./src/app/\${role}.ts\`)
     const { readConfig } = await import('./src/app/config.ts')
-    const { setUpMetrics } = await import('./src/app/metrics-server.ts')
+    const { setUpMetrics } = await import('./src/app/telemetry.ts')
     ${then}
     const loaded = Object.keys(createRequire(process.cwd() + '/package.json').cache)
     console.log(loaded.some((path) => path.includes('/prom-client/')))`
@@ -23,7 +23,7 @@ function isClientLoaded(then = ''): boolean {
 
 test('without METRICS_PORT nothing is measured, nothing wrapped, and the client not loaded', async () => {
   const config = readConfig({})
-  expect((await setUpMetrics(config)).measuring).toBe(noInstrumentation)
+  expect((await setUpMetrics(config)).instrumentation).toBe(noInstrumentation)
   expect(await setUpWorkerMetrics(config)).toBe(noInstrumentation)
   const [anything] = [() => {}] as never[]
   const {

@@ -230,7 +230,7 @@ describe('the port of metrics', () => {
     expect((await at('/metrics', 'POST')).status).toBe(405)
     expect((await fetch(`${service.address}/metrics`, { headers })).status).toBe(404)
     await expect(startService(service.place)).rejects.toThrow(
-      `port ${port} (EADDRINUSE): another program does. Set METRICS_PORT`,
+      `port ${port} (EADDRINUSE): another program uses it. Set METRICS_PORT`,
     )
     service.child.kill('SIGTERM')
     expect(await service.ended).toMatchObject({ code: 0 })

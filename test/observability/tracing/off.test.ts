@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
-import { instrumentTracing } from '../../../src/app/start-tracing.ts'
+import { instrumentTracing } from '../../../src/app/telemetry.ts'
 import { noInstrumentation } from '../../../src/observability/metrics/instrumentation.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
@@ -19,7 +19,7 @@ function loaded(environment: Record<string, string>): string[] {
     } })
     for (const role of ['serve', 'workers/supervisor', 'workers/writer', 'workers/webhook-process']) await import(\`./src/app/\${role}.ts\`)
     const { readConfig } = await import('./src/app/config.ts')
-    const { instrumentTracing } = await import('./src/app/start-tracing.ts')
+    const { instrumentTracing } = await import('./src/app/telemetry.ts')
     const { noInstrumentation } = await import('./src/observability/metrics/instrumentation.ts')
     await instrumentTracing(noInstrumentation, { config: readConfig() }, 'service')
     console.log(JSON.stringify([...found]))`
