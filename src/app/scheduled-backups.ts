@@ -50,8 +50,7 @@ export function startBackupSchedule(
   async function backUpAndReschedule(folder: string, path: string): Promise<void> {
     const failure = await attemptBackup(folder, path)
     if (isStopped) return
-    if (failure !== null)
-      logger.error({ failure, advice: backupAdvice }, 'a backup could not be made, and is tried again')
+    if (failure !== null) logger.error({ failure, advice: backupAdvice }, 'backup failed, will retry')
     timer = setTimeout(startBackup, failure === null ? everyMs : Math.min(everyMs, retryDelayMs))
   }
 
@@ -66,7 +65,7 @@ export function startBackupSchedule(
       if (failure !== null) return failure
       const removed = listBackups(folder, path).slice(config.backupKeep)
       for (const old of removed) rmSync(old.path)
-      logger.info({ file, removed: removed.length }, 'a backup was made')
+      logger.info({ file, removed: removed.length }, 'backup created')
       return null
     } catch (error) {
       return (error as Error).message

@@ -50,10 +50,10 @@ export async function startProcess(
       mustBeDurable: config.mode === 'live',
       isReadOnly,
       onFatal: (error) => {
-        logger.fatal({ err: error }, 'the outcome of a commit is unknown: ending the process')
+        logger.fatal({ err: error }, 'commit outcome is unknown, ending the process')
         process.exit(1)
       },
-      onStopped: (error) => logger.fatal({ err: error }, 'the files of the database were changed: refusing everything'),
+      onStopped: (error) => logger.fatal({ err: error }, 'database files were changed, rejecting all requests'),
       beforeMigrating: (coming) => logger.warn(migrationNotice(coming)),
       onWarning: (message) => logger.warn(message),
       onCommitted,
@@ -67,7 +67,7 @@ export async function startProcess(
     } catch (error) {
       if (!(error instanceof TemporarilyUnavailableError)) throw error
       if (stopWaiting === null) process.stderr.write(`${error.message}: waiting\n`)
-      logger.error({ err: error }, 'not ready')
+      logger.error({ err: error }, 'database is not available, will retry')
       stopWaiting ??= await onWait(logger)
       await delay(openRetryMs)
     }
@@ -93,14 +93,14 @@ export function takeOverDatabase(started: ProcessResources): void {
   const { db, logger } = started
   try {
     db.takeOver(() => {
-      logger.fatal('another service has taken the database over: nothing more is stored here, ending the process')
+      logger.fatal('database was taken over by another service, ending the process')
       // Whoever waits is refused first.
       setTimeout(() => process.exit(takenOverExitCode), rejectionGraceMs)
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
     // On a full disk nothing can be stored, this neither: it reads, and takes over when there is room again.
-    logger.error({ err: error }, 'the database can not be taken over yet')
+    logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
 }

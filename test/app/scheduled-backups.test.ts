@@ -81,14 +81,14 @@ describe('the schedule', () => {
     writeFileSync(folder, '')
     const { address, log } = await startLogged(place)
 
-    await expect.poll(log, patience).toContain('a backup could not be made')
+    await expect.poll(log, patience).toContain('backup failed')
     expect(log()).toContain('BACKUP_DIR must be a folder that is there')
     expect((await fetch(`${address}/readyz`)).status).toBe(200)
     // It was a file, and becomes a folder.
     unlinkSync(folder)
     mkdirSync(folder)
     await expect.poll(() => numbersIn(folder).length, patience).toBeGreaterThan(0)
-    await expect.poll(log, patience).toContain('a backup was made')
+    await expect.poll(log, patience).toContain('backup created')
   })
 
   test('goes on without a backup while its disk is full, and leaves no half of one', async ({ skip }) => {
@@ -101,7 +101,7 @@ describe('the schedule', () => {
     disk.fill(64 * 1024)
     const { address, log } = await startLogged(place)
 
-    await expect.poll(log, patience).toMatch(/(a backup could not be made.*){2}/s)
+    await expect.poll(log, patience).toMatch(/(backup failed.*){2}/s)
     expect(log()).toContain('full')
     await expect.poll(() => readdirSync(disk.place), patience).toEqual(['filler'])
     expect((await pay(address)).status).toBe(200)

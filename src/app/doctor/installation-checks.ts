@@ -90,8 +90,7 @@ export function checkMode({ mode, isModeGiven }: Config, found: Mode | null): Di
 export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Config, now: number): Diagnosis {
   if (backupFolder === null)
     return reportOk('backups', 'BACKUP_DIR is not set: whatever backups there are, others make them.')
-  const advice =
-    'Look for "a backup could not be made" in the service’s log, and whether the service has BACKUP_DIR set.'
+  const advice = 'Look for "backup failed" in the service’s log, and whether the service has BACKUP_DIR set.'
   try {
     const [latest] = listBackups(backupFolder, backupSourceName(databaseUrl))
     if (latest === undefined) return reportWarning('backups', `There is no backup in ${backupFolder} yet.`, advice)

@@ -18,35 +18,34 @@ import type { MessageFromSupervisor, MessageToSupervisor, ReaderArgs, WriterArgs
 
 const mainPath = resolve(import.meta.dirname, '../main.ts')
 
-/** A process that dies sooner than this after its start is followed by another only after a pause, which grows. */
+/** A process that dies sooner after its start is restarted with exponential backoff. */
 const minLifetimeMs = 2_000
 const initialBackoffMs = 100
 const maxBackoffMs = 5_000
 
-/** How often is looked whether something was heard of each process, and after how many looks without it is ended. */
+/** A process without a heartbeat in this many checks is killed. */
 const heartbeatCheckIntervalMs = 1_000
 const maxMissedHeartbeats = 5
 
-/** The same for one that takes the place of another and does not begin; the first may have a database to migrate. */
+/** The limit while a replacement starts. The first processes have none, because the database may have to be migrated. */
 const maxMissedStartHeartbeats = 30
 
-/** Each process bounds its own end; this is for one that does not. */
+/** Each process bounds its own shutdown; this kills one that does not. */
 const shutdownTimeoutMs = 9_800
 
 type ProcessGroup = { readonly name: string; readonly spawn: () => ChildProcess; readonly children: Set<ChildProcess> }
 
 /**
- * Runs the service in several processes: `WORKERS` that answer requests and, where the database takes one writer only, one
- * that writes and one that sends webhooks. Another is started for each that dies.
+ * Runs the service in several processes: `WORKERS` that answer requests and, on SQLite, one that writes and one that sends webhooks.
+ * Restarts those that die.
  *
- * This process answers nothing itself, so there is little that could make it die. When it does all others end, and
- * whoever started it starts it again.
+ * This process answers no requests, so little can make it die. If it does, all others end, and the service manager restarts it.
  */
 export async function supervise(config: Config): Promise<void> {
   const output = standardOutput('supervisor')
   const logger = createLogger(config.logLevel, output, 'supervisor')
 
-  // Before the writer takes the database over: one that is started twice by mistake must not end the first.
+  // Before the writer takes the database over: a service that is started twice by mistake must not end the first.
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
@@ -74,54 +73,54 @@ export async function supervise(config: Config): Promise<void> {
     children: new Set(),
   }
   const windows = config.rateLimit === null ? null : createSharedWindows(config.rateLimit, () => performance.now())
-  const metering = config.metrics === null ? null : await serveSupervisorMetrics(config.metrics, logger)
+  const metrics = config.metrics === null ? null : await serveSupervisorMetrics(config.metrics, logger)
   let isReady = false
   let isEnding = false
   let backups: BackupSchedule | null = null
 
-  /** Starts a process of this role, and another whenever it dies; resolves with what the first says when it is ready. */
+  /** Starts a process, and another whenever it dies; resolves with the startup message when the first is ready. */
   function spawnAndRestart(role: ProcessGroup, pauseMs = 0): Promise<string> {
     const child = role.spawn()
     const pid = child.pid as number
     const begunAt = performance.now()
     role.children.add(child)
-    metering?.add(child, { canRead: role === readers })
+    metrics?.add(child, { canRead: role === readers })
     child.once('exit', (code, signal) => {
       role.children.delete(child)
       windows?.forget(pid)
       if (isEnding) return
-      // It has said so itself; another writer would take the database back.
+      // The writer has logged it. A restarted one would take the database back.
       if (code === takenOverExitCode) return drain(null, takenOverExitCode)
-      // It has said itself why it could not start.
+      // The process has printed why it could not start.
       if (!isReady) return killAllAndExit(1)
       const isShort = performance.now() - begunAt < minLifetimeMs
       const nextPauseMs = isShort ? Math.min(maxBackoffMs, Math.max(initialBackoffMs, pauseMs * 2)) : 0
       logger.error(
         { child_role: role.name, child_pid: pid, code, signal, pause_ms: nextPauseMs },
-        'a process died: starting another',
+        'worker process died, will restart',
       )
       setTimeout(() => isEnding || spawnAndRestart(role, nextPauseMs), nextPauseMs)
     })
     return new Promise((resolve) => {
-      let silentLooks = 0
-      let looksLimit = maxMissedStartHeartbeats
-      let looking: NodeJS.Timeout | undefined
-      // Looks are counted, not time: when this process was stuck itself, it has heard nothing of anyone.
+      let missedHeartbeats = 0
+      let maxMissed = maxMissedStartHeartbeats
+      let heartbeatTimer: NodeJS.Timeout | undefined
+      // Counts checks, not time: while this process is stuck itself, it receives no heartbeats.
       const checkHeartbeat = () => {
-        if (++silentLooks < looksLimit || isEnding) return
+        if (++missedHeartbeats < maxMissed || isEnding) return
         logger.error(
-          { child_role: role.name, child_pid: pid, silent_ms: silentLooks * heartbeatCheckIntervalMs },
-          'a process is stuck: ending it',
+          { child_role: role.name, child_pid: pid, silent_ms: missedHeartbeats * heartbeatCheckIntervalMs },
+          'worker process is stuck, killing it',
         )
         child.kill('SIGKILL')
       }
-      if (isReady) looking = setInterval(checkHeartbeat, heartbeatCheckIntervalMs)
-      child.once('exit', () => clearInterval(looking))
+      if (isReady) heartbeatTimer = setInterval(checkHeartbeat, heartbeatCheckIntervalMs)
+      child.once('exit', () => clearInterval(heartbeatTimer))
       child.on('message', (message: MessageToSupervisor) => {
-        silentLooks = 0
+        missedHeartbeats = 0
         if ('ready' in message) {
-          looksLimit = maxMissedHeartbeats
-          looking ??= setInterval(checkHeartbeat, heartbeatCheckIntervalMs)
+          maxMissed = maxMissedHeartbeats
+          heartbeatTimer ??= setInterval(checkHeartbeat, heartbeatCheckIntervalMs)
           return resolve(message.ready)
         }
         if (!('exchange' in message) || windows === null || !child.connected) return
@@ -146,10 +145,10 @@ export async function supervise(config: Config): Promise<void> {
     setTimeout(() => killAllAndExit(1), shutdownTimeoutMs).unref()
     const ending = [readers, senders].map((role) => stopGroup(role, (child) => child.kill('SIGTERM')))
     await Promise.all([...ending, backups?.stop()])
-    // The writer heeds no signal: it ends when nobody can need it any more.
+    // The writer ignores signals: it ends last, when the channel to it closes.
     await stopGroup(writers, (child) => child.connected && child.disconnect())
     if (folder !== null) rmSync(folder, { recursive: true, force: true })
-    metering?.close()
+    metrics?.close()
     logger.info('ended')
     output.end()
   }
@@ -162,17 +161,16 @@ export async function supervise(config: Config): Promise<void> {
     ...(writerPath === null ? [] : [spawnAndRestart(senders)]),
   ])
   isReady = true
-  // Where any process writes, nobody else makes them once.
+  // On PostgreSQL every process writes, so the supervisor schedules the backups, once.
   if (writerPath === null && !isEnding) backups = startBackupSchedule(config, { wallClock: createWallClock() }, logger)
   process.stderr.write(greeting as string)
 }
 
-/** Has all processes of a role end, and waits for it. */
-async function stopGroup({ children: alive }: ProcessGroup, tell: (child: ChildProcess) => unknown): Promise<void> {
+async function stopGroup({ children }: ProcessGroup, stop: (child: ChildProcess) => unknown): Promise<void> {
   await Promise.all(
-    [...alive].map((child) => {
+    [...children].map((child) => {
       const ended = once(child, 'exit')
-      tell(child)
+      stop(child)
       return ended
     }),
   )

@@ -6,25 +6,23 @@ import { rateInForce } from '../../modules/pricing/rates/repository.ts'
 import type { Service } from '../../operations/context.ts'
 import { processingPayouts, unknownOrderCount } from './repository.ts'
 
-/** Payouts and orders that are counted at most: more than that are as bad. */
+/** Counting stops here, to bound the cost of a scrape. */
 const maxCountedPayouts = 100_000
 const maxCountedOrders = 10_000
 
-/** What is only known from the database. */
 export type DatabaseMetrics = {
   readonly processing: { readonly payouts: number; readonly oldestSeconds: number }
-  /** Events that no seal holds yet. */
   readonly unsealed: { readonly events: number; readonly oldestSeconds: number }
   /** By the name of the rail. */
   readonly unknown: ReadonlyMap<string, number>
-  /** By the pair, such as `USDC/NGN`; one without a rate is not there. */
+  /** By the pair, such as `USDC/NGN`; pairs without a rate are missing. */
   readonly rateAges: ReadonlyMap<string, number>
 }
 
 /**
- * Looks up what is only known from the database, each by queries that read a bounded piece of an index.
+ * Measures what only the database knows, with queries that each read a bounded part of an index.
  *
- * @throws what the store throws that is away
+ * @throws an error of the database if it is unavailable
  */
 export async function measureDatabase(service: Service, rails: readonly string[]): Promise<DatabaseMetrics> {
   const processing = await measureProcessing(service)

@@ -5,36 +5,34 @@ import type { Perform, Service } from '../../operations/context.ts'
 import type { AccessLog, RequestTracer } from '../../server/http/request-lifecycle.ts'
 
 /**
- * What a process is put together with where it may be measured or traced: each has what it is given do the same, seen or
- * unseen. Which it is is chosen once, when the process starts.
+ * Decorators of a process's components for metrics and tracing, chosen once at the start of the process. They do not change the
+ * behaviour of what they wrap.
  */
 export type Instrumentation = {
-  /** Told of commits; `undefined` where nobody wants to know. */
+  /** `undefined` without metrics. */
   readonly onCommitted: OnCommitted | undefined
-  /** A database in which this process writes. */
+  /** Wraps a database that this process writes to. */
   readonly wrapDatabase: (db: Database) => Database
-  /** How operations that write are run in this process. */
   readonly wrapPerform: (perform: Perform) => Perform
   readonly wrapAccessLog: <Log extends AccessLog>(log: Log) => Log
   readonly wrapRail: (rail: Rail) => Rail
-  /** What webhooks are sent by. */
   readonly wrapSender: (sender: Sender) => Sender
-  /** What follows requests; `undefined` where nobody wants to know. */
+  /** `undefined` without tracing. */
   readonly requestSpans: RequestTracer | undefined
-  /** Told what to look into when somebody asks. */
-  readonly observeDatabase: (looked: DatabaseMetricsSource) => void
-  /** Hands over what was seen and is not told yet; within seconds, because the process ends. */
+  /** Sets the source of the metrics that are read from the database at each scrape. */
+  readonly observeDatabase: (source: DatabaseMetricsSource) => void
+  /** Exports what is buffered, within seconds, because the process ends. */
   readonly shutdown: () => Promise<void>
 }
 
-/** A service with the names of its rails; `onFault` is told why the database could not be read. */
+/** A service with the names of its rails; `onError` reports why the database could not be read. */
 export type DatabaseMetricsSource = {
   readonly service: Service
   readonly rails: readonly string[]
   readonly onError: (error: unknown) => void
 }
 
-/** Measures nothing, and costs nothing. */
+/** Returns everything unwrapped, so it costs nothing. */
 export const noInstrumentation: Instrumentation = {
   onCommitted: undefined,
   wrapDatabase: (db) => db,

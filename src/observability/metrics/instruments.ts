@@ -7,21 +7,20 @@ import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'
 import { metricPrefix } from './snapshot.ts'
 
-/** From an answer out of memory to the 10 seconds after which nothing is begun any more. */
+/** From a response out of memory to the deadline of writes, 10 seconds. */
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
-/** As many operations as a commit of any engine may have. */
+/** Up to the largest batch of either engine. */
 const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-/** From at once to the days for which a delivery is tried. */
+/** From immediately to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
-/** The instruments of one process, and what they have taken down. */
 export type Instruments = { readonly snapshot: () => Promise<MetricsSnapshot>; readonly recorder: MetricsRecorder }
 
 /**
- * The instruments. Counters are named without the `_total` that `exposed` appends.
+ * Creates the instruments of one process. Counters are named without the `_total` that `createExposition` appends.
  *
- * Their labels have values of closed lists, routes, and names that an operator gave: what callers send makes no series.
+ * Label values come from closed lists, routes, and the operator's configuration, never from callers, so cardinality is bounded.
  */
 export function createInstruments(): Instruments {
   const registry = new Registry()
@@ -34,7 +33,7 @@ export function createInstruments(): Instruments {
   ) => new Histogram({ ...own, name: metricPrefix + name, help, buckets, labelNames })
 
   const answers = createHistogram('http_request_duration_seconds', {
-    help: 'How long requests took to answer.',
+    help: 'Time from a request to its response.',
     buckets: requestBuckets,
     labelNames: ['door', 'route', 'status'],
   })
@@ -42,10 +41,10 @@ export function createInstruments(): Instruments {
     'operation',
     'name',
   ])
-  const refusals = createCounter('refusals', 'Requests that were refused, by code.', ['code'])
-  const created = createCounter('payouts_created', 'Payouts that were made.')
-  const settled = createCounter('payouts_settled', 'Payouts that were settled, by what became of them.', ['status'])
-  const events = createCounter('events_published', 'Events that were told.')
+  const refusals = createCounter('refusals', 'Requests that failed, by error code.', ['code'])
+  const created = createCounter('payouts_created', 'Payouts that were created.')
+  const settled = createCounter('payouts_settled', 'Payouts that were settled, by status.', ['status'])
+  const events = createCounter('events_published', 'Events that were recorded.')
   const groups = createHistogram('group_commit_operations', {
     help: 'Operations that shared a commit.',
     buckets: groupBuckets,
@@ -54,21 +53,19 @@ export function createInstruments(): Instruments {
     help: 'How long commits took to be durable.',
     buckets: commitBuckets,
   })
-  const attempts = createCounter('webhook_attempts', 'Webhooks that were posted, by what became of the delivery.', [
-    'outcome',
-  ])
+  const attempts = createCounter('webhook_attempts', 'Webhook delivery attempts, by outcome.', ['outcome'])
   const delays = createHistogram('webhook_delay_seconds', {
-    help: 'How long after they happened events were delivered.',
+    help: 'Time from an event to its delivery.',
     buckets: delayBuckets,
   })
-  const calls = createCounter('rail_calls', 'Calls to banks, by what they said.', ['rail', 'call', 'outcome'])
-  // What has not happened yet is zero, so that the first is seen to be one more.
+  const calls = createCounter('rail_calls', 'Calls to banks, by outcome.', ['rail', 'call', 'outcome'])
+  // Starts series at zero, so that `increase()` sees the first event.
   for (const outcome of ['delivered', 'pending', 'exhausted']) attempts.inc({ outcome }, 0)
   for (const status of Object.values(statusByEventType)) settled.inc({ status }, 0)
   const recorder: MetricsRecorder = {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
-      // A stream lasts as long as its caller wants: that says nothing of the service.
+      // A stream lasts as long as its caller wants.
       if (kind !== 'subscription') answers.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
       if (answer.code !== null) for (const code of answer.code.split(',')) refusals.inc({ code })
@@ -97,7 +94,7 @@ export function createInstruments(): Instruments {
   return { snapshot: takeSnapshot, recorder }
 }
 
-/** An average over processes, as prom-client has it, would hide the one whose event loop is blocked. */
+/** prom-client averages these over processes, which would hide one whose event loop is blocked. */
 function isEventLoopLag({ name, aggregator }: Metric): boolean {
   return name.startsWith('nodejs_eventloop_lag_') && aggregator === 'average'
 }
@@ -112,7 +109,6 @@ const statusByEventType: { readonly [Type in EventType]?: string } = {
   'payout.returned': 'RETURNED',
 }
 
-/** What a GraphQL request ran: `query`, `mutation` or `subscription`. */
 function operationKind({ operation }: AccessLogEntry): string | null {
   return operation === null ? null : (operation.split(' ', 1)[0] as string)
 }
@@ -121,23 +117,23 @@ function operationName({ operation }: AccessLogEntry): string {
   return operation?.split(' ')[1] ?? ''
 }
 
-/** Takes down what the service does, as it is known from outside of its operations. None of it says whose it was. */
+/** Records what the service does, without merchants or customers. */
 export type MetricsRecorder = {
   readonly recordResponse: (answer: AccessLogEntry, isTrusted: boolean) => void
   readonly recordCommit: (group: CommittedBatch) => void
-  /** An event that is committed. */
+  /** Called after COMMIT. */
   readonly recordEvent: (type: EventType) => void
   readonly recordAttempt: (attempt: AttemptMeasurement) => void
   readonly recordRailCall: (call: RailCallMeasurement) => void
 }
 
-/** What came of posting an event; `delayMs` is how long after it happened it was delivered, `null` where it was not. */
+/** `delayMs` is the time from the event to its delivery, `null` if it was not delivered. */
 type AttemptMeasurement = {
   readonly outcome: 'delivered' | 'pending' | 'exhausted'
   readonly delayMs: number | null
 }
 
-/** A call to a bank; `outcome` is what it said of the order, or that there is no answer. */
+/** A call to a bank; `outcome` is the reported state of the order, or `NO_ANSWER`. */
 type RailCallMeasurement = {
   readonly rail: string
   readonly call: RailCallName

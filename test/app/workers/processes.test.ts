@@ -109,7 +109,7 @@ describe('WORKERS on one SQLite file', () => {
     expect(code).toBe(0)
     expect(await payoutsIn(place)).toBe(demoPayouts + paid.size)
     // Who died is told beside who tells it.
-    const deaths = stdout.split('\n').filter((line) => line.includes('a process died'))
+    const deaths = stdout.split('\n').filter((line) => line.includes('worker process died'))
     // One that has only just begun dies of the signal that drains the others.
     const killed = deaths.map((line) => JSON.parse(line)).filter(({ signal }) => signal === 'SIGKILL')
     expect(killed).toMatchObject([
