@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { documentErrors } from '../graphql/documents/validate-document.ts'
+import { documentErrors } from '../graphql/documents/prepare-document.ts'
 import { addDocuments } from '../modules/trusted-documents/add-documents.ts'
 import { listDocuments } from '../modules/trusted-documents/list-documents.ts'
 import { removeDocument } from '../modules/trusted-documents/remove-document.ts'

@@ -6,7 +6,7 @@ import type {
   SelectionSetNode,
 } from 'graphql'
 import { Kind } from 'graphql'
-import { mergeSelections } from './selection.ts'
+import { mergeSelections } from '../plan/selection.ts'
 
 /** What one request may hold; each is several times what GraphiQL and large front ends send. */
 export const limits = {

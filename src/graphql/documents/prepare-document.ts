@@ -7,7 +7,7 @@ import type {
 } from 'graphql'
 import { Kind, NoFragmentCyclesRule, NoUnusedFragmentsRule, parse, UniqueFragmentNamesRule, validate } from 'graphql'
 import type { PlanCache, PlanFor } from '../plan/plan-cache.ts'
-import { createPlanLookup } from '../plan/plan-cache.ts'
+import { createPlanCache, createPlanLookup } from '../plan/plan-cache.ts'
 import type { OperationCost } from './cost.ts'
 import { operationCost } from './cost.ts'
 import { exceededDocumentLimit, exceededPairLimit, limits } from './limits.ts'
@@ -105,4 +105,27 @@ function countMoneyMoves(
       return sum + (inner ? count(inner.selectionSet) : 0)
     }, 0)
   return count(selectionSet)
+}
+
+/** What is wrong with a document whatever its variables are, in sentences without their full stop; none where it can be run. */
+export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
+  if (text.trim() === '') return ['must not be empty']
+  const document = prepareDocument(schema, text, createPlanCache())
+  if ('errors' in document) return document.errors.map(({ message }) => `is refused: ${message.replace(/\.$/, '')}`)
+  if (document.operations.length === 0) return ['is refused: it holds no operation']
+  return document.operations.flatMap(({ node, cost }) => {
+    const least = cost(cheapestVariables(node))
+    const called = node.name ? `its operation ${node.name.value}` : 'its operation'
+    return least > limits.cost ? [`is refused: ${called} costs ${least} at least, and may cost ${limits.cost}`] : []
+  })
+}
+
+/** Variables by which an operation costs least: no list has a size, where it depends on them. */
+function cheapestVariables({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    variableDefinitions.map(({ variable, type }) => {
+      const inner = type.kind === Kind.NON_NULL_TYPE ? type.type : type
+      return [variable.name.value, inner.kind === Kind.LIST_TYPE ? [] : 0]
+    }),
+  )
 }

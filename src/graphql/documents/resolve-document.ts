@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
 import { Kind } from 'graphql'
-import { createDocumentCache } from './document-cache.ts'
+import type { TrustedDocumentCache } from './document-caches.ts'
+import { createDocumentCache, createPersistedQueryCache } from './document-caches.ts'
 import { limits } from './limits.ts'
-import { createPersistedQueryCache } from './persisted-queries.ts'
 import type { PreparedDocument, RequestErrors } from './prepare-document.ts'
 import { requestError } from './request-errors.ts'
-import type { TrustedDocumentCache } from './trusted-document-cache.ts'
 
 /** How a request says which document it asks for: by its text, by its name, or by both for one that may not be known yet. */
 export type DocumentRequest = {

@@ -8,7 +8,7 @@ import {
   isRequiredInputField,
   typeFromAST,
 } from 'graphql'
-import { deepFreeze } from '../schema/deep-freeze.ts'
+import { deepFreeze } from '../plan/selection.ts'
 
 /** Reads the variables of a request; `null` where graphql-js has to say what is wrong with them. */
 export type ReadVariables = (given: Readonly<Record<string, unknown>>) => VariableValues | null

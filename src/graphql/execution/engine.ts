@@ -1,16 +1,25 @@
-import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, VariableValues } from 'graphql'
+import type {
+  ExecutionArgs,
+  ExecutionResult,
+  FragmentDefinitionNode,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  OperationTypeNode,
+  SelectionSetNode,
+  VariableValues,
+} from 'graphql'
 import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
 import { DomainError } from '../../core/errors.ts'
 import { hasScope, insufficientScope } from '../../operations/access/api-caller.ts'
 import type { Context } from '../../operations/context.ts'
-import { createDocumentCache } from '../documents/document-cache.ts'
+import { createDocumentCache } from '../documents/document-caches.ts'
 import { exceededVariableLimit, limits } from '../documents/limits.ts'
 import type { PreparedDocument, PreparedOperation, RequestErrors } from '../documents/prepare-document.ts'
 import { requestError, withCode } from '../documents/request-errors.ts'
 import type { DocumentRequest, FindDocument } from '../documents/resolve-document.ts'
 import type { PlanRun } from '../plan/runtime.ts'
+import { mergeSelections } from '../plan/selection.ts'
 import type { ExecutionObserver, GraphqlContext } from '../schema/graphql-context.ts'
-import { sortErrors } from './sort-errors.ts'
 
 /** A request as the protocol has it, with parts of the right types. */
 export type GraphqlRequest = DocumentRequest & {
@@ -227,4 +236,36 @@ function costLimitError(cost: number): GraphQLError {
     'QUERY_TOO_COMPLEX',
     `The query costs ${cost}: its fields times the sizes of the lists that they are in may be at most ${limits.cost}.`,
   )
+}
+
+/** A result with its errors in the order of the document, whichever of them came first. */
+export function sortErrors(
+  result: ExecutionResult,
+  operation: OperationDefinitionNode,
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+): ExecutionResult {
+  if (!result.errors || result.errors.length < 2) return result
+  const placed = result.errors.map((error) => ({ error, places: errorPositionOf(error, operation, fragments) }))
+  placed.sort((one, other) => comparePositions(one.places, other.places))
+  return { ...result, errors: placed.map(({ error }) => error) }
+}
+
+/** Where an error stands: the place of each step of its path, in its list or among the fields that are selected there. */
+function errorPositionOf(
+  { path }: GraphQLError,
+  { selectionSet }: OperationDefinitionNode,
+  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+): number[] {
+  let sets: readonly SelectionSetNode[] = [selectionSet]
+  return (path ?? []).map((step) => {
+    if (typeof step === 'number') return step
+    const { fields } = mergeSelections(sets, (name) => fragments[name])
+    sets = (fields.get(step) ?? []).flatMap((field) => field.selectionSet ?? [])
+    return [...fields.keys()].indexOf(step)
+  })
+}
+
+function comparePositions(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((place, i) => place !== other[i])
+  return at < 0 ? one.length - other.length : (one[at] ?? 0) - (other[at] ?? -1)
 }

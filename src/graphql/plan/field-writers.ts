@@ -1,14 +1,14 @@
+import type { GraphQLObjectType } from 'graphql'
 import { getNamedType, isLeafType } from 'graphql'
 import { mapMaybe } from '../../database/query.ts'
 import type { FieldSource } from '../schema/field-source.ts'
-import { argumentsReader } from './arguments.ts'
-import { leafSerializer, leafWriterOf } from './leaf-writers.ts'
-import { nodesFieldWriter } from './nodes-writer.ts'
-import type { FieldWriter, PlannedField } from './planning.ts'
-import type { RowReader } from './row-reader.ts'
-import { sliceReader, valueAt, wholeRowReader } from './row-reader.ts'
+import { nodeCandidatesOf, nodeSources } from '../schema/node.ts'
+import type { FieldWriter, PlannedField, RowReader } from './planning.ts'
+import { sliceReader, valueAt, wholeRowReader } from './planning.ts'
 import type { PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
+import { argumentsReader } from './selection.ts'
+import { leafSerializer, leafWriterOf, wrapWriter, writerByType } from './value-writers.ts'
 
 /** What writes a field of rows as it is declared. */
 export function fieldWriterOf(place: PlannedField): FieldWriter {
@@ -163,5 +163,58 @@ function sharedFieldWriter(place: PlannedField, rows: RowReader, ask: (run: Plan
         mapMaybe(ask(run), (value) => write([value], run)),
         ([text]) => rows.map(() => text as string),
       ),
+  }
+}
+
+type LoadedNode = { readonly type: string; readonly row: unknown }
+
+/** Nodes of any type by their ids: those of each type are loaded together. */
+export function nodesFieldWriter(
+  { idsOf }: Extract<FieldSource, { readonly kind: 'nodes' }>,
+  place: PlannedField,
+): FieldWriter {
+  const { field, selectionSets: sets, planning } = place
+  const given = argumentsReader(place)
+  const sources = new Map([...nodeSources].map(([type, { source }]) => [type, planning.rowsOfSource(source)]))
+  const writers = new Map<string, WriteLevel>()
+  for (const [type, { rows }] of sources) {
+    const write = planning.writerOf(planning.schema.getType(type) as GraphQLObjectType, sets, rows)
+    writers.set(type, (nodes, run) =>
+      write(
+        nodes.map((node) => (node as LoadedNode).row),
+        run,
+      ),
+    )
+  }
+  const write = wrapWriter(
+    field.type,
+    writerByType((node) => (node as LoadedNode).type, writers),
+  )
+
+  const loadNodes = async (ids: readonly string[], run: PlanRun): Promise<(LoadedNode | null)[]> => {
+    const names = ids.map(nodeCandidatesOf)
+    const found = await Promise.all(
+      [...Map.groupBy(names.flat(), ({ type }) => type)].map(async ([type, all]) => {
+        const keys = new Set(all.map(({ key }) => key))
+        return [type, await sources.get(type)?.load(run, [...keys])] as const
+      }),
+    )
+    const rowsOf = new Map(found)
+    const nodeOf = ({ type, key }: (typeof names)[number][number]): LoadedNode => ({
+      type,
+      row: rowsOf.get(type)?.(key) ?? null,
+    })
+    return names.map((candidates) => candidates.map(nodeOf).find(({ row }) => row !== null) ?? null)
+  }
+  return {
+    kind: 'level',
+    write: async (roots, run) => {
+      const ids = idsOf(given(run) as never)
+      const value = typeof ids === 'string' ? (await loadNodes([ids], run))[0] : await loadNodes(ids, run)
+      return write(
+        roots.map(() => value),
+        run,
+      )
+    },
   }
 }

@@ -1,9 +1,9 @@
 import type { OperationDefinitionNode, VariableValues } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import type { SelectionContext } from './collect-fields.ts'
-import { conditionVariablesOf } from './collect-fields.ts'
 import type { Plan, SizedPlan } from './plan.ts'
 import { createPlan } from './plan.ts'
+import type { SelectionContext } from './selection.ts'
+import { conditionVariablesOf } from './selection.ts'
 
 /** The plan of an operation for a request with these variables; `null` where it is left to graphql-js. */
 export type PlanFor = (variables: VariableValues) => Plan | null

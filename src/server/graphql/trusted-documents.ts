@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { createTrustedDocumentCache } from '../../graphql/documents/document-caches.ts'
 import { createDocumentResolver } from '../../graphql/documents/resolve-document.ts'
-import { createTrustedDocumentCache } from '../../graphql/documents/trusted-document-cache.ts'
 import type { Engine } from '../../graphql/execution/engine.ts'
 import { createEngine } from '../../graphql/execution/engine.ts'
 import { warmUpDocument } from '../../graphql/execution/warm-up.ts'

@@ -4,7 +4,7 @@ import { createEngine } from '../../../src/graphql/execution/engine.ts'
 import { executeRequest, serializeResult } from '../../../src/graphql/execution/execute.ts'
 import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import type { Service } from '../../../src/operations/context.ts'
-import { responseHeadOf } from '../../../src/server/graphql/response-head.ts'
+import { responseHeadOf } from '../../../src/server/graphql/graphql-over-http.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 
 /** What a client sends. */

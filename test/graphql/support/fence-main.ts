@@ -40,7 +40,7 @@ syncBuiltinESMExports()
 if (process.env.FENCE_CONTROL === '1') {
   changeSource([
     {
-      file: 'src/graphql/plan/object-writer.ts',
+      file: 'src/graphql/plan/plan.ts',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source.
       from: 'before += `"${name}":`',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../../src/core/errors.ts'
 import { stubId } from '../../../src/database/stub-database.ts'
-import { documentErrors } from '../../../src/graphql/documents/validate-document.ts'
+import { documentErrors } from '../../../src/graphql/documents/prepare-document.ts'
 import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
 import { listDocuments } from '../../../src/modules/trusted-documents/list-documents.ts'
 import { removeDocument } from '../../../src/modules/trusted-documents/remove-document.ts'

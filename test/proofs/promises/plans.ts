@@ -23,7 +23,7 @@ const removed: Readonly<Record<string, Change>> = {
     to: "reason: computedField('String', ['bankCode'] as never",
   },
   phone: {
-    file: 'src/graphql/plan/row-reader.ts',
+    file: 'src/graphql/plan/planning.ts',
     from: 'place.at = chosen.names.indexOf(column)',
     to: "place.at = chosen.names.indexOf(column) - (column === 'phone' ? 1 : 0)",
   },

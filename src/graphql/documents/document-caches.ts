@@ -1,7 +1,35 @@
 import type { GraphQLSchema } from 'graphql'
+import { LRUCache } from 'lru-cache'
 import { createPlanCache, planAhead } from '../plan/plan-cache.ts'
 import type { PreparedDocument, RequestErrors } from './prepare-document.ts'
 import { prepareDocument } from './prepare-document.ts'
+
+/** Documents that are remembered, and their characters: one of these takes about a hundred bytes, beside plans (`plans.ts`). */
+const maxCachedDocuments = 1_000
+const maxCachedCharacters = 500_000
+
+/** Parses and checks documents, each once for as long as it is remembered; one that is faulty every time. */
+export function createDocumentCache(schema: GraphQLSchema): (query: string) => PreparedDocument | RequestErrors {
+  const documents = new LRUCache<string, PreparedDocument>({
+    max: maxCachedDocuments,
+    maxSize: maxCachedCharacters,
+    sizeCalculation: (_document, query) => query.length,
+  })
+  const plans = createPlanCache()
+  /** The one that was used last: to compare it takes a tenth of the time in which a long one is looked up. */
+  let latest: { readonly query: string; readonly document: PreparedDocument } | null = null
+
+  return (query) => {
+    if (latest !== null && query === latest.query) return latest.document
+    const known = documents.get(query)
+    const document = known ?? prepareDocument(schema, query, plans)
+    // A refusal is made again as quickly, and would take the place of a document that is of use.
+    if ('errors' in document) return document
+    if (known === undefined) documents.set(query, document)
+    latest = { query, document }
+    return document
+  }
+}
 
 /** Documents that are known by an id, and by their text, for as long as they are not taken away. */
 export type TrustedDocumentCache = {
@@ -75,4 +103,44 @@ export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocume
 
 function markTrusted(document: PreparedDocument | RequestErrors): PreparedDocument | RequestErrors {
   return 'errors' in document ? document : { ...document, isTrusted: true }
+}
+
+/** Texts that callers have sent with their hash, so that they may send the hash alone. */
+export type PersistedQueryCache = {
+  readonly get: (merchantId: string, hash: string) => string | undefined
+  readonly set: (merchantId: string, hash: string, text: string) => void
+}
+
+/** Characters of the texts that are kept of one merchant, and of all: each takes up to two bytes. */
+const maxCharactersPerMerchant = 500_000
+const maxCharacters = 10_000_000
+
+/**
+ * Keeps what each merchant used last, up to a share of its own: no merchant can push out what another sent. Where many merchants
+ * fill theirs, all texts of the merchant go who asked for none for longest; whose text is gone sends it again.
+ */
+export function createPersistedQueryCache(
+  { ofMerchant, ofAll } = { ofMerchant: maxCharactersPerMerchant, ofAll: maxCharacters },
+): PersistedQueryCache {
+  const merchants = new LRUCache<string, LRUCache<string, string>>({
+    maxSize: ofAll,
+    sizeCalculation: (texts) => texts.calculatedSize,
+  })
+  return {
+    get: (merchantId, hash) => {
+      const text = merchants.peek(merchantId)?.get(hash)
+      // A merchant that asks for what is not there has used nothing.
+      if (text !== undefined) merchants.get(merchantId)
+      return text
+    },
+    set: (merchantId, hash, text) => {
+      const texts =
+        merchants.peek(merchantId) ??
+        new LRUCache<string, string>({ maxSize: ofMerchant, sizeCalculation: ({ length }) => length })
+      texts.set(hash, text)
+      // The cache of merchants measures what is new to it only.
+      merchants.delete(merchantId)
+      merchants.set(merchantId, texts)
+    },
+  }
 }
