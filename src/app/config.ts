@@ -23,6 +23,8 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(logLevels).default('info'),
   /** Which GraphQL documents are run. */
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
+  /** What runs GraphQL operations: plans, or graphql-js alone. */
+  GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
   /** Requests a second and merchant; `null` for no limit. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
   /** Whose pages may read answers; by default any in the sandbox, and none in live. */
@@ -81,6 +83,7 @@ const Configuration = Environment.transform((variables) => ({
   mode: variables.MODE,
   logLevel: variables.LOG_LEVEL,
   documents: variables.DOCUMENTS,
+  executor: variables.GRAPHQL_EXECUTOR,
   rateLimit: variables.RATE_LIMIT,
   metrics: variables.METRICS_PORT === null ? null : { host: variables.METRICS_HOST, port: variables.METRICS_PORT },
   tracing: readTracing(variables),

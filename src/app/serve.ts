@@ -160,6 +160,7 @@ async function startServing(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     documents: config.documents,
+    executor: config.executor,
     rails: configured,
     spans: measuring.requestSpans,
     ...(sharing && { sharing }),

@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { fastify, LogController } from 'fastify'
 import { httpStatusByCode } from '../core/api/http-status.ts'
 import { DomainError, unavailable } from '../core/errors.ts'
+import type { Executor } from '../graphql/execution/engine.ts'
 import type { Rail } from '../modules/rails/adapters/rail.ts'
 import { publicKeys } from '../modules/webhooks/endpoints/public-keys.ts'
 import type { Service } from '../operations/context.ts'
@@ -48,8 +49,8 @@ export type ServerOptions = {
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   /** The key that the examples of the reference have; without it readers put theirs. */
   readonly demoKey?: string | null
-  /** `false` only to test that it makes no difference: then graphql-js runs every GraphQL document. */
-  readonly isPlanned?: boolean
+  /** What runs GraphQL operations, by default plans. */
+  readonly executor?: Executor
   /** `false` only to test that it makes no difference: then Yoga answers every GraphQL request. */
   readonly hasFastPath?: boolean
   /** Rails whose banks may report by themselves, and who may watch addresses. */
@@ -75,7 +76,7 @@ export function createServer({
   documents = 'any',
   tabs = async () => [],
   demoKey = null,
-  isPlanned = true,
+  executor = 'planned',
   hasFastPath = true,
   rails = [],
   sharing,
@@ -180,8 +181,8 @@ export function createServer({
       limits,
       graphiql,
       documents,
-      isPlanned,
-      hasFastPath: hasFastPath,
+      executor,
+      hasFastPath,
       holdStream,
       responseFlush: turn,
     })

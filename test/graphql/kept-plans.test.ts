@@ -49,7 +49,7 @@ test('one plan that is larger than all may be is kept alone', () => {
 
 test('more sets of conditions than clients know are interpreted, and those that came first stay planned', async () => {
   const app = await startApp('sqlite')
-  const engine = createEngine(sandboxSchema, { isPlanned: true })
+  const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const names = ['a', 'b', 'c', 'd', 'e']
   const query = `query(${names.map((name) => `$${name}:Boolean!`)}){merchant{name ${names.map((name) => `${name}:uuid @include(if:$${name})`)}}}`
   const isPlanned = async (set: number) => {
@@ -113,5 +113,5 @@ test('no column is added to rows whose columns a plan has chosen', () => {
   const cell = rows.requestColumn('id')
   columns()
   expect(cell).toEqual({ at: 0 })
-  expect(() => rows.requestColumn('name')).toThrow('name is not among them')
+  expect(() => rows.requestColumn('name')).toThrow('name is not in it')
 })

@@ -1,29 +1,29 @@
 import type { GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { createPlanCache, planAhead } from '../plan/plan-cache.ts'
-import type { PreparedDocument, RequestErrors } from './prepare-document.ts'
+import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
 import { prepareDocument } from './prepare-document.ts'
 
-/** Documents that are remembered, and their characters: one of these takes about a hundred bytes, beside plans (`plans.ts`). */
+/** Limits of the cache of documents. A document takes about a hundred bytes for each character, without its plans. */
 const maxCachedDocuments = 1_000
 const maxCachedCharacters = 500_000
 
-/** Parses and checks documents, each once for as long as it is remembered; one that is faulty every time. */
-export function createDocumentCache(schema: GraphQLSchema): (query: string) => PreparedDocument | RequestErrors {
+/** Returns `prepareDocument` with a least-recently-used cache of valid documents. */
+export function createDocumentCache(schema: GraphQLSchema): (query: string) => DocumentResult {
   const documents = new LRUCache<string, PreparedDocument>({
     max: maxCachedDocuments,
     maxSize: maxCachedCharacters,
     sizeCalculation: (_document, query) => query.length,
   })
   const plans = createPlanCache()
-  /** The one that was used last: to compare it takes a tenth of the time in which a long one is looked up. */
+  // Comparing with the latest query takes a tenth of the time of looking up a long one.
   let latest: { readonly query: string; readonly document: PreparedDocument } | null = null
 
   return (query) => {
     if (latest !== null && query === latest.query) return latest.document
     const known = documents.get(query)
     const document = known ?? prepareDocument(schema, query, plans)
-    // A refusal is made again as quickly, and would take the place of a document that is of use.
+    // Invalid documents are not cached: they would evict useful ones, and fail as quickly again.
     if ('errors' in document) return document
     if (known === undefined) documents.set(query, document)
     latest = { query, document }
@@ -31,35 +31,35 @@ export function createDocumentCache(schema: GraphQLSchema): (query: string) => P
   }
 }
 
-/** Documents that are known by an id, and by their text, for as long as they are not taken away. */
+/** Trusted documents by id and by text, until they are removed. */
 export type TrustedDocumentCache = {
-  readonly byId: (id: string) => PinnedDocument | undefined
-  readonly byText: (text: string) => PinnedDocument | undefined
-  readonly pin: (id: string, text: string) => void
-  readonly unpin: (id: string) => void
+  readonly byId: (id: string) => TrustedDocumentEntry | undefined
+  readonly byText: (text: string) => TrustedDocumentEntry | undefined
+  readonly add: (id: string, text: string) => void
+  readonly remove: (id: string) => void
 }
 
-/** A document with its text: prepared when it is first asked for; `planAhead` makes its plans. */
-type PinnedDocument = {
+/** A trusted document: prepared at its first use; `planAhead` builds its plans. */
+type TrustedDocumentEntry = {
   readonly text: string
-  readonly document: () => PreparedDocument | RequestErrors
+  readonly document: () => DocumentResult
   readonly planAhead: () => void
 }
 
-/** Members of all their plans (`plans.ts`): those of 1,000,000 characters come to less, unless fragments are spread over and over. */
-const maxPinnedMembers = 200_000
+/** Size of all plans in members (`plan-cache.ts`). 1,000,000 characters stay below it unless they spread fragments many times. */
+const maxTrustedMembers = 200_000
 
-/** Keeps documents apart from those that are remembered, so that whatever else is asked pushes none of them out. */
+/** Keeps trusted documents separately from cached ones, so that no other document evicts them. */
 export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocumentCache {
-  const byId = new Map<string, PinnedDocument>()
-  // Tools of two kinds may call the same text by two ids.
-  const byText = new Map<string, { readonly pinned: PinnedDocument; readonly ids: Set<string> }>()
-  // How many of the texts are so long: to find a text takes as long as it is, which most others need not.
+  const byId = new Map<string, TrustedDocumentEntry>()
+  // Different tools may register one text with different ids.
+  const byText = new Map<string, { readonly entry: TrustedDocumentEntry; readonly ids: Set<string> }>()
+  // Number of texts by length: hashing a long query is slow, and most queries have the length of no trusted text.
   const lengths = new Map<number, number>()
-  const plans = createPlanCache(maxPinnedMembers)
+  const plans = createPlanCache(maxTrustedMembers)
 
-  function pinText(text: string): PinnedDocument {
-    let prepared: PreparedDocument | RequestErrors | null = null
+  function createEntry(text: string): TrustedDocumentEntry {
+    let prepared: DocumentResult | null = null
     const document = () => {
       prepared ??= markTrusted(prepareDocument(schema, text, plans))
       return prepared
@@ -73,22 +73,22 @@ export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocume
   }
 
   function adjustLengthCount(length: number, change: 1 | -1): void {
-    const left = (lengths.get(length) ?? 0) + change
-    if (left > 0) lengths.set(length, left)
+    const count = (lengths.get(length) ?? 0) + change
+    if (count > 0) lengths.set(length, count)
     else lengths.delete(length)
   }
 
   return {
     byId: (id) => byId.get(id),
-    byText: (text) => (lengths.has(text.length) ? byText.get(text)?.pinned : undefined),
-    pin: (id, text) => {
-      const known = byText.get(text) ?? { pinned: pinText(text), ids: new Set() }
+    byText: (text) => (lengths.has(text.length) ? byText.get(text)?.entry : undefined),
+    add: (id, text) => {
+      const known = byText.get(text) ?? { entry: createEntry(text), ids: new Set() }
       if (!byText.has(text)) adjustLengthCount(text.length, 1)
       byText.set(text, known)
       known.ids.add(id)
-      byId.set(id, known.pinned)
+      byId.set(id, known.entry)
     },
-    unpin: (id) => {
+    remove: (id) => {
       const text = byId.get(id)?.text
       if (text === undefined) return
       byId.delete(id)
@@ -101,23 +101,23 @@ export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocume
   }
 }
 
-function markTrusted(document: PreparedDocument | RequestErrors): PreparedDocument | RequestErrors {
+function markTrusted(document: DocumentResult): DocumentResult {
   return 'errors' in document ? document : { ...document, isTrusted: true }
 }
 
-/** Texts that callers have sent with their hash, so that they may send the hash alone. */
+/** Texts of automatic persisted queries, by the hash that a client sends instead of the text. */
 export type PersistedQueryCache = {
   readonly get: (merchantId: string, hash: string) => string | undefined
   readonly set: (merchantId: string, hash: string, text: string) => void
 }
 
-/** Characters of the texts that are kept of one merchant, and of all: each takes up to two bytes. */
+/** Limits in characters of up to two bytes each. */
 const maxCharactersPerMerchant = 500_000
 const maxCharacters = 10_000_000
 
 /**
- * Keeps what each merchant used last, up to a share of its own: no merchant can push out what another sent. Where many merchants
- * fill theirs, all texts of the merchant go who asked for none for longest; whose text is gone sends it again.
+ * A least-recently-used cache for each merchant, so that no merchant evicts another's texts. If all together exceed the
+ * limit, the least recently used merchant loses all its texts; clients send a lost text again.
  */
 export function createPersistedQueryCache(
   { ofMerchant, ofAll } = { ofMerchant: maxCharactersPerMerchant, ofAll: maxCharacters },
@@ -129,7 +129,7 @@ export function createPersistedQueryCache(
   return {
     get: (merchantId, hash) => {
       const text = merchants.peek(merchantId)?.get(hash)
-      // A merchant that asks for what is not there has used nothing.
+      // A miss is no use of the merchant's cache.
       if (text !== undefined) merchants.get(merchantId)
       return text
     },
@@ -138,7 +138,7 @@ export function createPersistedQueryCache(
         merchants.peek(merchantId) ??
         new LRUCache<string, string>({ maxSize: ofMerchant, sizeCalculation: ({ length }) => length })
       texts.set(hash, text)
-      // The cache of merchants measures what is new to it only.
+      // lru-cache computes a size only when an entry is added.
       merchants.delete(merchantId)
       merchants.set(merchantId, texts)
     },

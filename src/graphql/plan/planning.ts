@@ -9,21 +9,19 @@ import type { PlanRun, WriteLevel } from './runtime.ts'
 import type { SelectionContext } from './selection.ts'
 import type { LeafWriter } from './value-writers.ts'
 
-/** A plan while it is made. */
+/** The state of a plan while it is built. */
 export type PlanningContext = SelectionContext & {
-  /** How much of it there is so far. */
+  /** The size so far, in members of objects. */
   readonly size: { members: number }
-  /** Whether the one field at its root changes something, so that it is done once. */
   readonly isMutation: boolean
-  /** What writes values of a type with fields, of whatever `sets` select there. */
+  /** Returns a writer of values of a type with fields. */
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader) => WriteLevel
-  /** Rows of a list for one place; their columns are chosen when they are first read. */
   readonly projectList: (list: NodeList, needs: ColumnNeeds<string>) => ProjectedRows
-  /** Rows that are found by a key. Two places that find rows of the same list read them together, with the columns of both. */
-  readonly rowsOfSource: (source: KeyedSource<unknown>) => FoundRows
+  /** Rows found by key. Positions that find rows of the same list share one query, with the columns of all of them. */
+  readonly rowsOfSource: (source: KeyedSource<unknown>) => KeyedRows
 }
 
-/** A field where it is selected. */
+/** A selected field. */
 export type PlannedField = {
   readonly field: GraphQLField<unknown, unknown>
   readonly node: FieldNode
@@ -32,103 +30,27 @@ export type PlannedField = {
   readonly planning: PlanningContext
 }
 
-/** What writes a field: the value in a cell of each row, something made of each row, or all rows of a level together. */
+/** Writes a field: from one cell of each row, from each row, or from all rows of a level together. */
 export type FieldWriter =
   | ({ readonly kind: 'cell'; readonly cell: ColumnPosition } & LeafWriter)
   | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
   | { readonly kind: 'level'; readonly write: WriteLevel }
 
-/** Rows by their key, and how they are read. */
-type FoundRows = {
-  readonly rows: RowReader
-  /** `places` are numbers of the keys, where whoever asks has them: what is found is put in order by these then. */
-  readonly load: (
-    run: PlanRun,
-    keys: readonly string[],
-    places?: KeyPositions,
-  ) => MaybePromise<(key: string) => unknown>
-}
-
-type KeyPositions = ReadonlyMap<string | null, number>
-
-/** Chooses the columns of rows for one plan. */
-export function createProjections(): Pick<PlanningContext, 'projectList' | 'rowsOfSource'> {
-  const known = new Map<object, SharedRows>()
-  const createSharedRows = (source: KeyedSource<unknown>): SharedRows => {
-    const { list, find } = source
-    if (list === undefined) return { rows: wholeRowReader, find, useCount: 0 }
-    const chosen = projectRows(list, { isKeyed: true })
-    return { rows: chosen.rows, find: finderOf(chosen), useCount: 0 }
-  }
-  return {
-    projectList: projectRows,
-    rowsOfSource: (source) => {
-      const whose = source.list ?? source
-      const kind = known.get(whose) ?? createSharedRows(source)
-      known.set(whose, kind)
-      kind.useCount++
-      return foundRowsOf(kind, source.only)
-    },
-  }
-}
-
-type FindRows = (
-  ...asked: [...Parameters<KeyedSource<unknown>['find']>, places?: KeyPositions]
-) => MaybePromise<(key: string) => unknown>
-
-/** Rows of one kind that a plan finds by their keys, in one place or in several. */
-type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount: number }
-
-function finderOf({ rows, list, columns }: ProjectedRows): FindRows {
-  const id = rows.requestColumn('id')
-  return (context, keys, given) =>
-    mapMaybe(list.find(context, keys, columns()), (found): ((key: string) => unknown) => {
-      if (keys.length === 1) return () => found[0] ?? null
-      const places = given ?? keyPositionsOf(keys)
-      const inOrder: unknown[] = new Array(places.size).fill(null)
-      for (const row of found) inOrder[places.get(valueAt(row, id) as string) as number] = row
-      return (key) => inOrder[places.get(key) as number]
-    })
-}
-
-function keyPositionsOf(keys: readonly string[]): KeyPositions {
-  return new Map(keys.map((key, place) => [key, place]))
-}
-
-function foundRowsOf(kind: SharedRows, only: string | undefined): FoundRows {
-  const { rows, find } = kind
-  const type = only === undefined ? null : rows.requestColumn('type')
-  const load: FoundRows['load'] = ({ context }, keys, places) => {
-    // Where no other place may ask for the same rows there is nothing to wait for.
-    if (kind.useCount === 1) return find(context, keys, places)
-    return getOrCreateLoader(context, kind, async (missing) => find(context, missing)).loadAll(keys)
-  }
-  if (type === null) return { rows, load }
-  return {
-    rows,
-    load: (run, keys, places) =>
-      mapMaybe(load(run, keys, places), (rowOf) => (key: string) => {
-        const row = rowOf(key)
-        return row !== null && valueAt(row, type) === only ? row : null
-      }),
-  }
-}
-
-/** Where a value stands in a row: its place among the chosen columns, or its name in a whole row. */
+/** Position of a value in a row: its index in a projection, or its name in a whole row. */
 export type ColumnPosition = { readonly at: number | string }
 
-/** How a plan reads the rows of one place. */
+/** How a plan reads the rows of one position. */
 export type RowReader = {
-  /** Where they have a column; whoever asks has it read. */
+  /** Adds a column to the projection and returns its position. */
   readonly requestColumn: (column: string) => ColumnPosition
-  /** Hands some of a row's columns, under their names, to a function that knows of no others. */
+  /** Adapts a function of named columns to rows of the projection. */
   readonly withColumns: <Result>(columns: readonly string[], read: (row: never) => Result) => (row: unknown) => Result
-  /** Of slices: how their items are read, and what has the items know their place. */
+  /** For slices: how their items are read, and a call that adds the columns of cursors. */
   readonly items: RowReader | null
   readonly requestCursorColumns: () => void
 }
 
-/** Whole rows, which have every column under its name. */
+/** Reads whole rows, which have every column under its name. */
 export const wholeRowReader: RowReader = {
   requestColumn: (column) => ({ at: column }),
   withColumns: (_, read) => read as (row: unknown) => never,
@@ -136,41 +58,40 @@ export const wholeRowReader: RowReader = {
   requestCursorColumns: () => {},
 }
 
-/** Slices, and their edges, whose items are read in this way. */
+/** Reads slices and their edges. */
 export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
 
-/** Rows of which a plan chooses the columns. The first call of `columns` fixes them: those of all cells requested until then. */
-export type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
+/** Rows with a projection. The first call of `columns` fixes it to the columns requested until then. */
+type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
 
-/** Rows of a list, as the values of the columns that are asked for. */
 export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {
   const cells = new Map<string, { at: number }>()
-  let isPlaced = needs.isPlaced
-  let chosen: Projection | null = null
+  let { isPlaced } = needs
+  let projection: Projection | null = null
 
-  const cell = (column: string): ColumnPosition => {
-    if (chosen !== null) throw new Error(`the columns of these rows are chosen, and ${column} is not among them`)
+  const requestColumn = (column: string): ColumnPosition => {
+    if (projection !== null) throw new Error(`the projection is fixed, and ${column} is not in it`)
     const known = cells.get(column) ?? { at: -1 }
     cells.set(column, known)
     return known
   }
   const columns = () => {
-    if (chosen === null) {
-      chosen = list.columns([...cells.keys()], { ...needs, ...(isPlaced && { isPlaced }) } as never)
-      for (const [column, place] of cells) place.at = chosen.names.indexOf(column)
+    if (projection === null) {
+      projection = list.columns([...cells.keys()], { ...needs, ...(isPlaced && { isPlaced }) } as never)
+      for (const [column, cell] of cells) cell.at = projection.names.indexOf(column)
     }
-    return chosen
+    return projection
   }
   const rows: RowReader = {
-    requestColumn: cell,
+    requestColumn,
     withColumns: (names, read) => {
-      const parts = names.map((name) => [name, cell(name)] as const)
+      const parts = names.map((name) => [name, requestColumn(name)] as const)
       return (row) => {
-        const some: Record<string, unknown> = {}
-        for (const [name, { at }] of parts) some[name] = (row as readonly unknown[])[at as number]
-        return read(some as never)
+        const named: Record<string, unknown> = {}
+        for (const [name, { at }] of parts) named[name] = (row as readonly unknown[])[at as number]
+        return read(named as never)
       }
     },
     items: null,
@@ -181,8 +102,78 @@ export function projectRows(list: NodeList, needs: ColumnNeeds<string>): Project
   return { rows, columns, list }
 }
 
-/** The value of a row in a place. */
 export function valueAt(row: unknown, { at }: ColumnPosition): unknown {
-  // What a site in the code meets is either values or whole rows: one for both would take twice as long for each.
+  // Each call site sees either arrays or objects: one shared access would be megamorphic and take twice as long.
   return typeof at === 'number' ? (row as readonly unknown[])[at] : (row as Readonly<Record<string, unknown>>)[at]
+}
+
+/** Rows by key. `positions` has the index of each key if the caller knows it, so that it is not computed again. */
+type KeyedRows = {
+  readonly rows: RowReader
+  readonly load: (
+    run: PlanRun,
+    keys: readonly string[],
+    positions?: KeyPositions,
+  ) => MaybePromise<(key: string) => unknown>
+}
+
+type KeyPositions = ReadonlyMap<string | null, number>
+
+/** Creates the projections of one plan. */
+export function createProjections(): Pick<PlanningContext, 'projectList' | 'rowsOfSource'> {
+  const sharedRows = new Map<object, SharedRows>()
+  const createSharedRows = (source: KeyedSource<unknown>): SharedRows => {
+    const { list, find } = source
+    if (list === undefined) return { rows: wholeRowReader, find, useCount: 0 }
+    const projected = projectRows(list, { isKeyed: true })
+    return { rows: projected.rows, find: finderOf(projected), useCount: 0 }
+  }
+  return {
+    projectList: projectRows,
+    rowsOfSource: (source) => {
+      const key = source.list ?? source
+      const shared = sharedRows.get(key) ?? createSharedRows(source)
+      sharedRows.set(key, shared)
+      shared.useCount++
+      return keyedRowsOf(shared, source.only)
+    },
+  }
+}
+
+type FindRows = (
+  ...args: [...Parameters<KeyedSource<unknown>['find']>, positions?: KeyPositions]
+) => MaybePromise<(key: string) => unknown>
+
+/** Rows of one source, which `useCount` positions of the plan find by key. */
+type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount: number }
+
+function finderOf({ rows, list, columns }: ProjectedRows): FindRows {
+  const id = rows.requestColumn('id')
+  return (context, keys, knownPositions) =>
+    mapMaybe(list.find(context, keys, columns()), (found): ((key: string) => unknown) => {
+      if (keys.length === 1) return () => found[0] ?? null
+      const positions = knownPositions ?? new Map(keys.map((key, position) => [key, position]))
+      const inOrder: unknown[] = new Array(positions.size).fill(null)
+      for (const row of found) inOrder[positions.get(valueAt(row, id) as string) as number] = row
+      return (key) => inOrder[positions.get(key) as number]
+    })
+}
+
+function keyedRowsOf(shared: SharedRows, only: string | undefined): KeyedRows {
+  const { rows, find } = shared
+  const type = only === undefined ? null : rows.requestColumn('type')
+  const load: KeyedRows['load'] = ({ context }, keys, positions) => {
+    // No other position can request the same rows, so there is nothing to batch with.
+    if (shared.useCount === 1) return find(context, keys, positions)
+    return getOrCreateLoader(context, shared, async (missing) => find(context, missing)).loadAll(keys)
+  }
+  if (type === null) return { rows, load }
+  return {
+    rows,
+    load: (run, keys, positions) =>
+      mapMaybe(load(run, keys, positions), (rowOf) => (key: string) => {
+        const row = rowOf(key)
+        return row !== null && valueAt(row, type) === only ? row : null
+      }),
+  }
 }

@@ -7,7 +7,7 @@ import { mapMaybe } from '../../database/query.ts'
 import type { JsonTexts, PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
 
-/** Writes values of a type that lists others or takes null, with what writes those of its named type. */
+/** Adds lists and nulls, as the type has them, to the writer of its named type. */
 export function wrapWriter(type: GraphQLOutputType, named: WriteLevel): WriteLevel {
   if (isNonNullType(type)) return requireNonNull(nonNullWriter(type.ofType, named))
   return nullableWriter(nonNullWriter(type, named))
@@ -40,7 +40,7 @@ function nullableWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Lists are written together, so that whatever their items need is loaded at once. */
+/** Writes the items of all lists together, so that related rows are loaded in one query. */
 function listWriter(write: WriteLevel): WriteLevel {
   return (lists, run) => {
     if (!lists.every(Array.isArray)) fallBackToGraphqlJs()
@@ -57,7 +57,7 @@ function listWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes rows of several types, those of each together. */
+/** Writes rows of several object types, those of each type together. */
 export function writerByType(typeOf: (row: unknown) => string, writers: ReadonlyMap<string, WriteLevel>): WriteLevel {
   return (rows, run) => {
     const types = rows.map(typeOf)
@@ -74,19 +74,19 @@ async function writeMixedTypes(
   run: PlanRun,
 ): Promise<JsonTexts> {
   const groups = new Map<string, number[]>()
-  for (const [place, type] of types.entries()) {
-    const places = groups.get(type)
-    if (places) places.push(place)
-    else groups.set(type, [place])
+  for (const [position, type] of types.entries()) {
+    const positions = groups.get(type)
+    if (positions) positions.push(position)
+    else groups.set(type, [position])
   }
   const texts: string[] = new Array(rows.length).fill('')
   await Promise.all(
-    [...groups].map(async ([type, places]) => {
+    [...groups].map(async ([type, positions]) => {
       const written = await requireWriterOf(writers, type)(
-        places.map((place) => rows[place]),
+        positions.map((position) => rows[position]),
         run,
       )
-      for (const [i, place] of places.entries()) texts[place] = written[i] as string
+      for (const [i, position] of positions.entries()) texts[position] = written[i] as string
     }),
   )
   return texts
@@ -98,18 +98,18 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
   return write
 }
 
-/** Writes a value that has no fields. */
+/** Writes a value of a leaf type: a scalar, an enum, or a list of these. */
 export type SerializeLeaf = (value: unknown) => string
 
 /**
- * How values are written: as JSON, or where each `isText` without the quotation marks, which then are a part of what always
- * stands around it. To put together three texts for each value takes a fifth of the time in which an answer is written.
+ * Writes values as JSON, or if `isText` as strings without their quotation marks, which then belong to the constant text
+ * around each value. Concatenating three strings for each value would take a fifth of the response's time.
  */
 export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
 
 /**
- * What writes the values of a type that has no fields, as its `serialize` would have them. Whatever is not of the kind that
- * resolvers give is left to graphql-js, which knows how to turn it into one or what to say.
+ * Returns the writer of a leaf type, with the same results as its `serialize`. A value of another type than resolvers
+ * return falls back to graphql-js, which converts it or reports it.
  */
 export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
   return isNonNullType(type)
@@ -117,12 +117,12 @@ export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
     : { write: nullableSerializer(quotedSerializer(nonNullLeafWriter(type))), isText: false }
 }
 
-/** The same with the quotation marks. */
+/** Returns a writer that includes the quotation marks. */
 export function leafSerializer(type: GraphQLOutputType): SerializeLeaf {
   return quotedSerializer(leafWriterOf(type))
 }
 
-/** Values that are there; what writes them takes null for one of the wrong kind. */
+/** The writer falls back to graphql-js for null. */
 function nonNullLeafWriter(type: GraphQLOutputType): LeafWriter {
   if (isListType(type)) return { write: listSerializer(leafSerializer(type.ofType)), isText: false }
   if (isEnumType(type)) {
@@ -150,9 +150,8 @@ function serializeString(value: unknown): string {
   return typeof value === 'string' ? escapeJsonString(value) : fallBackToGraphqlJs()
 }
 
-/** Those of which there are many in an answer. */
 const stringSerializers: Readonly<Record<string, SerializeLeaf>> = {
-  // Global ids are base64, in which nothing is ever escaped.
+  // Global ids are base64, which needs no escaping.
   ID: (value) => (typeof value === 'string' ? value : fallBackToGraphqlJs()),
   String: serializeString,
   UUID: serializeString,

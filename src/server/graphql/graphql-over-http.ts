@@ -11,33 +11,33 @@ import { graphqlResponseJson } from '../http/accepted-media-types.ts'
 import { repeatedNameError } from '../http/json-body.ts'
 
 /**
- * The parameters of a request (GraphQL over HTTP, 5.1), which a POST has in its body and a GET in its query string.
+ * Reads the parameters of a request (GraphQL over HTTP, 5.1): from the body of a POST, or the query string of a GET.
  *
- * @throws Refusal INVALID_INPUT that names each one that has the wrong type, or is given twice
+ * @throws DomainError INVALID_INPUT with the name of each parameter that has the wrong type or is repeated
  */
 export function readRequestParameters({ method, body, query }: FastifyRequest): GraphqlRequest {
   return validateParameters(method === 'POST' ? body : decodeQuery(query as Record<string, unknown>))
 }
 
-/** A query string as a body would have it; what is no JSON stays a string, and is refused as one. */
-function decodeQuery({ variables, extensions, ...others }: Record<string, unknown>): Record<string, unknown> {
+/** Converts a query string to the form of a body. Invalid JSON stays a string, which validation then rejects. */
+function decodeQuery({ variables, extensions, ...rest }: Record<string, unknown>): Record<string, unknown> {
   return {
-    ...others,
+    ...rest,
     variables: decodeParameter('variables', variables),
     extensions: decodeParameter('extensions', extensions),
   }
 }
 
-function decodeParameter(name: string, given: unknown): unknown {
-  if (typeof given !== 'string' || given === '') return given || null
-  let read: ParsedJson
+function decodeParameter(name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value === '') return value || null
+  let parsed: ParsedJson
   try {
-    read = parseJsonText(given)
+    parsed = parseJsonText(value)
   } catch {
-    return given
+    return value
   }
-  if (read.duplicatePath !== null) throw repeatedNameError(`${name}.${read.duplicatePath}`)
-  return read.value
+  if (parsed.duplicatePath !== null) throw repeatedNameError(`${name}.${parsed.duplicatePath}`)
+  return parsed.value
 }
 
 function validateParameters(body: unknown): GraphqlRequest {
@@ -46,46 +46,46 @@ function validateParameters(body: unknown): GraphqlRequest {
     throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message }])
   }
   const { query, operationName = null, variables = null, extensions = null } = body as Record<string, unknown>
-  const faults: FieldError[] = []
-  const name = readDocumentIdentifier(body as Record<string, unknown>, faults)
-  const isNoText = query === undefined || query === null || query === ''
-  if (name && isNoText) {
-    // The name is all that it needs.
-  } else if (name?.kind === 'documentId') {
-    faults.push({ field: 'query', code: 'INVALID_PARAMETER', message: 'must be left out where documentId is given' })
+  const errors: FieldError[] = []
+  const identifier = readDocumentIdentifier(body as Record<string, unknown>, errors)
+  const hasNoText = query === undefined || query === null || query === ''
+  if (identifier && hasNoText) {
+    // The identifier is enough.
+  } else if (identifier?.kind === 'documentId') {
+    errors.push({ field: 'query', code: 'INVALID_PARAMETER', message: 'must not be given together with documentId' })
   } else if (typeof query !== 'string' || query.trim() === '') {
-    faults.push({ field: 'query', code: 'MISSING_REQUIRED_FIELD', message: 'must be a GraphQL document' })
+    errors.push({ field: 'query', code: 'MISSING_REQUIRED_FIELD', message: 'must be a GraphQL document' })
   }
   if (operationName !== null && typeof operationName !== 'string') {
-    faults.push({ field: 'operationName', code: 'INVALID_FORMAT', message: 'must be a string' })
+    errors.push({ field: 'operationName', code: 'INVALID_FORMAT', message: 'must be a string' })
   }
-  if (!isMapOrNull(variables)) faults.push({ field: 'variables', code: 'INVALID_FORMAT', message: 'must be an object' })
+  if (!isMapOrNull(variables)) errors.push({ field: 'variables', code: 'INVALID_FORMAT', message: 'must be an object' })
   if (!isMapOrNull(extensions))
-    faults.push({ field: 'extensions', code: 'INVALID_FORMAT', message: 'must be an object' })
-  if (faults.length > 0) throw invalidInput(faults)
+    errors.push({ field: 'extensions', code: 'INVALID_FORMAT', message: 'must be an object' })
+  if (errors.length > 0) throw invalidInput(errors)
   return {
-    query: isNoText ? null : (query as string),
-    identifier: name,
+    query: hasNoText ? null : (query as string),
+    identifier,
     operationName: (operationName as string | null) || null,
     variables: (variables ?? {}) as Record<string, unknown>,
   }
 }
 
-/** Characters of a name: those of trusted documents have as many, and a hash has 64. */
+/** The maximum length of a trusted document's id; a hash has 64 characters. */
 const maxIdentifierLength = 207
 
-/** What a request calls its document, by the draft of GraphQL over HTTP (appendix A) or as Apollo's and urql's links do. */
+/** Reads `documentId` (GraphQL over HTTP, appendix A) or `extensions.persistedQuery` (Apollo's and urql's links). */
 function readDocumentIdentifier(
   { documentId = null, extensions }: Record<string, unknown>,
-  faults: FieldError[],
+  errors: FieldError[],
 ): DocumentIdentifier | null {
-  if (documentId !== null) return toDocumentIdentifier('documentId', 'documentId', documentId, faults)
+  if (documentId !== null) return toDocumentIdentifier('documentId', 'documentId', documentId, errors)
   const persistedQuery = asMap(extensions)?.persistedQuery ?? null
   if (persistedQuery === null) return null
   const field = 'extensions.persistedQuery'
   const { version, sha256Hash } = asMap(persistedQuery) ?? {}
-  if (version === 1) return toDocumentIdentifier('sha256Hash', `${field}.sha256Hash`, sha256Hash, faults)
-  faults.push({ field, code: 'INVALID_PARAMETER', message: 'must be an object of version 1' })
+  if (version === 1) return toDocumentIdentifier('sha256Hash', `${field}.sha256Hash`, sha256Hash, errors)
+  errors.push({ field, code: 'INVALID_PARAMETER', message: 'must be an object of version 1' })
   return null
 }
 
@@ -93,10 +93,10 @@ function toDocumentIdentifier(
   kind: DocumentIdentifier['kind'],
   field: string,
   value: unknown,
-  faults: FieldError[],
+  errors: FieldError[],
 ): DocumentIdentifier {
   if (typeof value === 'string' && value.length > 0 && value.length <= maxIdentifierLength) return { kind, value }
-  faults.push({ field, code: 'INVALID_FORMAT', message: `must be a string of 1 to ${maxIdentifierLength} characters` })
+  errors.push({ field, code: 'INVALID_FORMAT', message: `must be a string of 1 to ${maxIdentifierLength} characters` })
   return { kind, value: '' }
 }
 
@@ -108,16 +108,16 @@ function isMapOrNull(value: unknown): boolean {
   return value === null || (typeof value === 'object' && !Array.isArray(value))
 }
 
-/** A status, and headers beside those that every answer has. */
+/** A status, and headers in addition to the common ones. */
 export type HttpResponseHead = { readonly status: number; readonly headers: Record<string, string> }
 
 /**
- * How HTTP tells a result in a media type. What went wrong is in the body, but a wrong method, what the caller may not do and a
- * store that takes nothing are HTTP's, and the newer type has it say that nothing ran, where clients of the older one expect 200 (GraphQL over HTTP, 6.4).
+ * Chooses the status of a result. A wrong method, a missing scope and an unavailable database have their own. Otherwise
+ * `application/graphql-response+json` has 400 if nothing ran, and clients of `application/json` expect 200 (GraphQL over HTTP, 6.4).
  */
 export function responseHeadOf({ data, errors }: FormattedResult, type: string): HttpResponseHead {
   if (errors === undefined) return { status: 200, headers: {} }
-  // Where one field has been answered it is a success, though another has failed.
+  // Partial data is a success.
   if (data && Object.values(data).some((value) => value !== null)) return { status: 200, headers: {} }
   const codes = errors.map((error) => error.extensions.code)
   if (codes.includes('METHOD_NOT_ALLOWED')) {

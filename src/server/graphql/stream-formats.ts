@@ -1,19 +1,17 @@
 import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
 
-/** How often a stream says that it is alive while nothing happens: proxies close what is silent for a minute. */
+/** The heartbeat of an idle stream: proxies close a connection after a silent minute. */
 const pingIntervalMs = 12_000
 
-/**
- * Forms results as server-sent events. Yoga's own form writes no ids, by which a client that connects again says where it was.
- */
+/** Formats results as server-sent events. Yoga's processor writes no ids, which a client needs to resume. */
 export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
-  const each = (
+  const iterator = (
     Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : singleResult(results as StringifiableResult)
   ) as AsyncIterator<StringifiableResult>
   let pinging: NodeJS.Timeout | undefined
   const body = new fetchAPI.ReadableStream<Uint8Array>({
     start: (controller) => {
-      // At once, so that the caller knows that it is heard.
+      // The first bytes confirm the stream.
       controller.enqueue(ping)
       pinging = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
@@ -21,7 +19,7 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
     },
     pull: async (controller) => {
       try {
-        const { done, value } = await each.next()
+        const { done, value } = await iterator.next()
         if (value) controller.enqueue(Buffer.from(formatEvent(value)))
         if (!done) return
         clearInterval(pinging)
@@ -32,10 +30,10 @@ export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
         controller.error(error)
       }
     },
-    // Not waited for: it may be in the middle of waiting itself.
+    // Not awaited: the generator may be waiting for an event.
     cancel: () => {
       clearInterval(pinging)
-      each.return?.()
+      iterator.return?.()
     },
   })
   const { status = 200, headers = {} } = (results as StringifiableResult).extensions?.http ?? {}
@@ -61,22 +59,21 @@ async function* singleResult(result: StringifiableResult): AsyncGenerator<String
   yield result
 }
 
-/** What forms a response of results. */
+/** Creates a response from results. */
 export type ResultProcessor = ReturnType<typeof getSSEProcessor>
 
-/** A result that says its own text. */
 export type StringifiableResult = {
   readonly extensions?: { readonly http: GraphQLHTTPExtensions }
-  /** By which whoever connects to a stream again says that it has this. */
+  /** The event id for `Last-Event-ID`. */
   readonly id?: string
   readonly stringify: () => string
 }
 
 /**
- * Forms results as parts, each of which is a whole one.
+ * Formats results as parts of `multipart/mixed`, each with a whole result.
  *
- * Yoga has this form for the pieces of one result (`@defer`, `@stream`), which no document can ask for here, and gives it to no
- * subscription.
+ * Yoga has this format only for incremental delivery (`@defer`, `@stream`), which the schema doesn't support, and not for
+ * subscriptions.
  */
 export const processMultipart: ResultProcessor = (results, fetchAPI) => {
   const parts = multipartChunks((Symbol.asyncIterator in results ? results : [results]) as StringifiableResults)
@@ -86,7 +83,7 @@ export const processMultipart: ResultProcessor = (results, fetchAPI) => {
       if (done) controller.close()
       else controller.enqueue(Buffer.from(value))
     },
-    // Not waited for: it may be in the middle of waiting itself.
+    // Not awaited: the generator may be waiting for an event.
     cancel: () => {
       parts.return(undefined)
     },
@@ -101,7 +98,7 @@ export const processMultipart: ResultProcessor = (results, fetchAPI) => {
 type StringifiableResults = AsyncIterable<StringifiableResult> | Iterable<StringifiableResult>
 
 async function* multipartChunks(results: StringifiableResults): AsyncGenerator<string, undefined> {
-  // At once, so that the caller knows that it is heard.
+  // The first bytes confirm the stream.
   yield '\r\n---'
   for await (const result of results) {
     const text = result.stringify()

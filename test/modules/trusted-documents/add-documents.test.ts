@@ -98,7 +98,9 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       'Long (8)',
       ...faults.slice(8).map(() => 'Money (9)'),
     ])
-    expect(faults).toContain('Costly (4) is refused: its operation costs 11111 at least, and may cost 10000')
+    expect(faults).toContain(
+      'Costly (4) exceeds the cost limit: its operation costs at least 11111, the limit is 10000',
+    )
     expect(await ids(app)).toEqual([])
   })
 
