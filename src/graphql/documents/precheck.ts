@@ -23,7 +23,6 @@ import { requestError, withCode } from './request-errors.ts'
 /** Returns why an operation must not begin: a missing scope of the caller, or invalid arguments in its selection. */
 export type Precheck = (caller: Caller, variables: VariableValues) => readonly GraphQLError[]
 
-/** A selected field, with all conditions on its path. */
 type PrecheckField = {
   readonly field: GraphQLField<unknown, unknown>
   readonly node: FieldNode
@@ -33,7 +32,6 @@ type PrecheckField = {
 
 type PrecheckStep<Input> = { readonly selected: PrecheckField; readonly check: (input: Input) => void }
 
-/** Maximum of errors in one response. */
 const maxErrors = 20
 
 /**

@@ -23,7 +23,6 @@ import type { Fragments } from '../plan/selection.ts'
 import { mergeSelections } from '../plan/selection.ts'
 import type { ExecutionObserver, GraphqlContext } from '../schema/graphql-context.ts'
 
-/** A request with parameters of the right types. */
 export type GraphqlRequest = DocumentRequest & {
   readonly operationName: string | null
   readonly variables: Readonly<Record<string, unknown>>
@@ -54,7 +53,6 @@ export type Engine = {
     variables: GraphqlRequest['variables'],
     context: Context & ExecutionObserver,
   ) => CheckedOperation | RejectedOperation
-  /** Runs a query or a mutation. */
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
   /** Starts a subscription, until `signal` is aborted. */
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
@@ -66,14 +64,12 @@ type OperationSelector = { readonly operationName: string | null; readonly isRea
 
 export type SelectedOperation = { readonly document: PreparedDocument; readonly operation: PreparedOperation }
 
-/** An operation with valid variables and a permitted cost. */
 type CheckedOperation = SelectedOperation & {
   readonly args: ExecutionArgs & { readonly contextValue: GraphqlContext }
   readonly variables: VariableValues
   readonly cost: number
 }
 
-/** Why an operation is not run, and its cost if that is known. */
 export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 
 /**

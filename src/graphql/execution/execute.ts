@@ -33,7 +33,6 @@ export type GraphqlAnswer = {
 }
 
 type RequestLogFields = {
-  /** Type and name. */
   readonly operation: string | null
   /** Whether the document is trusted, so that an operator chose the name. */
   readonly isTrusted: boolean
@@ -86,7 +85,6 @@ export function beginExecution(admitted: AdmittedRequest): RequestExecution {
   return { context, logFields: () => ({ operation, isTrusted, codes: [...codes] }) }
 }
 
-/** Formats the outcome of a query or a mutation. */
 export function formatOutcome(
   outcome: ExecutionOutcome,
   execution: RequestExecution,
@@ -103,7 +101,6 @@ export function formatOutcome(
   }
 }
 
-/** Formats the results of a subscription. */
 export async function* formatResults(
   results: AsyncIterable<ExecutionResult>,
   outcome: ExecutionOutcome,

@@ -64,7 +64,6 @@ async function warmUpQuery(engine: Engine, service: Service, run: WarmUpRun): Pr
 
 const operationsDisabled = new Error('a warm-up performs no operations')
 
-/** Returns values for the required variables of an operation. */
 function stubVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,

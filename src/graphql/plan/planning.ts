@@ -21,7 +21,6 @@ export type PlanningContext = SelectionContext & {
   readonly rowsOfSource: (source: KeyedSource<unknown>) => KeyedRows
 }
 
-/** A selected field. */
 export type PlannedField = {
   readonly field: GraphQLField<unknown, unknown>
   readonly node: FieldNode
@@ -36,7 +35,6 @@ export type FieldWriter =
   | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
   | { readonly kind: 'level'; readonly write: WriteLevel }
 
-/** Position of a value in a row: its index in a projection, or its name in a whole row. */
 export type ColumnPosition = { readonly at: number | string }
 
 /** How a plan reads the rows of one position. */
@@ -58,7 +56,6 @@ export const wholeRowReader: RowReader = {
   requestCursorColumns: () => {},
 }
 
-/** Reads slices and their edges. */
 export function sliceReader(items: RowReader): RowReader {
   return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
 }
@@ -119,7 +116,6 @@ type KeyedRows = {
 
 type KeyPositions = ReadonlyMap<string | null, number>
 
-/** Creates the projections of one plan. */
 export function createProjections(): Pick<PlanningContext, 'projectList' | 'rowsOfSource'> {
   const sharedRows = new Map<object, SharedRows>()
   const createSharedRows = (source: KeyedSource<unknown>): SharedRows => {

@@ -11,7 +11,6 @@ export type PlanRun = {
   executedMutation: ExecutedMutation | null
 }
 
-/** JSON texts, one for each value. */
 export type JsonTexts = readonly string[]
 
 /** Writes all values of one position in the response, of all rows of its level together. */

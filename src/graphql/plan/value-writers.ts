@@ -117,7 +117,6 @@ export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
     : { write: nullableSerializer(quotedSerializer(nonNullLeafWriter(type))), isText: false }
 }
 
-/** Returns a writer that includes the quotation marks. */
 export function leafSerializer(type: GraphQLOutputType): SerializeLeaf {
   return quotedSerializer(leafWriterOf(type))
 }

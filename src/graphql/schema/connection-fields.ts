@@ -164,7 +164,6 @@ function parseWithArgumentNames<Parsed>(parse: () => Parsed): Parsed {
   }
 }
 
-/** Converts the arguments of a connection to the input of its list. */
 function toListInput(fields: GraphqlInputFields, { filter, ...slice }: ConnectionArgs): object {
   if (!filter) return slice
   const { owner, ...others } = withLocalIds(fields, filter)

@@ -49,7 +49,6 @@ function createConnectionType<Item>(type: OutputRef<Item>, items: string): Objec
   return connection as unknown as ObjectRef<SchemaTypes, Slice<Item>>
 }
 
-/** The pagination arguments of a connection. */
 export const sliceArguments = {
   first: optional(
     `Returns up to this many items from the start, or after \`after\`: 0 to ${maxSliceSize}. Without \`first\` and \`last\`: ${defaultSliceSize}.`,

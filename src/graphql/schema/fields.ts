@@ -18,7 +18,6 @@ export type ObjectField<Row> = BaseField<Row> &
     | { readonly args: GraphqlInputFields; readonly fieldSource: ConnectionFieldSource }
   )
 
-/** A field of the query type, which may have any arguments. */
 export type QueryField = BaseField<unknown> & { readonly args?: GraphqlInputFields; readonly fieldSource: FieldSource }
 
 type BaseField<in Row> = {
@@ -64,7 +63,6 @@ export function exposeColumnAs<Name extends string>(
   return { type, isNullable, description, fieldSource: { kind: 'column', column: name }, resolve: (row) => row[name] }
 }
 
-/** Exposes text columns, by name with their descriptions. */
 export function exposeStrings<Name extends string>(descriptions: ReadonlyRecord<Name, string>) {
   return mapValues(descriptions, (description, name) => exposeColumn(name, description))
 }
@@ -227,7 +225,6 @@ export function objectType<Row extends object>(
   return builder.objectRef<Row>(name).implement({ description, fields: buildFields(fields) })
 }
 
-/** Adds a field to a type of an earlier module. */
 export function addField<Row>(type: ObjectRef<SchemaTypes, Row>, name: string, field: ObjectField<Row>): void {
   builder.objectFields(type, buildFields({ [name]: field }))
 }

@@ -81,7 +81,6 @@ export function mapValues<Name extends string, From, To>(
   return Object.fromEntries(mapped)
 }
 
-/** An input type with its declared fields. */
 export type DeclaredInput<Fields extends GraphqlInputFields> = InputObjectRef<SchemaTypes, InputOf<Fields>> & {
   readonly declared: Fields
 }
@@ -100,7 +99,6 @@ export function inputType<Fields extends GraphqlInputFields>(
   return Object.assign(type, { declared: fields }) as never
 }
 
-/** Converts declared fields to Pothos's arguments. */
 export function argumentsOf({ arg }: { readonly arg: ArgBuilder<SchemaTypes> }, fields: GraphqlInputFields) {
   return mapValues(fields, (field) => arg(toPothosOptions(field)))
 }
@@ -128,7 +126,6 @@ type IdHolder = readonly [name: string, field: GraphqlInputField]
 
 const idHolders = new WeakMap<GraphqlInputFields, readonly IdHolder[]>()
 
-/** The fields that contain ids, directly or nested. */
 function idHoldersOf(fields: GraphqlInputFields): readonly IdHolder[] {
   const known = idHolders.get(fields)
   if (known) return known

@@ -30,7 +30,6 @@ export type NodeList = {
 
 type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: never) => string }
 
-/** Finds values by key. */
 export type KeyedSource<Value> = {
   /** Finds the values of many keys, as whole rows. */
   readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
@@ -74,7 +73,6 @@ export function sourceById<Row extends { readonly id: string }>(
   }
 }
 
-/** Groups rows by a foreign key, in the order in which `find` returns them. */
 export function sourceByForeignKey<Row>(
   find: (context: Context, keys: readonly string[]) => Promise<readonly Row[]>,
   keyOf: (row: Row) => string,

@@ -13,7 +13,6 @@ import { humanizeTypeName, requiredId } from './inputs.ts'
 import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
-/** How to find the nodes of each type. */
 export const nodeSources = new Map<string, NodeSource>()
 
 export type NodeSource = {
@@ -42,7 +41,6 @@ type NodeDeclaration<Row> = ObjectDeclaration<Row> &
 
 const uuidKey: NodeKey<{ readonly id: string }> = { from: ['id'], keyOf: ({ id }) => id, parse: parseUuid }
 
-/** Declares an object type that implements `Node`. */
 export function nodeType<Row extends object>(
   name: string,
   { description, fields, source, key = uuidKey as never }: NodeDeclaration<Row>,
@@ -72,7 +70,6 @@ function idField<Row>(type: string, { from, keyOf }: NodeKey<Row>): ObjectField<
 type NodeUnionDeclaration<Row> = WithSource<Row> & {
   readonly description: string
   readonly types: readonly { readonly name: string }[]
-  /** The columns that determine the type of a row. */
   readonly from: readonly (keyof Row & string)[]
   readonly typeOf: (row: Row) => { readonly name: string }
 }
@@ -92,7 +89,6 @@ export function nodeUnion<Row>(
   return Object.assign(type, { source }) as never
 }
 
-/** Adds the query of one node of a type by its id. */
 export function addNodeQuery<Row>(
   name: string,
   type: WithSource<Row> & OutputType<SchemaTypes> & { readonly name: string },

@@ -101,7 +101,6 @@ const commonFields: ObjectFields<UserErrorSource> = {
   ),
 }
 
-/** Fields of some errors in addition to the common ones. */
 const extraFields: Partial<Record<ErrorCode, ObjectFields<UserErrorSource>>> = {
   INVALID_INPUT: { fields: exposeColumn('fields', 'Every invalid field.', [FieldErrorType]) },
   INSUFFICIENT_FUNDS: {
@@ -126,7 +125,6 @@ const UserError = builder.interfaceRef<UserErrorSource>('UserError').implement({
   fields: buildFields(commonFields),
 })
 
-/** The object types of errors, by code. */
 export const userErrorTypes = Object.fromEntries(
   userErrorCodes.map((code) => [
     code,

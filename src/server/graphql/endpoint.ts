@@ -94,7 +94,6 @@ function isBrowserNavigation({ headers, query }: FastifyRequest): boolean {
   )
 }
 
-/** Sends the response of the fast path. */
 function sendJson(
   { result, operation, logFields }: GraphqlAnswer,
   type: string,
