@@ -146,11 +146,11 @@ type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount:
 function finderOf({ rows, list, columns }: ProjectedRows): FindRows {
   const id = rows.requestColumn('id')
   return (context, keys, knownPositions) =>
-    mapMaybe(list.find(context, keys, columns()), (found): ((key: string) => unknown) => {
-      if (keys.length === 1) return () => found[0] ?? null
+    mapMaybe(list.find(context, keys, columns()), (loadedRows): ((key: string) => unknown) => {
+      if (keys.length === 1) return () => loadedRows[0] ?? null
       const positions = knownPositions ?? new Map(keys.map((key, position) => [key, position]))
       const inOrder: unknown[] = new Array(positions.size).fill(null)
-      for (const row of found) inOrder[positions.get(valueAt(row, id) as string) as number] = row
+      for (const row of loadedRows) inOrder[positions.get(valueAt(row, id) as string) as number] = row
       return (key) => inOrder[positions.get(key) as number]
     })
 }
