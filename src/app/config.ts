@@ -23,7 +23,9 @@ const Environment = z.object({
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
-  /** Requests per second and merchant; `null` for no limit. */
+  /** What runs GraphQL operations: plans, or graphql-js alone. */
+  GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
+  /** Requests a second and merchant; `null` for no limit. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),
   /** By default any origin in the sandbox, and none in live. */
   CORS_ORIGINS: z
@@ -80,6 +82,7 @@ const Configuration = Environment.transform((variables) => ({
   mode: variables.MODE,
   logLevel: variables.LOG_LEVEL,
   documents: variables.DOCUMENTS,
+  executor: variables.GRAPHQL_EXECUTOR,
   rateLimit: variables.RATE_LIMIT,
   metrics: variables.METRICS_PORT === null ? null : { host: variables.METRICS_HOST, port: variables.METRICS_PORT },
   tracing: readTracing(variables),

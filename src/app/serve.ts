@@ -149,6 +149,7 @@ async function startServing(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     documents: config.documents,
+    executor: config.executor,
     rails,
     spans: measuring.requestSpans,
     ...(sharing && { sharing }),

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fastify, LogController } from 'fastify'
 import type { DomainError } from '../core/errors.ts'
+import type { Executor } from '../graphql/execution/engine.ts'
 import type { Rail } from '../modules/rails/adapters/rail.ts'
 import type { Service } from '../operations/context.ts'
 import { addGraphqlRoute } from './graphql/endpoint.ts'
@@ -45,9 +46,9 @@ export type ServerOptions = {
   readonly documents?: AllowedDocuments
   readonly tabs?: () => Promise<readonly GraphiqlTab[]>
   readonly demoKey?: string | null
-  /** `false` in tests of equal results: graphql-js then runs every document. */
-  readonly isPlanned?: boolean
-  /** `false` in tests of equal results: Yoga then answers every request. */
+  /** What runs GraphQL operations, by default plans. */
+  readonly executor?: Executor
+  /** `false` only to test that it makes no difference: then Yoga answers every GraphQL request. */
   readonly hasFastPath?: boolean
   /** Rails whose banks report by themselves, and that may watch deposit addresses. */
   readonly rails?: readonly Rail[]
@@ -68,7 +69,7 @@ export function createServer({
   documents = 'any',
   tabs = async () => [],
   demoKey = null,
-  isPlanned = true,
+  executor = 'planned',
   hasFastPath = true,
   rails = [],
   sharing,
@@ -151,7 +152,7 @@ export function createServer({
       limits,
       graphiql,
       documents,
-      isPlanned,
+      executor,
       hasFastPath,
       holdStream,
       responseFlush,

@@ -48,7 +48,7 @@ const service = createService({ db, mode: 'sandbox', secrets: createSecrets([Buf
 const { merchantId, customerId } = data
 if (isNew) await addTroubles(service, path, merchantId)
 const ids = idsOf(path, merchantId, customerId)
-const engine = createEngine(sandboxSchema, { isPlanned: true })
+const engine = createEngine(sandboxSchema, { executor: 'planned' })
 const log = createLogger('silent', { write: () => {} })
 const callers = { merchant: systemCaller, customer: asCustomer(customerId) }
 type Who = keyof typeof callers

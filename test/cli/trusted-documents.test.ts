@@ -45,8 +45,8 @@ describe('documents', () => {
     const simulation = 'mutation { simulateDeposit(input: { walletId: "x", amount: "1" }) { __typename } }'
     const refused = await cli(place, 'documents', 'add', await manifestOf(place, { who, unknownField, simulation }))
     expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain('unknownField is refused: Cannot query field "nothing" on type "Query"')
-    expect(refused.stderr).toContain('simulation is refused: Cannot query field "simulateDeposit" on type "Mutation"')
+    expect(refused.stderr).toContain('unknownField is invalid: Cannot query field "nothing" on type "Query"')
+    expect(refused.stderr).toContain('simulation is invalid: Cannot query field "simulateDeposit" on type "Mutation"')
     expect((await cli(place, 'documents', 'list', '--json')).json()).toEqual([])
     const unknown = await cli(place, 'documents', 'remove', 'who')
     expect([unknown.code, unknown.stderr]).toEqual([1, 'Trusted document not found.\n'])

@@ -102,7 +102,7 @@ async function startWorld() {
   const [merchant] = await seedLoadData(app.service, sizes)
   if (!merchant) throw new Error('nothing was filled')
   await addTroubles(app.service, app.url.replace('sqlite:', ''), merchant.id)
-  const engine = createEngine(sandboxSchema, { isPlanned: true })
+  const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const log = createLogger('silent', { write: () => {} })
   const customers = '{customers(first: 1) {nodes {uuid}}}'
   const ask = async (query: string, caller = systemCaller) => {

@@ -466,7 +466,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
     }
     for (const { text } of answers) expect(text).not.toContain(app.merchant.apiKey)
     expect(lines.length).toBe(answers.length - 1)
-    expect(faultLines.some((line) => line.includes('a field failed'))).toBe(true)
+    expect(faultLines.some((line) => line.includes('GraphQL field failed'))).toBe(true)
   })
 })
 

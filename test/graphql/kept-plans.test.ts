@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { prepareDocument } from '../../src/graphql/documents/prepare-document.ts'
 import { createEngine } from '../../src/graphql/execution/engine.ts'
 import { createPlanCache, planAhead } from '../../src/graphql/plan/plan-cache.ts'
-import { projectRows } from '../../src/graphql/plan/row-reader.ts'
+import { projectRows } from '../../src/graphql/plan/planning.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { startApp } from '../support/app.ts'
@@ -49,7 +49,7 @@ test('one plan that is larger than all may be is kept alone', () => {
 
 test('more sets of conditions than clients know are interpreted, and those that came first stay planned', async () => {
   const app = await startApp('sqlite')
-  const engine = createEngine(sandboxSchema, { isPlanned: true })
+  const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const names = ['a', 'b', 'c', 'd', 'e']
   const query = `query(${names.map((name) => `$${name}:Boolean!`)}){merchant{name ${names.map((name) => `${name}:uuid @include(if:$${name})`)}}}`
   const isPlanned = async (set: number) => {
@@ -113,5 +113,5 @@ test('no column is added to rows whose columns a plan has chosen', () => {
   const cell = rows.requestColumn('id')
   columns()
   expect(cell).toEqual({ at: 0 })
-  expect(() => rows.requestColumn('name')).toThrow('name is not among them')
+  expect(() => rows.requestColumn('name')).toThrow('name is not in it')
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { noSecrets } from '../../src/core/secrets/secrets.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
-import { everyEngine, startApp } from '../support/app.ts'
+import { everyEngine, everyExecutor, startApp } from '../support/app.ts'
 import type { Ask } from './support/ask.ts'
 import { createAsk, createServerVariant } from './support/ask.ts'
 import { expectedFields } from './support/expected-fields.ts'
@@ -46,12 +46,12 @@ describe.each(everyEngine)('fields on %s', (engine) => {
     const read = new Map<string, boolean>()
     /** Asks twice: a mutation is remembered by its key, so both ways answer the same. */
     const bothWays = (of: typeof app, key = of.merchant.apiKey): Ask => {
-      const [planned, interpreted] = [true, false].map((isPlanned) =>
-        createAsk(of, { key, canaries, server: createServerVariant(of, { isPlanned }) }),
+      const [planned, reference] = everyExecutor.map((executor) =>
+        createAsk(of, { key, canaries, server: createServerVariant(of, { executor }) }),
       ) as [Ask, Ask]
       return async (query, variables) => {
         const answer = await planned(query, variables)
-        const { text } = await interpreted(query, variables)
+        const { text } = await reference(query, variables)
         // Each token is another.
         const same = (each: string) => each.replace(/"token":"[^"]+"/, '"token":""')
         expect(same(text), query).toBe(same(answer.text))

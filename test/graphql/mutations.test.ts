@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createContradictedPayout, createRailPayout } from '../modules/rails/support/rail-payouts.ts'
 import type { App } from '../support/app.ts'
-import { everyEngineAndWorkers, payoutBody, startApp } from '../support/app.ts'
+import { everyEngineAndWorkers, everyExecutor, payoutBody, startApp } from '../support/app.ts'
 import { sampleCustomer } from '../support/bodies.ts'
 import { readStoredRows } from '../support/stored.ts'
 
@@ -641,8 +641,8 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
 
 describe.each(everyEngineAndWorkers)('what is read after a mutation on %s', (engine) => {
   test('is what it has become, also in the same request', async () => {
-    for (const isPlanned of [true, false]) {
-      const app = await startApp(engine, { isPlanned })
+    for (const executor of everyExecutor) {
+      const app = await startApp(engine, { executor })
       const customerId = await app.customer()
       const { payoutMethod } = await run(
         app,

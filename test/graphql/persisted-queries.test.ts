@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { createPersistedQueryCache } from '../../src/graphql/documents/persisted-queries.ts'
+import { createPersistedQueryCache } from '../../src/graphql/documents/document-caches.ts'
 import type { App } from '../support/app.ts'
 import { everyExecutionPath, startApp } from '../support/app.ts'
 import { listen } from './support/listen.ts'

@@ -65,12 +65,12 @@ const wrappers: Readonly<Record<string, (type: Nullable) => GraphQLOutputType>> 
 function inEveryWrapper(type: Nullable) {
   return Object.entries(wrappers).map(([wrapper, wrap]) => {
     const name = `${type.name}_${wrapper}`
-    return [name, { type: wrap(type), extensions: { shown: { kind: 'column', column: name } } }] as const
+    return [name, { type: wrap(type), extensions: { fieldSource: { kind: 'column', column: name } } }] as const
   })
 }
 
 const ofType = { from: ['type'], typeOf: ({ type }: { readonly type: string }) => type }
-const abstract = { resolveType: ({ type }: { readonly type: string }) => type, extensions: { told: ofType } }
+const abstract = { resolveType: ({ type }: { readonly type: string }) => type, extensions: { rowType: ofType } }
 
 const fieldsOfRow = () => Object.fromEntries([...[...leaves, Row, Face, Either].flatMap(inEveryWrapper)])
 const Face: GraphQLInterfaceType = new GraphQLInterfaceType({ name: 'Face', fields: fieldsOfRow, ...abstract })
@@ -81,11 +81,11 @@ const Untold = new GraphQLUnionType({ name: 'Untold', types: [Row], resolveType:
 
 /** What the operation at the root returns. */
 let root: unknown = null
-const ask = () => root
-const rootField = (type: GraphQLOutputType, shown: object | null = { kind: 'asked', ask }) => ({
+const resolve = () => root
+const rootField = (type: GraphQLOutputType, fieldSource: object | null = { kind: 'resolver', resolve }) => ({
   type,
-  resolve: ask,
-  ...(shown && { extensions: { shown } }),
+  resolve,
+  ...(fieldSource && { extensions: { fieldSource } }),
 })
 
 const schema = new GraphQLSchema({
@@ -93,7 +93,7 @@ const schema = new GraphQLSchema({
     name: 'Query',
     fields: {
       row: rootField(Row),
-      soon: rootField(Row, { kind: 'asked', ask: async () => root }),
+      soon: rootField(Row, { kind: 'resolver', resolve: async () => root }),
       rows: rootField(wrappers.requiredItems?.(Row) as GraphQLOutputType),
       either: rootField(new GraphQLList(Either)),
       face: rootField(Face),
@@ -184,12 +184,12 @@ const documents = (isClean: boolean) =>
 
 test('a plan writes whatever resolvers return as graphql-js does', async () => {
   const app = await startApp('sqlite')
-  const { planned, interpreted } = bothWays(app.service, app.merchant.id, schema)
+  const { planned, reference } = bothWays(app.service, app.merchant.id, schema)
   await fc.assert(
     fc.asyncProperty(documents(true), async ({ query, value }) => {
       root = value
       const one = await planned({ query })
-      const other = await interpreted({ query })
+      const other = await reference({ query })
       fc.pre(!other.text.includes('QUERY_TOO_COMPLEX'))
       expect(one).toEqual({ ...other, isPlanned: true })
     }),
@@ -199,11 +199,11 @@ test('a plan writes whatever resolvers return as graphql-js does', async () => {
 
 test('a plan leaves values that resolvers should not return to graphql-js', async () => {
   const app = await startApp('sqlite')
-  const { planned, interpreted } = bothWays(app.service, app.merchant.id, schema)
+  const { planned, reference } = bothWays(app.service, app.merchant.id, schema)
   await fc.assert(
     fc.asyncProperty(documents(false), async ({ query, value }) => {
       root = value
-      expect((await planned({ query })).text).toEqual((await interpreted({ query })).text)
+      expect((await planned({ query })).text).toEqual((await reference({ query })).text)
     }),
     { numRuns: 150 },
   )
@@ -215,7 +215,7 @@ test.each([
   ['a field that does not say what it shows', '{undeclared{String_plain}}', { String_plain: 'text' }, 'text'],
 ])('%s has no plan, and graphql-js answers it', async (_, query, value, text) => {
   const app = await startApp('sqlite')
-  const engine = createEngine(schema, { isPlanned: true })
+  const engine = createEngine(schema, { executor: 'planned' })
   root = value
   const onPlanFault = vi.fn()
   const context = { ...createContext(app.service, app.merchant.id), onPlanFault }
@@ -243,7 +243,7 @@ test.each([
   ['a type that a union does not have', '{row{Either_plain{__typename}}}', { Either_plain: { type: 'Query' } }],
 ])('a plan leaves %s to graphql-js', async (_, query, value) => {
   const app = await startApp('sqlite')
-  const { planned, interpreted } = bothWays(app.service, app.merchant.id, schema)
+  const { planned, reference } = bothWays(app.service, app.merchant.id, schema)
   root = value
-  expect(await planned({ query })).toEqual({ ...(await interpreted({ query })), isPlanned: false })
+  expect(await planned({ query })).toEqual({ ...(await reference({ query })), isPlanned: false })
 })

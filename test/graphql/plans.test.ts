@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'
 import { randomFrom } from '../proofs/proof.ts'
 import type { Engine } from '../support/app.ts'
-import { everyEngine, payoutBody, startApp } from '../support/app.ts'
+import { everyEngine, everyExecutor, payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 import type { PathAnswer, RequestDocument } from './support/execution-comparison.ts'
 import { bothWays, compareWays } from './support/execution-comparison.ts'
@@ -24,7 +24,7 @@ async function startBothWays(engine: Engine) {
   const { body: first } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
   await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, customer_id: personId, amount: '7.5' } })
   await settlePayout(app.context(), { payoutId: first.data.id, status: 'COMPLETED' })
-  const { planned, interpreted } = bothWays(app.service, app.merchant.id)
+  const { planned, reference } = bothWays(app.service, app.merchant.id)
   return {
     ids: {
       personId,
@@ -37,7 +37,7 @@ async function startBothWays(engine: Engine) {
     },
     /** The answer of the interpreter, which a plan must give to the byte, made or found again; and whether a plan gave it. */
     async sameAnswer(document: RequestDocument): Promise<PathAnswer> {
-      const { text } = await interpreted(document)
+      const { text } = await reference(document)
       const first = await planned(document)
       const second = await planned(document)
       expect(first.text, document.query).toBe(text)
@@ -493,8 +493,8 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
   })
 
   test('do the same: what a mutation is not told stays as it is', async () => {
-    for (const isPlanned of [false, true]) {
-      const app = await startApp(engine, { isPlanned })
+    for (const executor of everyExecutor) {
+      const app = await startApp(engine, { executor })
       const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, iban: 'X1' } })
       const query = `mutation($id:ID!,$i:String,$c:ID){updateBankPayoutMethod(input:{payoutMethodId:$id iban:$i customerId:$c}){
         ... on UpdateBankPayoutMethodPayload{payoutMethod{iban}}}}`
@@ -510,8 +510,8 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
   test('do the same: nothing of a mutation whose selection is wrong', async () => {
     const query = `mutation($input:CreateWalletInput!,$cursor:String){createWallet(input:$input){
       ... on CreateWalletPayload{wallet{description payouts(after:$cursor){totalCount}}}}}`
-    for (const isPlanned of [false, true]) {
-      const app = await startApp(engine, { isPlanned })
+    for (const executor of everyExecutor) {
+      const app = await startApp(engine, { executor })
       for (const cursor of ['junk', 'too']) {
         const input = { currency: 'NGN', description: 'Wallet' }
         const { errors } = await app.graphql(query, { input, cursor })
@@ -555,7 +555,7 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
       now += 1_003
     })
     const ways = bothWays(app.service, merchantId)
-    const known = await collectKnownValues(ways.interpreted, idempotencyKeys)
+    const known = await collectKnownValues(ways.reference, idempotencyKeys)
     const seed = randomInt(2 ** 32)
     const seen = await compareWays(ways, randomDocuments(randomFrom(seed), known), 300)
     expect(seen.different, `seed ${seed}`).toEqual([])

@@ -27,7 +27,7 @@ import { scopes } from '../../src/operations/access/scopes.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 import { newKey } from '../modules/client-tokens/support/tokens.ts'
 import type { App } from '../support/app.ts'
-import { everyEngine, startApp } from '../support/app.ts'
+import { everyEngine, everyExecutor, startApp } from '../support/app.ts'
 import { readStoredRows } from '../support/stored.ts'
 import { createServerVariant } from './support/ask.ts'
 import { mutations } from './support/mutations.ts'
@@ -68,8 +68,8 @@ function reachedBy(mutation: string): Reached[] {
 }
 
 function scopeOf({ extensions }: GraphQLField<unknown, unknown>) {
-  const { shown } = extensions as { shown?: FieldSource }
-  return shown === undefined ? 'read' : scopeByFieldSource[shown.kind]
+  const { fieldSource } = extensions as { fieldSource?: FieldSource }
+  return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
 }
 
 /** A document that selects one field below a mutation, through a fragment of each type on the way. */
@@ -117,7 +117,7 @@ test('every field that a mutation can show says what it shows, and may be null w
       fields.filter(({ field }) => isWanted(field)).map(({ steps }) => `${steps.at(-1)?.on}.${steps.at(-1)?.name}`),
     ),
   ]
-  expect(named(({ extensions }) => extensions.shown === undefined)).toEqual([])
+  expect(named(({ extensions }) => extensions.fieldSource === undefined)).toEqual([])
   expect(named((field) => scopeOf(field) !== null && isNonNullType(field.type))).toEqual([])
   expect(named((field) => scopeOf(field) !== null).length).toBeGreaterThan(15)
 })
@@ -237,7 +237,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
   test('is checked before anything is done: scopes and arguments of every field that its payload leads to', async () => {
     const { app, ours } = await startWorlds(engine)
     await app.fee('0.5')
-    const servers = [true, false].map((isPlanned) => createServerVariant(app, { isPlanned }))
+    const servers = everyExecutor.map((executor) => createServerVariant(app, { executor }))
     const { apiKey: writing } = await newKey(app, { scopes: scopes.filter((scope) => scope !== 'read') })
     const { apiKey } = app.merchant
     let refused = 0
@@ -271,12 +271,12 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test.each([true, false])(
-    'is checked as far as it is included, under its own names (planned: %s)',
-    async (isPlanned) => {
+  test.each(everyExecutor)(
+    'is checked as far as it is included, under its own names (%s executor)',
+    async (executor) => {
       const app = await startApp(engine)
       const customerId = await app.customer()
-      const server = createServerVariant(app, { isPlanned })
+      const server = createServerVariant(app, { executor })
       const before = await readStoredRows(app)
       const query = `mutation($input: CreateWalletInput!, $first: Int, $isSeen: Boolean = true) {
       made: createWallet(input: $input) { ...Shown } }
@@ -340,9 +340,9 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
     const service = { ...app.service, db: { ...app.db, execute, write } }
     const query = `mutation($input: CreatePayoutInput!) { createPayout(input: $input) { ... on CreatePayoutPayload {
       payout { uuid status wallet { balance } events { status } } } } }`
-    for (const isPlanned of [true, false]) {
-      const server = createServerVariant(app, { isPlanned, service, onLog: () => {} })
-      const input = { ...payoutInput, idempotencyKey: `planned ${isPlanned}` }
+    for (const executor of everyExecutor) {
+      const server = createServerVariant(app, { executor, service, onLog: () => {} })
+      const input = { ...payoutInput, idempotencyKey: `with ${executor}` }
       const { status, data, errors } = await ask(server, app.merchant.apiKey, query, { input })
       expect([status, data.createPayout.payout]).toEqual([
         200,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { unavailable } from '../../src/core/errors.ts'
 import type { Database } from '../../src/database/database.ts'
-import { startApp } from '../support/app.ts'
+import { everyExecutor, startApp } from '../support/app.ts'
 import { createServerVariant } from './support/ask.ts'
 
 const query =
@@ -15,8 +15,8 @@ test('a store that takes no request is asked no more often by a plan than by gra
     asked++ === 0 ? app.db.execute(statement, params) : Promise.reject(unavailable('The database is away.'))
   const service = { ...app.service, db: { ...app.db, execute } }
   const answers = []
-  for (const isPlanned of [true, false]) {
-    const server = createServerVariant(app, { isPlanned, service, onLog: () => {} })
+  for (const executor of everyExecutor) {
+    const server = createServerVariant(app, { executor, service, onLog: () => {} })
     asked = 0
     const { statusCode, json } = await server.inject({
       method: 'POST',
@@ -26,7 +26,7 @@ test('a store that takes no request is asked no more often by a plan than by gra
     })
     answers.push({ statusCode, body: json(), asked })
   }
-  const [planned, interpreted] = answers
-  expect(planned).toEqual(interpreted)
+  const [planned, reference] = answers
+  expect(planned).toEqual(reference)
   expect(planned?.statusCode).toBe(503)
 })

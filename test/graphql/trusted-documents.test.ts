@@ -4,8 +4,8 @@ import { getIntrospectionQuery } from 'graphql'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import { createTrustedDocumentCache } from '../../src/graphql/documents/document-caches.ts'
 import { createDocumentResolver } from '../../src/graphql/documents/resolve-document.ts'
-import { createTrustedDocumentCache } from '../../src/graphql/documents/trusted-document-cache.ts'
 import { addDocuments } from '../../src/modules/trusted-documents/add-documents.ts'
 import { removeDocument } from '../../src/modules/trusted-documents/remove-document.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
@@ -288,8 +288,8 @@ async function askAfterStart(engine: Engine) {
 test('whatever else is asked, a trusted document stays prepared and planned', async () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   const nothing = { refreshIfChanged: () => undefined, refresh: () => undefined }
-  const find = createDocumentResolver(sandboxSchema, { taken: 'any', trusted: { ...pinned, ...nothing } })
-  pinned.pin('who', who)
+  const find = createDocumentResolver(sandboxSchema, { policy: 'any', trusted: { ...pinned, ...nothing } })
+  pinned.add('who', who)
   pinned.byId('who')?.planAhead()
   const before = await find({ query: null, identifier: { kind: 'documentId', value: 'who' } }, 'a')
   if ('errors' in before) throw before.errors[0]
@@ -308,13 +308,13 @@ test('whatever else is asked, a trusted document stays prepared and planned', as
 
 test('a text with several ids is known until the last of them is gone', () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
-  for (const id of ['a', 'b', 'a']) pinned.pin(id, who)
+  for (const id of ['a', 'b', 'a']) pinned.add(id, who)
   expect(pinned.byId('a')).toBe(pinned.byId('b'))
-  pinned.unpin('a')
+  pinned.remove('a')
   expect([pinned.byId('a'), pinned.byText(who)?.text]).toEqual([undefined, who])
-  pinned.unpin('a')
-  pinned.unpin('b')
+  pinned.remove('a')
+  pinned.remove('b')
   expect([pinned.byId('b'), pinned.byText(who)]).toEqual([undefined, undefined])
-  pinned.pin('b', who)
+  pinned.add('b', who)
   expect(pinned.byText(who)?.document()).toHaveProperty('operations')
 })

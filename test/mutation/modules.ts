@@ -179,9 +179,9 @@ export const modules: readonly Module[] = [
   {
     name: 'graphql',
     source: [
+      'src/graphql/schema/connection.ts',
       'src/graphql/documents/{cost,limits,precheck,variables}.ts',
       'src/graphql/plan/*.ts',
-      'src/graphql/schema/connection.ts',
     ],
     tests: [
       'test/graphql/{asked-once,connections,cost,kept-plans,limits,nodes,plan-values,plans,prechecks,variables}.test.ts',

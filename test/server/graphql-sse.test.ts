@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { processServerSentEvents } from '../../src/server/graphql/sse.ts'
+import { processServerSentEvents } from '../../src/server/graphql/stream-formats.ts'
 
 const fetchAPI = { ReadableStream, Response } as unknown as Parameters<typeof processServerSentEvents>[1]
 

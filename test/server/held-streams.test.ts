@@ -56,9 +56,9 @@ const refused = (message: string) => ({ code: 'RATE_LIMITED', message })
 
 describe('streams that are held open', () => {
   test.each([
-    [1, 100, 'At most 100 streams of a merchant may be open at once.'],
-    [3, 33, 'At most 100 streams of a merchant may be open at once, 33 in each of 3 processes.'],
-    [200, 1, 'At most 100 streams of a merchant may be open at once, 1 in each of 200 processes.'],
+    [1, 100, 'At most 100 streams of a merchant may be open simultaneously.'],
+    [3, 33, 'At most 100 streams of a merchant may be open simultaneously, 33 in each of 3 processes.'],
+    [200, 1, 'At most 100 streams of a merchant may be open simultaneously, 1 in each of 200 processes.'],
   ])('in %i processes are %i of a merchant in each', async (processes, most, message) => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, processes)
@@ -81,7 +81,7 @@ describe('streams that are held open', () => {
     const { open } = startCounting(service)
     const of = (tokenId: string | null, count: number) =>
       Array.from({ length: count }, () => open({ tokenId }).refusal?.message ?? null)
-    const tooMany = 'At most 10 streams of a token may be open at once.'
+    const tooMany = 'At most 10 streams of a token may be open simultaneously.'
     expect(of('a', 11)).toEqual([...Array(10).fill(null), tooMany])
     expect(open({ tokenId: 'a' }).headers).toEqual({ 'retry-after': '5' })
     expect([...of('b', 10), ...of(null, 20)]).toEqual(Array(30).fill(null))

@@ -2,6 +2,7 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
 import { createLogger } from '../../src/app/logger.ts'
 import { connectToWriter } from '../../src/app/workers/remote-writer.ts'
 import { listenForCalls } from '../../src/app/workers/writer.ts'
@@ -9,6 +10,7 @@ import type { Secrets } from '../../src/core/secrets/secrets.ts'
 import { createSecrets } from '../../src/core/secrets/secrets.ts'
 import type { Database } from '../../src/database/database.ts'
 import { openDatabase } from '../../src/database/open-database.ts'
+import type { Executor } from '../../src/graphql/execution/engine.ts'
 import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
@@ -45,6 +47,11 @@ export const everyExecutionPath: readonly (readonly [engine: Engine, hasFastPath
   ['sqlite', false],
 ]
 
+/** What runs GraphQL operations unless a test chooses: `npm run test:reference` sets `GRAPHQL_EXECUTOR`. */
+export const { executor: defaultExecutor } = readConfig({ GRAPHQL_EXECUTOR: process.env.GRAPHQL_EXECUTOR })
+/** For tests that compare the two executors. */
+export const everyExecutor: readonly Executor[] = ['planned', 'reference']
+
 /** What a test may choose; the rest is the dullest that works. */
 export type AppOptions = {
   readonly mode?: Mode
@@ -59,8 +66,8 @@ export type AppOptions = {
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
   /** A database of the test's own making, in place of a new one. */
   readonly place?: Place
-  /** `false` where graphql-js is to run every GraphQL document. */
-  readonly isPlanned?: boolean
+  /** By default that of `GRAPHQL_EXECUTOR`. */
+  readonly executor?: Executor
   /** `false` where Yoga is to answer every GraphQL request. */
   readonly hasFastPath?: boolean
   /** Receives the log lines, as they are written. */
@@ -87,7 +94,7 @@ export function loggerOfPlanFaults() {
   onTestFinished(() => expect(faults).toEqual([]))
   return createLogger('warn', {
     write: (line) => {
-      if (line.includes('a plan failed')) faults.push(line)
+      if (line.includes('GraphQL plan failed')) faults.push(line)
     },
   })
 }
@@ -119,7 +126,7 @@ export async function startApp(
     trustedProxies = 0,
     clock,
     onLog,
-    isPlanned = true,
+    executor = defaultExecutor,
     hasFastPath = true,
     place,
     rates = dullRates,
@@ -147,8 +154,8 @@ export async function startApp(
     rateLimit: rateLimit ?? null,
     corsOrigins,
     trustedProxies,
-    isPlanned,
-    hasFastPath: hasFastPath,
+    executor,
+    hasFastPath,
     rails,
     documents,
     ...(clock && { elapsed: clock }),

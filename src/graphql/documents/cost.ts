@@ -11,35 +11,34 @@ import type {
 import { getNamedType, getNullableType, isInterfaceType, isListType, isObjectType, Kind } from 'graphql'
 import { defaultSliceSize, maxSliceSize } from '../../lists/slice.ts'
 
-/** What an operation costs with these variables: its fields, each times the sizes of the lists that it is in. */
+/** Computes the cost of an operation with these variables: its fields, each times the sizes of the lists that contain it. */
 export type OperationCost = (variables: Readonly<Record<string, unknown>>) => number
 
-/** What fields cost that take as long as so many values; any other costs 1. */
+/** Costs of expensive fields, in multiples of a plain field. */
 const fieldPrices = {
-  /** A page of rows is a query of its own. */
+  /** A query. */
   connection: 10,
-  /** A node by its id, which may be of any type. */
+  /** A lookup that may query every type. */
   node: 10,
-  /** Events may have to be looked through for those of some types, or of one customer. */
+  /** A scan of events, filtered by type or customer. */
   events: 500,
-  /** A payout that a person must look at has a long history, and another customer's is passed over. */
+  /** A scan of the attention queue: items have long histories, and those of other customers are skipped. */
   attention: 1_000,
-  /** A total that is kept, or rows that an index counts. */
+  /** A maintained count, or a count by index. */
   totalCount: 50,
-  /** With a filter up to 10,000 rows are read one by one. */
+  /** A count of up to 10,000 rows, each read for the filter. */
   filteredTotal: 1_200,
-  /** Twenty answers of up to 1 KiB are read with them. */
+  /** Up to twenty response bodies of 1 KiB. */
   attempts: 40,
-  /** A whole object, with all that is in it. */
+  /** An object of any size. */
   json: 60,
-  /** A commit, and with a wallet the derivation of its address. */
+  /** A commit, and for a wallet the derivation of its address. */
   mutation: 1_000,
 } as const
 
-/** How many items a list is reckoned to have that is no connection: none of the schema has more, but those below. */
+/** The assumed size of a list that is no connection: the maximum of all but the lists below. */
 export const defaultListSize = 8
 
-/** Lists that may be longer. */
 export const listSizeByField: Readonly<Record<string, number>> = {
   'Payout.timeline': 20,
   'WebhookEndpoint.types': 15,
@@ -47,16 +46,15 @@ export const listSizeByField: Readonly<Record<string, number>> = {
   'Wallet.pendingDeposits': 20,
 }
 
-/** Whether a type is a part of a list, whose size is asked for. */
 function isPageType(name: string | undefined): boolean {
   return name !== undefined && /(Connection|Page)$/.test(name)
 }
 
 /**
- * The cost of an operation that is valid, as a function of its variables, because they may hold the sizes of lists.
+ * Computes the cost of a valid operation, as a function of its variables because these may contain the sizes of lists.
  *
- * A connection is as large as its `first` or `last` says, `nodes` as many as its `ids`. Looks at the schema cost nothing:
- * `limits.ts` bounds them. No answer holds more values than its operation costs.
+ * The size of a connection is its `first` or `last`, and that of `nodes` the number of its `ids`. Introspection costs nothing:
+ * `limits.ts` bounds it. A response never has more values than its operation costs.
  */
 export function operationCost(
   schema: GraphQLSchema,
@@ -92,9 +90,9 @@ export function operationCost(
     if (type?.name === 'EventPage') return sum([fieldPrices.events, inner])
     if (type?.name === 'AttentionPage') return sum([fieldPrices.attention, inner])
     if (isConnection) {
-      // The rows of a page are read whether or not they are asked for.
-      const unasked = field.selectionSet && !selectsItems(field.selectionSet) ? capSize(size, maxSliceSize) : 0
-      return sum([fieldPrices.connection, unasked, inner])
+      // The rows of a page are read even if they are not selected.
+      const unselectedRows = field.selectionSet && !selectsItems(field.selectionSet) ? capSize(size, maxSliceSize) : 0
+      return sum([fieldPrices.connection, unselectedRows, inner])
     }
     if (findArgument(field, 'ids')) return sum([1, multiply(idCount(field), sum([fieldPrices.node, inner]))])
     if (parent && isPageType(parent.name)) {
@@ -111,21 +109,20 @@ export function operationCost(
   return typeof total === 'number' ? () => total : total
 }
 
-/** A number that is known once and for all, or one that depends on the variables. */
+/** A constant, or a function of the variables. */
 type CostTerm = number | OperationCost
 type ListSize = CostTerm
 
-/** How many items a page is reckoned to have, and what its total costs. */
+/** The assumed size of a page, and the cost of its total. */
 type PageCost = { readonly size: ListSize; readonly total: CostTerm }
 
-/** Whether a field of a page is its items. */
 function isItemsField(name: string): boolean {
   return name === 'edges' || name === 'nodes'
 }
 
-function basePriceOf(place: string, type: string | undefined, isMutation: boolean): number {
+function basePriceOf(coordinate: string, type: string | undefined, isMutation: boolean): number {
   if (isMutation) return fieldPrices.mutation
-  if (place === 'WebhookDelivery.attempts') return fieldPrices.attempts
+  if (coordinate === 'WebhookDelivery.attempts') return fieldPrices.attempts
   return type === 'JSON' ? fieldPrices.json : 1
 }
 
@@ -138,10 +135,10 @@ function totalCountCost(field: FieldNode): CostTerm {
 }
 
 function sum(terms: readonly CostTerm[]): CostTerm {
-  const fixed = terms.filter((term) => typeof term === 'number').reduce((all, term) => all + term, 0)
+  const fixed = terms.filter((term) => typeof term === 'number').reduce((total, term) => total + term, 0)
   const varying = terms.filter((term) => typeof term === 'function')
   if (varying.length === 0) return fixed
-  return (variables) => varying.reduce((all, term) => all + term(variables), fixed)
+  return (variables) => varying.reduce((total, term) => total + term(variables), fixed)
 }
 
 function multiply(size: ListSize, inner: CostTerm): CostTerm {
@@ -149,9 +146,9 @@ function multiply(size: ListSize, inner: CostTerm): CostTerm {
   return (variables) => evaluateTerm(size, variables) * evaluateTerm(inner, variables)
 }
 
-function capSize(size: ListSize, largest: number): ListSize {
-  if (typeof size === 'number') return Math.min(size, largest)
-  return (variables) => Math.min(evaluateTerm(size, variables), largest)
+function capSize(size: ListSize, max: number): ListSize {
+  if (typeof size === 'number') return Math.min(size, max)
+  return (variables) => Math.min(evaluateTerm(size, variables), max)
 }
 
 function evaluateTerm(term: CostTerm, variables: Readonly<Record<string, unknown>>): number {
@@ -159,10 +156,10 @@ function evaluateTerm(term: CostTerm, variables: Readonly<Record<string, unknown
 }
 
 function sliceSize(field: FieldNode): ListSize {
-  const given = [findArgument(field, 'first'), findArgument(field, 'last')].filter((each) => each !== undefined)
-  if (given.length === 0) return defaultSliceSize
-  return given
-    .map(({ value }) => sizeFromValue(value, (found) => (typeof found === 'number' ? Math.max(found, 0) : null)))
+  const sizeArguments = [findArgument(field, 'first'), findArgument(field, 'last')].filter((each) => each !== undefined)
+  if (sizeArguments.length === 0) return defaultSliceSize
+  return sizeArguments
+    .map(({ value }) => sizeFromValue(value, (size) => (typeof size === 'number' ? Math.max(size, 0) : null)))
     .reduce((larger, size) =>
       typeof larger === 'number' && typeof size === 'number'
         ? Math.max(larger, size)
@@ -173,11 +170,11 @@ function sliceSize(field: FieldNode): ListSize {
 function idCount(field: FieldNode): ListSize {
   const value = findArgument(field, 'ids')?.value
   if (value?.kind === Kind.LIST) return value.values.length
-  return value ? sizeFromValue(value, (found) => (Array.isArray(found) ? found.length : null)) : 1
+  return value ? sizeFromValue(value, (ids) => (Array.isArray(ids) ? ids.length : null)) : 1
 }
 
-/** The number that a value stands for, now or when the variables are known; where it says nothing, the standard size. */
-function sizeFromValue(value: ValueNode, read: (found: unknown) => number | null): ListSize {
+/** Reads a size from a literal, or from a variable when its value is known; the default size if there is none. */
+function sizeFromValue(value: ValueNode, read: (value: unknown) => number | null): ListSize {
   if (value.kind === Kind.INT) return read(Number(value.value)) ?? defaultSliceSize
   if (value.kind === Kind.VARIABLE) {
     const name = value.name.value

@@ -6,37 +6,37 @@ import type {
   SelectionSetNode,
 } from 'graphql'
 import { Kind } from 'graphql'
-import { mergeSelections } from './selection.ts'
+import { mergeSelections } from '../plan/selection.ts'
 
-/** What one request may hold; each is several times what GraphiQL and large front ends send. */
+/** Limits of one request. Each is several times what GraphiQL and large front ends send. */
 export const limits = {
   characters: 10_000,
   tokens: 1_000,
   operations: 50,
   depth: 12,
   aliases: 30,
-  /** Characters of one alias: it is repeated in the answer for each item of a list. */
+  /** Characters of one alias: the response repeats it for each item of a list. */
   aliasLength: 100,
   directives: 50,
-  /** Fields after every fragment is written out where it is spread, of all operations together: each is looked at. */
+  /** Fields of all operations together, with each fragment expanded where it is spread. */
   fields: 1_000,
-  /** Pairs of fields of one name, and of fragments, that meet in one place: validation compares each with each. */
+  /** Pairs of fields with one response name, and of fragments, in one position: validation compares each pair. */
   pairs: 3_000,
-  /** Values within the variables, at any depth. */
+  /** Values in the variables, at any depth. */
   values: 5_000,
-  /** What the operation costs; see `cost.ts`. */
+  /** Cost of the operation (`cost.ts`). */
   cost: 10_000,
-  /** Lists within lists that a look at the schema itself may hold. */
+  /** Nested lists of introspection. */
   introspectionLists: 3,
-  /** Aliases in such a look, which would fetch those lists several times; no tool uses any. */
+  /** Aliases within introspection, which would repeat its lists; no tool uses any. */
   introspectionAliases: 0,
 } as const
 
 /**
- * Why a parsed document is too much to look at any closer; `null` when it isn't.
+ * Returns which limit a parsed document exceeds; null if none.
  *
- * It takes time linear in the document, because a fragment is measured once however often it is spread: rules that come
- * after it, and execution, take exponential time for a few lines of nested fragments.
+ * Takes time linear in the document, because each fragment is measured once however often it is spread. Later rules and
+ * execution take exponential time for a few lines of nested fragments.
  */
 export function exceededDocumentLimit(document: DocumentNode): string | null {
   const fragments = new Map<string, FragmentDefinitionNode>()
@@ -45,12 +45,12 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition)
     else if (definition.kind === Kind.OPERATION_DEFINITION) operations.push(definition)
   }
-  if (operations.length > limits.operations) return `A document may hold at most ${limits.operations} operations.`
+  if (operations.length > limits.operations) return `A document may have at most ${limits.operations} operations.`
   const measure = createMeasurer(fragments)
   let fields = 0
   for (const { selectionSet, directives } of operations) {
     const inner = measure(selectionSet)
-    if (inner === 'circular') return 'Fragments must not spread one another in a circle.'
+    if (inner === 'circular') return 'Fragments must not form a cycle.'
     fields += inner.fields
     const size = { ...inner, fields, directives: inner.directives + (directives?.length ?? 0) }
     const exceeded = measuredLimits.find((each) => size[each] > limits[each])
@@ -60,62 +60,61 @@ export function exceededDocumentLimit(document: DocumentNode): string | null {
 }
 
 /**
- * Why a document of permitted size repeats itself too much to be validated; `null` when it doesn't.
+ * Returns why a document of permitted size would take too long to validate; null if it would not.
  *
- * Fields of one name in one place are merged, and validation takes time by the square of their number to see whether they can
- * be. It stops as soon as there are too many, and each place holds each fragment once, so it looks at no more than the
- * fields of the document with every fragment written out.
+ * Validation compares all fields with one response name in one position, in quadratic time. This function stops at the
+ * limit and visits each fragment once in a position, so it visits at most the fields of the expanded document.
  */
 export function exceededPairLimit({ definitions }: DocumentNode): string | null {
   const fragments = new Map(
     definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
   )
-  let left: number = limits.pairs
+  let remaining: number = limits.pairs
   const countPairs = (count: number) => {
-    left -= (count * (count - 1)) / 2
+    remaining -= (count * (count - 1)) / 2
   }
   const visitSelections = (sets: readonly SelectionSetNode[]): void => {
     const { fields, spread } = mergeSelections(sets, (name) => fragments.get(name))
     countPairs(spread.size)
     for (const nodes of fields.values()) countPairs(nodes.length)
     for (const nodes of fields.values()) {
-      if (left < 0) return
+      if (remaining < 0) return
       const inner = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
       if (inner.length > 0) visitSelections(inner)
     }
   }
   for (const each of definitions) {
-    if (each.kind === Kind.OPERATION_DEFINITION && left >= 0) visitSelections([each.selectionSet])
+    if (each.kind === Kind.OPERATION_DEFINITION && remaining >= 0) visitSelections([each.selectionSet])
   }
-  return left < 0
-    ? `A query may not select the same fields so often: at most ${limits.pairs} pairs of them, or of fragments, may meet in one place.`
+  return remaining < 0
+    ? `The query selects the same fields too often: at most ${limits.pairs} pairs of fields, or of fragments, may share one position.`
     : null
 }
 
-/** Why the variables are too much to look at any closer; `null` when they aren't. A depth of any size is no matter. */
+/** Returns which limit the variables exceed; null if none. Iterates with a stack of its own, so any depth is safe. */
 export function exceededVariableLimit(variables: Readonly<Record<string, unknown>>): string | null {
-  const open: unknown[] = [variables]
+  const stack: unknown[] = [variables]
   let count = 0
-  while (open.length > 0) {
-    const value = open.pop()
+  while (stack.length > 0) {
+    const value = stack.pop()
     if (typeof value !== 'object' || value === null) continue
     const inner = Object.values(value)
     count += inner.length
-    if (count > limits.values) return `The variables may hold at most ${limits.values} values, at any depth.`
-    open.push(...inner)
+    if (count > limits.values) return `The variables may contain at most ${limits.values} values, at any depth.`
+    stack.push(...inner)
   }
   return null
 }
 
-const fragmentCountNote = 'with each fragment counted wherever it is spread'
+const fragmentCountNote = 'counting each fragment wherever it is spread'
 
 const limitMessages = {
-  fields: `A document may hold at most ${limits.fields} fields, ${fragmentCountNote}.`,
-  aliases: `A query may hold at most ${limits.aliases} aliases, ${fragmentCountNote}.`,
+  fields: `A document may have at most ${limits.fields} fields, ${fragmentCountNote}.`,
+  aliases: `A query may have at most ${limits.aliases} aliases, ${fragmentCountNote}.`,
   aliasLength: `An alias may have at most ${limits.aliasLength} characters.`,
-  directives: `A query may hold at most ${limits.directives} directives, ${fragmentCountNote}.`,
-  introspectionLists: `A look at the schema may nest at most ${limits.introspectionLists} lists.`,
-  introspectionAliases: 'A look at the schema may hold no aliases.',
+  directives: `A query may have at most ${limits.directives} directives, ${fragmentCountNote}.`,
+  introspectionLists: `Introspection may nest at most ${limits.introspectionLists} lists.`,
+  introspectionAliases: 'Introspection must not use aliases.',
   depth: `A query may be at most ${limits.depth} levels deep.`,
 }
 const measuredLimits = Object.keys(limitMessages) as (keyof typeof limitMessages)[]
@@ -132,24 +131,24 @@ const emptySize: SelectionSize = {
   depth: 0,
 }
 
-/** Lists of the schema's own types, each of which leads to others that have such lists. */
+/** Lists of introspection types, which contain such lists again. */
 const introspectionLists = new Set(['types', 'fields', 'interfaces', 'possibleTypes', 'inputFields', 'args'])
 
 function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
-  const known = new Map<string, SelectionSize>()
-  const open = new Set<string>()
+  const sizes = new Map<string, SelectionSize>()
+  const visiting = new Set<string>()
 
   function measureFragment(name: string): SelectionSize | 'circular' {
     const fragment = fragments.get(name)
-    // One that is not there is for validation to report.
+    // Validation reports an unknown fragment.
     if (!fragment) return emptySize
-    if (open.has(name)) return 'circular'
-    const earlier = known.get(name)
-    if (earlier) return earlier
-    open.add(name)
+    if (visiting.has(name)) return 'circular'
+    const known = sizes.get(name)
+    if (known) return known
+    visiting.add(name)
     const size = measure(fragment.selectionSet)
-    open.delete(name)
-    if (size !== 'circular') known.set(name, size)
+    visiting.delete(name)
+    if (size !== 'circular') sizes.set(name, size)
     return size
   }
 
@@ -175,7 +174,7 @@ function createMeasurer(fragments: ReadonlyMap<string, FragmentDefinitionNode>) 
 }
 
 function withField(inner: SelectionSize, { name: { value: name }, alias }: FieldNode): SelectionSize {
-  // Introspection is deep by nature; what it may cost is bounded by its nested lists instead.
+  // Introspection is deep by nature, so its nested lists are limited instead.
   const isIntrospection = name.startsWith('__')
   const isSchema = name === '__schema'
   return {

@@ -1,12 +1,10 @@
 import type {
   FieldNode,
-  FragmentDefinitionNode,
   GraphQLField,
   GraphQLNamedType,
   GraphQLObjectType,
   GraphQLSchema,
   OperationDefinitionNode,
-  SelectionNode,
   SelectionSetNode,
   VariableValues,
 } from 'graphql'
@@ -15,22 +13,16 @@ import { invalidInput } from '../../core/errors.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import { requireAllowed, requireScope } from '../../operations/access/api-caller.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
-import { argumentsReader } from '../plan/arguments.ts'
-import { conditionVariablesOf } from '../plan/collect-fields.ts'
+import type { Fragments, IncludeCondition } from '../plan/selection.ts'
+import { argumentsReader, conditionsOf, conditionVariablesOf, isIncluded } from '../plan/selection.ts'
 import type { FieldSource } from '../schema/field-source.ts'
 import { scopeByFieldSource } from '../schema/field-source.ts'
 import { operationOfField } from '../schema/mutation.ts'
 import { requestError, withCode } from './request-errors.ts'
 
-/**
- * Finds why an operation must not begin: a scope that its caller lacks, or arguments of its selection that are wrong. None where
- * it may begin.
- */
+/** Returns why an operation must not begin: a missing scope of the caller, or invalid arguments in its selection. */
 export type Precheck = (caller: Caller, variables: VariableValues) => readonly GraphQLError[]
 
-type Fragments = Readonly<Record<string, FragmentDefinitionNode>>
-
-/** A field where an operation selects it, and what its `@skip` and `@include` and those around it must be. */
 type PrecheckField = {
   readonly field: GraphQLField<unknown, unknown>
   readonly node: FieldNode
@@ -38,17 +30,16 @@ type PrecheckField = {
   readonly conditions: readonly IncludeCondition[]
 }
 
-type IncludeCondition = { readonly value: boolean | { readonly variable: string }; readonly isIncluding: boolean }
+type PrecheckStep<Input> = { readonly selected: PrecheckField; readonly check: (input: Input) => void }
 
-type PrecheckStep<Given> = { readonly selected: PrecheckField; readonly check: (given: Given) => void }
-
-/** Faults that one answer lists at most. */
 const maxErrors = 20
 
 /**
- * The check of an operation that does something before it shows anything: a payload that turns out to be forbidden or wrong only
- * then would hide what was done. It follows from what fields declare (`shown.ts`), whichever executor runs the operation.
- * A query does nothing: a field of it that fails is null, and leaves the others.
+ * Returns the check of a mutation or subscription, built at its first use. A payload that turned out to be forbidden or
+ * invalid only afterwards would hide what the mutation did. The check derives from the declared sources of fields
+ * (`schema/field-source.ts`) and applies to both executors.
+ *
+ * A query has no effects, so it needs no check: a field that fails is null.
  */
 export function lazyPrecheck(
   schema: GraphQLSchema,
@@ -56,30 +47,30 @@ export function lazyPrecheck(
   fragments: Fragments,
 ): Precheck {
   if (operation.operation === 'query') return () => []
-  let made: Precheck | null = null
+  let precheck: Precheck | null = null
   return (caller, variables) => {
-    made ??= createPrecheck(schema, operation, fragments)
-    return made(caller, variables)
+    precheck ??= createPrecheck(schema, operation, fragments)
+    return precheck(caller, variables)
   }
 }
 
 function createPrecheck(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments): Precheck {
   const isMutation = operation.operation === 'mutation'
-  const conditions = conditionVariablesOf(operation, fragments)
+  const conditionVariables = conditionVariablesOf(operation, fragments)
   const selected = selectedFields(schema, operation, fragments)
-  const scoped = selected.flatMap(scopeSteps)
-  // Whatever is wrong with the arguments of the first mutation keeps it from being done anyway.
+  const scopeChecks = selected.flatMap(scopeSteps)
+  // Invalid arguments of the first mutation prevent it anyway.
   const [first] = selected
-  const parsed = selected.flatMap((each) => (each === first ? [] : argumentSteps(each, isMutation)))
+  const argumentChecks = selected.flatMap((each) => (each === first ? [] : argumentSteps(each, isMutation)))
   return (caller, variables) => {
-    // A variable that has a default value may be null all the same.
-    const undecided = conditions.find((name) => typeof variables.coerced[name] !== 'boolean')
-    if (undecided !== undefined) return [nullConditionError(undecided)]
+    // A variable with a default value may still be null.
+    const nullVariable = conditionVariables.find((name) => typeof variables.coerced[name] !== 'boolean')
+    if (nullVariable !== undefined) return [nullConditionError(nullVariable)]
     if (caller.scopes !== null || caller.customerId !== null) {
-      const [lacking] = runSteps(scoped, caller, variables)
-      if (lacking) return [lacking]
+      const [missingScope] = runSteps(scopeChecks, caller, variables)
+      if (missingScope) return [missingScope]
     }
-    return runSteps(parsed, variables, variables)
+    return runSteps(argumentChecks, variables, variables)
   }
 }
 
@@ -87,25 +78,25 @@ function nullConditionError(name: string): GraphQLError {
   return requestError('INVALID_INPUT', `Variable "$${name}" must not be null: a condition depends on it.`)
 }
 
-function runSteps<Given>(
-  checks: readonly PrecheckStep<Given>[],
-  given: Given,
+function runSteps<Input>(
+  steps: readonly PrecheckStep<Input>[],
+  input: Input,
   { coerced }: VariableValues,
 ): GraphQLError[] {
-  const faults: GraphQLError[] = []
-  for (const { selected, check } of checks) {
-    if (faults.length === maxErrors) break
+  const errors: GraphQLError[] = []
+  for (const { selected, check } of steps) {
+    if (errors.length === maxErrors) break
     if (!isIncluded(selected.conditions, coerced)) continue
     try {
-      check(given)
+      check(input)
     } catch (error) {
-      faults.push(locateError(selected, error))
+      errors.push(locateError(selected, error))
     }
   }
-  return faults
+  return errors
 }
 
-/** What holds the caller to the scope of a field: of a mutation that of its operation, of all others that of what they show. */
+/** Checks the scope of a field: for a mutation its operation's, for other fields that of their source. */
 function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   const { field } = selected
   const operation = operationOfField(field)
@@ -114,28 +105,28 @@ function scopeSteps(selected: PrecheckField): PrecheckStep<Caller>[] {
   return scope === null ? [] : [{ selected, check: (caller) => requireScope(caller, scope) }]
 }
 
-/** A field that does not say what it shows may read anything. */
+/** A field without a declared source may read anything. */
 function scopeOfField({ extensions }: PrecheckField['field']): Scope | null {
-  const { shown } = extensions as { shown?: FieldSource }
-  return shown === undefined ? 'read' : scopeByFieldSource[shown.kind]
+  const { fieldSource } = extensions as { fieldSource?: FieldSource }
+  return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
 }
 
-/** What checks the arguments of a field; operations and streams parse those of the root themselves, before they begin. */
+/** Checks the arguments of a field. Operations and subscriptions parse those of root fields themselves, before they begin. */
 function argumentSteps(selected: PrecheckField, isMutation: boolean): PrecheckStep<VariableValues>[] {
   const { field, node, path } = selected
-  const { shown } = field.extensions as { shown?: FieldSource }
+  const { fieldSource } = field.extensions as { fieldSource?: FieldSource }
   if (field.args.length === 0 || (path.length === 1 && !isMutation)) return []
-  let given: ReturnType<typeof argumentsReader> | null = null
+  let reader: ReturnType<typeof argumentsReader> | null = null
   const readArguments = (variables: VariableValues) => {
-    given ??= argumentsReader({ field, node })
-    return given({ variables })
+    reader ??= argumentsReader({ field, node })
+    return reader({ variables })
   }
   if (path.length === 1) return [{ selected, check: readArguments }]
-  if (shown?.kind !== 'sliced') throw new Error(`the arguments of ${field.name} can't be parsed before they are used`)
+  if (fieldSource?.kind !== 'connection') throw new Error(`the arguments of ${field.name} can't be parsed in advance`)
   const check = (variables: VariableValues) => {
-    const cursors = shown.parse(readArguments(variables) as never)
+    const cursors = fieldSource.parse(readArguments(variables) as never)
     if (!isMutation) return
-    // Whether they are of this list depends on what the mutation has yet to make.
+    // Whether a cursor belongs to the list depends on rows that the mutation has yet to create.
     for (const name of ['after', 'before'] as const) if (cursors[name] !== null) throw cursorNotAllowed(name)
   }
   return [{ selected, check }]
@@ -151,25 +142,25 @@ function locateError({ node, path }: PrecheckField, error: unknown): GraphQLErro
   return error instanceof GraphQLError ? withCode(located, 'INVALID_INPUT') : located
 }
 
-/** Every field that an operation may select, of every type that may stand in its place; `limits.ts` bounds how many. */
+/** Returns every field that an operation selects, on every possible type. `limits.ts` bounds their number. */
 function selectedFields(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   fragments: Fragments,
 ): PrecheckField[] {
-  const found: PrecheckField[] = []
+  const selected: PrecheckField[] = []
   const objectTypesOf = (type: GraphQLNamedType | undefined): readonly GraphQLObjectType[] =>
     isAbstractType(type) ? schema.getPossibleTypes(type) : isObjectType(type) ? [type] : []
   const visitSet = (
     { selections }: SelectionSetNode,
     types: readonly GraphQLObjectType[],
-    place: Pick<PrecheckField, 'path' | 'conditions'>,
+    position: Pick<PrecheckField, 'path' | 'conditions'>,
   ): void => {
     for (const selection of selections) {
-      const conditions = [...place.conditions, ...conditionsOf(selection)]
+      const conditions = [...position.conditions, ...conditionsOf(selection)]
       if (selection.kind === Kind.FIELD) {
         visitField(selection, types, {
-          path: [...place.path, selection.alias?.value ?? selection.name.value],
+          path: [...position.path, selection.alias?.value ?? selection.name.value],
           conditions,
         })
         continue
@@ -177,41 +168,26 @@ function selectedFields(
       const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value]
       if (!fragment) continue
       const { typeCondition } = fragment
-      const within = typeCondition && objectTypesOf(schema.getType(typeCondition.name.value))
-      const left = within ? types.filter((type) => within.includes(type)) : types
-      visitSet(fragment.selectionSet, left, { path: place.path, conditions })
+      const matching = typeCondition && objectTypesOf(schema.getType(typeCondition.name.value))
+      const remaining = matching ? types.filter((type) => matching.includes(type)) : types
+      visitSet(fragment.selectionSet, remaining, { path: position.path, conditions })
     }
   }
   const visitField = (
     node: FieldNode,
     types: readonly GraphQLObjectType[],
-    place: Pick<PrecheckField, 'path' | 'conditions'>,
+    position: Pick<PrecheckField, 'path' | 'conditions'>,
   ): void => {
-    const led = new Set<GraphQLObjectType>()
+    const innerTypes = new Set<GraphQLObjectType>()
     for (const type of types) {
       const field = type.getFields()[node.name.value]
       if (!field) continue
-      found.push({ field, node, ...place })
-      for (const each of objectTypesOf(getNamedType(field.type))) led.add(each)
+      selected.push({ field, node, ...position })
+      for (const each of objectTypesOf(getNamedType(field.type))) innerTypes.add(each)
     }
-    if (node.selectionSet) visitSet(node.selectionSet, [...led], place)
+    if (node.selectionSet) visitSet(node.selectionSet, [...innerTypes], position)
   }
   const root = schema.getRootType(operation.operation)
   if (root) visitSet(operation.selectionSet, [root], { path: [], conditions: [] })
-  return found
-}
-
-function conditionsOf({ directives = [] }: SelectionNode): IncludeCondition[] {
-  return directives.flatMap(({ name, arguments: given = [] }): IncludeCondition[] => {
-    const value = given.find((argument) => argument.name.value === 'if')?.value
-    const isIncluding = name.value === 'include'
-    if (value?.kind === Kind.VARIABLE) return [{ value: { variable: value.name.value }, isIncluding }]
-    return value?.kind === Kind.BOOLEAN ? [{ value: value.value, isIncluding }] : []
-  })
-}
-
-function isIncluded(conditions: readonly IncludeCondition[], variables: Readonly<Record<string, unknown>>): boolean {
-  return conditions.every(
-    ({ value, isIncluding }) => (typeof value === 'boolean' ? value : variables[value.variable]) === isIncluding,
-  )
+  return selected
 }

@@ -7,27 +7,28 @@ import type {
 } from 'graphql'
 import { Kind, NoFragmentCyclesRule, NoUnusedFragmentsRule, parse, UniqueFragmentNamesRule, validate } from 'graphql'
 import type { PlanCache, PlanFor } from '../plan/plan-cache.ts'
-import { createPlanLookup } from '../plan/plan-cache.ts'
+import { createPlanCache, createPlanLookup } from '../plan/plan-cache.ts'
+import type { Fragments } from '../plan/selection.ts'
 import { operationOfField } from '../schema/mutation.ts'
 import type { OperationCost } from './cost.ts'
 import { operationCost } from './cost.ts'
 import { exceededDocumentLimit, exceededPairLimit, limits } from './limits.ts'
 import type { Precheck } from './precheck.ts'
 import { lazyPrecheck } from './precheck.ts'
+import type { RequestErrors } from './request-errors.ts'
 import { invalidDocumentError, requestError } from './request-errors.ts'
 import type { ReadVariables } from './variables.ts'
 import { createVariablesReader } from './variables.ts'
 
-/** A document that is valid and within the limits, with what is known of it once for all requests. */
+/** A valid document within the limits, with everything that is computed once for all requests. */
 export type PreparedDocument = {
   readonly node: DocumentNode
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>
+  readonly fragments: Fragments
   readonly operations: readonly PreparedOperation[]
-  /** Set where it is one of those that an operator has added. */
+  /** Set if an operator has registered it. */
   readonly isTrusted?: true
 }
 
-/** One of a document's operations. */
 export type PreparedOperation = {
   readonly node: OperationDefinitionNode
   readonly cost: OperationCost
@@ -36,20 +37,15 @@ export type PreparedOperation = {
   readonly planFor: PlanFor
 }
 
-/** What is wrong with a document, in its place. */
-export type RequestErrors = { readonly errors: readonly GraphQLError[] }
+export type DocumentResult = PreparedDocument | RequestErrors
 
-/** Each fragment has a name of its own, and an operation that spreads it: so none is there beside those that are measured. */
+/** Every fragment has a unique name and is used, so `exceededDocumentLimit` has measured all of them. */
 const fragmentRules = [UniqueFragmentNamesRule, NoFragmentCyclesRule, NoUnusedFragmentsRule]
 
-/** Parses and checks a document: its size first, because validation takes long for what is too large. */
-export function prepareDocument(
-  schema: GraphQLSchema,
-  query: string,
-  plans: PlanCache,
-): PreparedDocument | RequestErrors {
+/** Parses and validates a document. Size limits come first, because validating a large document is slow. */
+export function prepareDocument(schema: GraphQLSchema, query: string, plans: PlanCache): DocumentResult {
   if (query.length > limits.characters) {
-    return { errors: [requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.characters} characters.`)] }
+    return tooComplex(`A document may have at most ${limits.characters} characters.`)
   }
   let node: DocumentNode
   try {
@@ -57,21 +53,20 @@ export function prepareDocument(
   } catch (error) {
     return { errors: [invalidDocumentError(error as GraphQLError)] }
   }
-  const excess = exceededDocumentLimit(node)
-  if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)] }
-  // What is measured is what operations come to; validation looks at every fragment, also at those that none comes to.
-  const stray = validate(schema, node, fragmentRules, { maxErrors: 20 })
-  if (stray.length > 0) return { errors: stray.map(invalidDocumentError) }
-  const excessive = exceededPairLimit(node)
-  if (excessive) return { errors: [requestError('QUERY_TOO_COMPLEX', excessive)] }
+  const exceededLimit = exceededDocumentLimit(node)
+  if (exceededLimit) return tooComplex(exceededLimit)
+  // The limits cover fragments that operations use; validation visits unused ones too.
+  const fragmentErrors = validate(schema, node, fragmentRules, { maxErrors: 20 })
+  if (fragmentErrors.length > 0) return { errors: fragmentErrors.map(invalidDocumentError) }
+  const exceededPairs = exceededPairLimit(node)
+  if (exceededPairs) return tooComplex(exceededPairs)
   const errors = validate(schema, node, undefined, { maxErrors: 20 })
   if (errors.length > 0) return { errors: errors.map(invalidDocumentError) }
 
   const operations = node.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
   const fragments = fragmentsOf(node)
-  const money = operations.map((each) => countMoneyMoves(schema, each, fragments))
-  if (money.some((count) => count > 1)) {
-    return { errors: [requestError('QUERY_TOO_COMPLEX', 'A request may move money at most once.')] }
+  if (operations.some((each) => countMoneyMoves(schema, each, fragments) > 1)) {
+    return tooComplex('A request may move money at most once.')
   }
   return {
     node,
@@ -86,16 +81,20 @@ export function prepareDocument(
   }
 }
 
+function tooComplex(message: string): RequestErrors {
+  return { errors: [requestError('QUERY_TOO_COMPLEX', message)] }
+}
+
 function fragmentsOf(document: DocumentNode): Record<string, FragmentDefinitionNode> {
   const fragments = document.definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION)
   return Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]))
 }
 
-/** How many of an operation's own fields move money. */
+/** Counts the root fields of an operation that move money. */
 function countMoneyMoves(
   schema: GraphQLSchema,
   { operation, selectionSet }: OperationDefinitionNode,
-  fragments: Readonly<Record<string, FragmentDefinitionNode>>,
+  fragments: Fragments,
 ): number {
   const fields = operation === 'mutation' ? schema.getMutationType()?.getFields() : undefined
   if (!fields) return 0
@@ -108,4 +107,29 @@ function countMoneyMoves(
       return sum + (inner ? count(inner.selectionSet) : 0)
     }, 0)
   return count(selectionSet)
+}
+
+/** Returns the errors of a document with any variables, as clauses without a full stop; none if requests can run it. */
+export function documentErrors(schema: GraphQLSchema, text: string): readonly string[] {
+  if (text.trim() === '') return ['must not be empty']
+  const document = prepareDocument(schema, text, createPlanCache())
+  if ('errors' in document) return document.errors.map(({ message }) => `is invalid: ${message.replace(/\.$/, '')}`)
+  if (document.operations.length === 0) return ['is invalid: it has no operation']
+  return document.operations.flatMap(({ node, cost }) => {
+    const minCost = cost(cheapestVariables(node))
+    const label = node.name ? `its operation ${node.name.value}` : 'its operation'
+    return minCost > limits.cost
+      ? [`exceeds the cost limit: ${label} costs at least ${minCost}, the limit is ${limits.cost}`]
+      : []
+  })
+}
+
+/** Returns variables with which an operation costs least: empty lists, and 0 for sizes. */
+function cheapestVariables({ variableDefinitions = [] }: OperationDefinitionNode): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    variableDefinitions.map(({ variable, type }) => {
+      const inner = type.kind === Kind.NON_NULL_TYPE ? type.type : type
+      return [variable.name.value, inner.kind === Kind.LIST_TYPE ? [] : 0]
+    }),
+  )
 }

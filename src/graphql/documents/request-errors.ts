@@ -1,7 +1,6 @@
 import { GraphQLError } from 'graphql'
 import { limits } from './limits.ts'
 
-/** Why the engine itself refuses a request. */
 type RequestErrorCode =
   | 'INVALID_DOCUMENT'
   | 'QUERY_TOO_COMPLEX'
@@ -13,30 +12,39 @@ type RequestErrorCode =
   | 'PERSISTED_QUERY_NOT_FOUND'
   | 'PERSISTED_QUERY_NOT_SUPPORTED'
 
-/** A refusal of the engine's own. */
+export type RequestErrors = { readonly errors: readonly GraphQLError[] }
+
+/** An error with which the engine rejects a request before anything runs. */
 export function requestError(code: RequestErrorCode, message: string): GraphQLError {
   return new GraphQLError(truncate(message), { extensions: { code } })
 }
 
-/** What graphql-js finds wrong with a document; where it gives up before it has seen all, that is a limit too. */
+/** Adds a code to an error of graphql-js's parser or validation. If it stopped at one of its limits, that is ours too. */
 export function invalidDocumentError(error: GraphQLError): GraphQLError {
   if (error.message.startsWith('Syntax Error: Document contains more than')) {
     return requestError('QUERY_TOO_COMPLEX', `A query may have at most ${limits.tokens} tokens.`)
   }
   if (error.message === 'Validation aborted.') {
-    return requestError('QUERY_TOO_COMPLEX', 'A query may not select the same fields so often.')
+    return requestError('QUERY_TOO_COMPLEX', 'The query selects the same fields too often.')
   }
   return withCode(error, 'INVALID_DOCUMENT')
 }
 
-/** Characters of a message: it may repeat what was given, and that may be all of the request. */
+export function costLimitError(cost: number): GraphQLError {
+  return requestError(
+    'QUERY_TOO_COMPLEX',
+    `The query costs ${cost}, the limit is ${limits.cost}: its fields, each times the sizes of the lists that contain it.`,
+  )
+}
+
+/** A message may quote the input, which may be the whole request. */
 const maxMessageLength = 500
 
 function truncate(message: string): string {
   return message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}…` : message
 }
 
-/** An error of graphql-js under a code of ours, where it stands in the document. */
+/** Adds a code to an error of graphql-js, and keeps its location. */
 export function withCode(error: GraphQLError, code: RequestErrorCode): GraphQLError {
   const { message, nodes, source, positions, path } = error
   return new GraphQLError(truncate(message), { nodes, source, positions, path, extensions: { code } })

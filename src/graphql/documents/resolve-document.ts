@@ -1,111 +1,110 @@
 import { createHash } from 'node:crypto'
 import type { GraphQLSchema } from 'graphql'
 import { Kind } from 'graphql'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { createDocumentCache } from './document-cache.ts'
+import type { TrustedDocumentCache } from './document-caches.ts'
+import { createDocumentCache, createPersistedQueryCache } from './document-caches.ts'
 import { limits } from './limits.ts'
-import { createPersistedQueryCache } from './persisted-queries.ts'
-import type { PreparedDocument, RequestErrors } from './prepare-document.ts'
+import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
+import type { RequestErrors } from './request-errors.ts'
 import { requestError } from './request-errors.ts'
-import type { TrustedDocumentCache } from './trusted-document-cache.ts'
 
-/** How a request says which document it asks for: by its text, by its name, or by both for one that may not be known yet. */
+/** The document of a request: its text, an identifier, or both to register a persisted query. */
 export type DocumentRequest = {
   readonly query: string | null
-  /** An id of a trusted document, or what `extensions.persistedQuery` has. */
+  /** The id of a trusted document, or the hash in `extensions.persistedQuery`. */
   readonly identifier?: DocumentIdentifier | null
 }
 export type DocumentIdentifier = { readonly kind: 'documentId' | 'sha256Hash'; readonly value: string }
 
-/** Finds the document that a merchant's request asks for; a promise only where somebody else has to be asked for it. */
-export type FindDocument = (asked: DocumentRequest, merchantId: string) => MaybePromise<DocumentResult>
-type DocumentResult = PreparedDocument | RequestErrors
+/** Finds the document of a merchant's request. Returns a promise only if trusted documents must be read from the database. */
+export type FindDocument = (request: DocumentRequest, merchantId: string) => DocumentResult | Promise<DocumentResult>
 
-/** Whether any document is run, or those only that are trusted; `butSchema` lets looks at the schema itself go on. */
-export type DocumentPolicy = 'any' | 'trusted' | 'trustedButSchema'
+/** Which documents run: any, trusted ones only, or trusted ones and introspection. */
+export type DocumentPolicy = 'any' | 'trusted' | 'trustedOrIntrospection'
 
-/** Documents that are trusted, and what sees that they are all those that are. */
+/** The trusted documents, and how to refresh them. Both return undefined if there is nothing to wait for. */
 export type TrustedDocuments = Pick<TrustedDocumentCache, 'byId' | 'byText'> & {
-  /** Whether any has changed where that costs nothing to see, and then takes the changes. */
+  /** Applies changes, if they can be detected without a query. */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** The same where it has to be asked for. */
+  /** Applies changes after a miss, which may take a query. */
   readonly refresh: () => Promise<void> | undefined
 }
 
 /**
- * Finds documents by their text, by the id of one that is trusted, and by a hash whose text the merchant sent before.
+ * Finds documents by text, by the id of a trusted document, and by the hash of a persisted query of the merchant.
  *
- * Where only trusted ones are taken any other text is refused unread, and no text becomes known.
+ * With a policy other than `any`, other texts are rejected without parsing, and queries are not persisted.
  */
 export function createDocumentResolver(
   schema: GraphQLSchema,
-  { taken, trusted }: { taken: DocumentPolicy; trusted: TrustedDocuments },
+  { policy, trusted }: { policy: DocumentPolicy; trusted: TrustedDocuments },
 ): FindDocument {
-  const remembered = createDocumentCache(schema)
+  const cached = createDocumentCache(schema)
   const persisted = createPersistedQueryCache()
-  const byText = (text: string) => trusted.byText(text)?.document() ?? remembered(text)
+  const byText = (text: string) => trusted.byText(text)?.document() ?? cached(text)
 
-  function findText(text: string): DocumentResult {
-    if (taken === 'any') return byText(text)
-    const found = trusted.byText(text)
-    if (found) return found.document()
-    if (taken === 'trusted') return documentNotTrusted
-    const other = remembered(text)
-    return 'errors' in other || isIntrospectionOnly(other) ? other : documentNotTrusted
+  function findByText(text: string): DocumentResult {
+    if (policy === 'any') return byText(text)
+    const entry = trusted.byText(text)
+    if (entry) return entry.document()
+    if (policy === 'trusted') return documentNotTrusted
+    const document = cached(text)
+    return 'errors' in document || isIntrospectionOnly(document) ? document : documentNotTrusted
   }
 
-  function findId(id: string): DocumentResult | undefined {
-    // The prefix by which GraphQL over HTTP has clients say what kind of id it is (appendix A).
-    const pinned = trusted.byId(id) ?? (id.startsWith('sha256:') ? trusted.byId(id.slice(7)) : undefined)
-    return pinned?.document()
+  function findById(id: string): DocumentResult | undefined {
+    // `sha256:` is the prefix of GraphQL over HTTP (appendix A) for the kind of id.
+    const entry = trusted.byId(id) ?? (id.startsWith('sha256:') ? trusted.byId(id.slice(7)) : undefined)
+    return entry?.document()
   }
 
-  function findHash(hash: string, text: string | null, merchantId: string): DocumentResult {
-    // Apollo's client has the ids of its manifest sent like this.
-    const pinned = trusted.byId(hash)
-    if (pinned && (text === null || text === pinned.text)) return pinned.document()
-    if (taken !== 'any')
+  function findByHash(hash: string, text: string | null, merchantId: string): DocumentResult {
+    // Apollo Client sends the ids of its manifest as hashes.
+    const entry = trusted.byId(hash)
+    if (entry && (text === null || text === entry.text)) return entry.document()
+    if (policy !== 'any') {
       return (text === null ? undefined : trusted.byText(text))?.document() ?? persistedQueryNotSupported
-    if (text !== null) return registerText(hash, text, merchantId)
+    }
+    if (text !== null) return persist(hash, text, merchantId)
     const known = persisted.get(merchantId, hash)
     return known === undefined ? persistedQueryNotFound : byText(known)
   }
 
-  function registerText(hash: string, text: string, merchantId: string): DocumentResult {
-    // One that is too long is refused for that, before it is read.
+  function persist(hash: string, text: string, merchantId: string): DocumentResult {
+    // A text above the limit is not hashed, and fails by its length below.
     if (text.length <= limits.characters && hash !== sha256(text)) return hashMismatch
     const document = byText(text)
     if (!('errors' in document)) persisted.set(merchantId, hash, text)
     return document
   }
 
-  function find({ query, identifier: name }: DocumentRequest, merchantId: string): MaybePromise<DocumentResult> {
-    if (!name) return findText(query as string)
-    if (name.kind === 'sha256Hash') return findHash(name.value, query, merchantId)
-    const found = findId(name.value)
-    if (found) return found
-    return trusted.refresh()?.then(() => findId(name.value) ?? documentNotFound) ?? documentNotFound
+  function find({ query, identifier }: DocumentRequest, merchantId: string): DocumentResult | Promise<DocumentResult> {
+    if (!identifier) return findByText(query as string)
+    if (identifier.kind === 'sha256Hash') return findByHash(identifier.value, query, merchantId)
+    const document = findById(identifier.value)
+    if (document) return document
+    return trusted.refresh()?.then(() => findById(identifier.value) ?? documentNotFound) ?? documentNotFound
   }
 
-  return (asked, merchantId) => {
-    if (taken === 'any' && !asked.identifier) return byText(asked.query as string)
-    const waiting = trusted.refreshIfChanged()
-    return waiting ? waiting.then(() => find(asked, merchantId)) : find(asked, merchantId)
+  return (request, merchantId) => {
+    if (policy === 'any' && !request.identifier) return byText(request.query as string)
+    const refreshing = trusted.refreshIfChanged()
+    return refreshing ? refreshing.then(() => find(request, merchantId)) : find(request, merchantId)
   }
 }
 
 const documentNotFound: RequestErrors = {
-  errors: [requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'There is no trusted document of this id.')],
+  errors: [requestError('PERSISTED_DOCUMENT_NOT_FOUND', 'There is no trusted document with this id.')],
 }
 const documentNotTrusted: RequestErrors = {
   errors: [
     requestError(
       'DOCUMENT_NOT_TRUSTED',
-      'Only trusted documents are run here: send a documentId, or the text that was added under it.',
+      'Only trusted documents can be run: send the documentId of a registered one, or its exact text.',
     ),
   ],
 }
-// Apollo's and urql's links go by these very words.
+// Apollo's and urql's links compare these messages.
 const persistedQueryNotFound: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')],
 }
@@ -113,10 +112,10 @@ const persistedQueryNotSupported: RequestErrors = {
   errors: [requestError('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')],
 }
 const hashMismatch: RequestErrors = {
-  errors: [requestError('INVALID_INPUT', 'The sha256Hash is not that of the query.')],
+  errors: [requestError('INVALID_INPUT', 'The sha256Hash is not the hash of the query.')],
 }
 
-/** Whether a document asks for nothing but the schema itself, as GraphiQL does to explain it. */
+/** Whether a document selects introspection fields only, as GraphiQL's query of the schema does. */
 function isIntrospectionOnly({ operations }: PreparedDocument): boolean {
   return operations.every(
     ({ node: { operation, selectionSet } }) =>

@@ -1,4 +1,4 @@
-import type { GraphQLInputType, GraphQLSchema, OperationDefinitionNode, VariableValues } from 'graphql'
+import type { ExecutionArgs, GraphQLInputType, GraphQLSchema, OperationDefinitionNode, VariableValues } from 'graphql'
 import {
   coerceInputLiteral,
   isInputObjectType,
@@ -7,46 +7,59 @@ import {
   isNonNullType,
   isRequiredInputField,
   typeFromAST,
+  validateExecutionArgs,
 } from 'graphql'
-import { deepFreeze } from '../schema/deep-freeze.ts'
+import { deepFreeze } from '../plan/selection.ts'
+import type { RequestErrors } from './request-errors.ts'
+import { withCode } from './request-errors.ts'
 
-/** Reads the variables of a request; `null` where graphql-js has to say what is wrong with them. */
-export type ReadVariables = (given: Readonly<Record<string, unknown>>) => VariableValues | null
+/** Coerces the variables of a request; null if they are invalid, which graphql-js then reports. */
+export type ReadVariables = (variables: Readonly<Record<string, unknown>>) => VariableValues | null
 
-/** What a value of JSON stands for; `undefined` where it is none of the type's. */
+/** Characters of variables up to which errors contain suggestions, which are slow to compute for long texts. */
+const maxSuggestedLength = 10_000
+
+/** Coerces variables by graphql-js, which reports errors. */
+export function coerceVariables(args: ExecutionArgs): VariableValues | RequestErrors {
+  const isLong = JSON.stringify(args.variableValues ?? {}).length > maxSuggestedLength
+  const valid = validateExecutionArgs({ ...args, hideSuggestions: isLong })
+  return 'schema' in valid ? valid.variableValues : { errors: valid.map((error) => withCode(error, 'INVALID_INPUT')) }
+}
+
+/** Coerces a JSON value; undefined if it is invalid for the type. */
 type CoerceInput = (value: unknown) => unknown
 
 /**
- * What reads an operation's variables as graphql-js would: a test holds both to the same values.
+ * Builds a reader of an operation's variables with the same results as graphql-js (a test compares them).
  *
- * It is made once for each operation, and inputs become plain objects. Those of graphql-js are without a prototype, for which
- * V8 makes dictionaries: to read and copy these takes longer than all of a small input's checks.
+ * It is built once for each operation and creates plain objects. Those of graphql-js have no prototype, and V8 stores them
+ * as dictionaries: reading and copying these takes longer than all checks of a small input.
  */
 export function createVariablesReader(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
 ): ReadVariables {
-  const variables = variableDefinitions.map(({ variable, type: node, defaultValue }) => {
+  const definitions = variableDefinitions.map(({ variable, type: node, defaultValue }) => {
     const type = typeFromAST(schema, node)
-    if (!isInputType(type)) throw new Error('a document was not checked before its variables')
-    const standard = defaultValue && deepFreeze(coerceInputLiteral(defaultValue, type))
-    return { name: variable.name.value, coerce: coercerOf(type), standard, isRequired: isNonNullType(type) }
+    if (!isInputType(type)) throw new Error('a document must be validated before its variables are read')
+    const defaultInput = defaultValue && deepFreeze(coerceInputLiteral(defaultValue, type))
+    return { name: variable.name.value, coerce: coercerOf(type), defaultInput, isRequired: isNonNullType(type) }
   })
-  return (given) => {
-    // Callers choose these names, `__proto__` too.
+  return (variables) => {
+    // Callers choose the names, and `__proto__` is a valid one.
     const coerced: Record<string, unknown> = Object.create(null)
-    for (const { name, coerce, standard, isRequired } of variables) {
-      const value = Object.hasOwn(given, name) ? given[name] : undefined
-      const read = value === undefined ? standard : coerce(value)
-      if (read !== undefined) coerced[name] = read
+    for (const { name, coerce, defaultInput, isRequired } of definitions) {
+      const value = Object.hasOwn(variables, name) ? variables[name] : undefined
+      const input = value === undefined ? defaultInput : coerce(value)
+      if (input !== undefined) coerced[name] = input
       else if (value !== undefined || isRequired) return null
     }
-    // Only literals of scalars with variables in them are asked for more, and we have no such scalars.
+    // graphql-js reads `sources` only for variables inside literals of custom scalars, which the schema doesn't have.
     return { sources: {}, coerced }
   }
 }
 
-/** Types lead to themselves, so what reads an object is known by its type before it is made. */
+/** Input types are recursive, so an object's coercer is registered before it is built. */
 const objectCoercers = new WeakMap<object, CoerceInput>()
 
 function coercerOf(type: GraphQLInputType): CoerceInput {
@@ -67,7 +80,7 @@ function nullableCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => (value === null ? null : coerce(value))
 }
 
-/** A single value is a list of one. */
+/** A single value is coerced to a list of one. */
 function listCoercer(coerce: CoerceInput): CoerceInput {
   return (value) => {
     const items = (Array.isArray(value) ? value : [value]).map(coerce)
@@ -80,10 +93,10 @@ type InputObject = Extract<GraphQLInputType, { readonly isOneOf: boolean }>
 function lazyObjectCoercer(type: InputObject): CoerceInput {
   let coerce = objectCoercers.get(type)
   if (coerce) return coerce
-  let read: CoerceInput | null = null
+  let coerceObject: CoerceInput | null = null
   coerce = (value) => {
-    read ??= objectCoercer(type)
-    return read(value)
+    coerceObject ??= objectCoercer(type)
+    return coerceObject(value)
   }
   objectCoercers.set(type, coerce)
   return coerce
@@ -91,34 +104,35 @@ function lazyObjectCoercer(type: InputObject): CoerceInput {
 
 function objectCoercer(type: InputObject): CoerceInput {
   const fields = Object.values(type.getFields()).map((field) => {
-    if (field.default !== undefined || field.defaultValue !== undefined) throw new Error('no input has defaults here')
+    if (field.default !== undefined || field.defaultValue !== undefined)
+      throw new Error('defaults of input fields are not supported')
     return { name: field.name, coerce: coercerOf(field.type), isRequired: isRequiredInputField(field) }
   })
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-    const given = value as Readonly<Record<string, unknown>>
-    const read: Record<string, unknown> = {}
-    let known = 0
+    const object = value as Readonly<Record<string, unknown>>
+    const input: Record<string, unknown> = {}
+    let knownCount = 0
     for (const { name, coerce, isRequired } of fields) {
-      const inner = given[name]
+      const inner = object[name]
       if (inner === undefined) {
         if (isRequired) return undefined
         continue
       }
       const coerced = coerce(inner)
       if (coerced === undefined || (type.isOneOf && coerced === null)) return undefined
-      read[name] = coerced
-      known++
+      input[name] = coerced
+      knownCount++
     }
-    // Whatever else was given is no field.
-    return known === Object.keys(given).length && (!type.isOneOf || known === 1) ? read : undefined
+    // Any other key is no field of the type.
+    return knownCount === Object.keys(object).length && (!type.isOneOf || knownCount === 1) ? input : undefined
   }
 }
 
 function leafCoercer(type: Exclude<GraphQLInputType, InputObject | { readonly ofType: unknown }>): CoerceInput {
   return (value) => {
     try {
-      // What is wrong is said by graphql-js; to look for what may have been meant takes long for long texts.
+      // Hides suggestions, which are slow for long texts: graphql-js reports the error.
       return type.coerceInputValue(value, true)
     } catch {
       return undefined

@@ -1,74 +1,81 @@
-import type { ExecutionArgs, ExecutionResult, GraphQLSchema, OperationTypeNode, VariableValues } from 'graphql'
+import type {
+  ExecutionArgs,
+  ExecutionResult,
+  GraphQLSchema,
+  OperationDefinitionNode,
+  OperationTypeNode,
+  SelectionSetNode,
+  VariableValues,
+} from 'graphql'
 import { executeRootSelectionSet, GraphQLError, subscribe, validateExecutionArgs } from 'graphql'
 import { DomainError } from '../../core/errors.ts'
 import { hasScope, insufficientScope } from '../../operations/access/api-caller.ts'
 import type { Context } from '../../operations/context.ts'
-import { createDocumentCache } from '../documents/document-cache.ts'
+import { createDocumentCache } from '../documents/document-caches.ts'
 import { exceededVariableLimit, limits } from '../documents/limits.ts'
-import type { PreparedDocument, PreparedOperation, RequestErrors } from '../documents/prepare-document.ts'
-import { requestError, withCode } from '../documents/request-errors.ts'
+import type { DocumentResult, PreparedDocument, PreparedOperation } from '../documents/prepare-document.ts'
+import type { RequestErrors } from '../documents/request-errors.ts'
+import { costLimitError, requestError } from '../documents/request-errors.ts'
 import type { DocumentRequest, FindDocument } from '../documents/resolve-document.ts'
+import { coerceVariables } from '../documents/variables.ts'
 import type { PlanRun } from '../plan/runtime.ts'
+import type { Fragments } from '../plan/selection.ts'
+import { mergeSelections } from '../plan/selection.ts'
 import type { ExecutionObserver, GraphqlContext } from '../schema/graphql-context.ts'
-import { sortErrors } from './sort-errors.ts'
 
-/** A request as the protocol has it, with parts of the right types. */
 export type GraphqlRequest = DocumentRequest & {
   readonly operationName: string | null
   readonly variables: Readonly<Record<string, unknown>>
 }
 
 /**
- * Answers requests against one schema, step by step, for whoever has a place for each; `run` takes them all. No step throws,
- * and an operation's faults are in the result as they were thrown.
+ * What runs operations. `planned` uses plans and our own reader of variables, and graphql-js for everything else.
+ * `reference` uses graphql-js alone. Both give the same responses; limits, costs and prechecks apply to both.
+ */
+export type Executor = 'planned' | 'reference'
+
+/**
+ * Answers requests for one schema in steps, for hosts that have a hook for each; `run` takes all of them. No step
+ * throws: errors are in the result.
  */
 export type Engine = {
   readonly schema: GraphQLSchema
-  /** The document that is asked for, parsed and checked. */
   readonly findDocument: FindDocument
-  /** Finds the operation that is asked for, and tells `asking` of it; a mutation only where it may change something. */
+  /** Selects the requested operation and reports it to `observer`. Rejects a mutation if `isReadOnly`. */
   readonly selectOperation: (
     document: PreparedDocument,
     request: OperationSelector,
-    asking: ExecutionObserver,
+    observer: ExecutionObserver,
   ) => SelectedOperation | RequestErrors
-  /**
-   * Reads the variables, for the cost and for whatever runs the operation, and holds them to their limits; and checks what a
-   * mutation or a subscription selects, before it begins.
-   */
+  /** Coerces the variables, checks limits and cost, and runs the precheck of a mutation or a subscription. */
   readonly checkOperation: (
-    chosen: SelectedOperation,
+    selected: SelectedOperation,
     variables: GraphqlRequest['variables'],
-    asking: Context & ExecutionObserver,
+    context: Context & ExecutionObserver,
   ) => CheckedOperation | RejectedOperation
-  /** Runs a query or a mutation. */
   readonly execute: (checked: CheckedOperation) => Promise<ExecutionOutcome>
-  /** Begins a subscription, which `signal` ends. */
+  /** Starts a subscription, until `signal` is aborted. */
   readonly subscribe: (checked: CheckedOperation, signal: AbortSignal) => Promise<ExecutionOutcome>
-  /** All of it for what has one result; a subscription, which may have many, is not run and gives `null`. */
-  readonly run: (request: GraphqlRequest, asking: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
+  /** Takes all steps for a request. Returns null, without running it, for a subscription. */
+  readonly run: (request: GraphqlRequest, context: Context & ExecutionObserver) => Promise<ExecutionOutcome | null>
 }
 
-/** Which operation of a document is asked for, and whether it may be a mutation. */
 type OperationSelector = { readonly operationName: string | null; readonly isReadOnly: boolean }
 
-/** An operation that is to be run. */
 export type SelectedOperation = { readonly document: PreparedDocument; readonly operation: PreparedOperation }
 
-/** An operation whose variables are read and whose cost is within the limit. */
 type CheckedOperation = SelectedOperation & {
   readonly args: ExecutionArgs & { readonly contextValue: GraphqlContext }
   readonly variables: VariableValues
   readonly cost: number
 }
 
-/** Why an operation is not run; its cost where that is known. */
 export type RejectedOperation = RequestErrors & { readonly cost: number | null }
 
 /**
- * What came of a request. Without `data` it was refused before anything ran; the code of its error says why.
+ * The outcome of a request. A result without `data` was rejected before anything ran.
  *
- * `cost` is known as soon as the operation is; `operation` says what was run, and is `null` where nothing was.
+ * `operation` is the type of the operation that ran, or null; `cost` is null if the request was rejected before it was computed.
  */
 export type ExecutionOutcome = {
   readonly result: ExecutionResult | SerializedResult | AsyncIterable<ExecutionResult>
@@ -76,28 +83,30 @@ export type ExecutionOutcome = {
   readonly cost: number | null
 }
 
-/** A result without errors whose `data` is JSON text already. */
+/** A result without errors, with `data` as JSON text. */
 export type SerializedResult = { readonly dataText: string }
 
 /**
- * An engine that runs the documents which `find` finds: unless said otherwise those that are sent, each parsed, checked and planned
- * once.
+ * Creates an engine. It runs the documents that `find` returns, by default any text, which is parsed, validated and
+ * planned once.
  *
- * What can be planned is (`plan/plan.ts`), at its first use; everything else is run by graphql-js, and so is whatever meets an
- * error when it runs by a plan. Both ways answer alike: tests turn the plans off to see that.
+ * The planned executor builds a plan (`plan/plan.ts`) at the first use of an operation. graphql-js runs operations that
+ * have none, and reruns those whose plan met an error.
  */
 export function createEngine(
   schema: GraphQLSchema,
-  { isPlanned, find = resolveByTextOnly(schema) }: { isPlanned: boolean; find?: FindDocument },
+  { executor, find = resolveByTextOnly(schema) }: { executor: Executor; find?: FindDocument },
 ): Engine {
+  const isPlanned = executor === 'planned'
+
   function selectOperation(
     document: PreparedDocument,
     { operationName, isReadOnly }: OperationSelector,
-    asking: ExecutionObserver,
+    observer: ExecutionObserver,
   ): SelectedOperation | RequestErrors {
     const operation = findOperation(document.operations, operationName)
     if (operation instanceof GraphQLError) return { errors: [operation] }
-    asking.onOperation?.(operation.node, document.isTrusted === true)
+    observer.onOperation?.(operation.node, document.isTrusted === true)
     if (isReadOnly && operation.node.operation === 'mutation') {
       return { errors: [requestError('METHOD_NOT_ALLOWED', 'A mutation must be sent as a POST.')] }
     }
@@ -106,52 +115,50 @@ export function createEngine(
 
   function checkOperation(
     { document, operation }: SelectedOperation,
-    variables: GraphqlRequest['variables'],
-    asking: Context & ExecutionObserver,
+    rawVariables: GraphqlRequest['variables'],
+    context: Context & ExecutionObserver,
   ): CheckedOperation | RejectedOperation {
     const { node, cost, readVariables, precheck } = operation
-    if (node.operation !== 'mutation' && !hasScope(asking.caller, 'read')) {
-      return {
-        errors: [requestError('INSUFFICIENT_SCOPE', insufficientScope(asking.caller, 'read').message)],
-        cost: null,
-      }
+    if (node.operation !== 'mutation' && !hasScope(context.caller, 'read')) {
+      const { message } = insufficientScope(context.caller, 'read')
+      return { errors: [requestError('INSUFFICIENT_SCOPE', message)], cost: null }
     }
-    const excess = exceededVariableLimit(variables)
-    if (excess) return { errors: [requestError('QUERY_TOO_COMPLEX', excess)], cost: null }
-    const context: GraphqlContext = { ...asking, loaders: new Map() }
+    const exceededLimit = exceededVariableLimit(rawVariables)
+    if (exceededLimit) return { errors: [requestError('QUERY_TOO_COMPLEX', exceededLimit)], cost: null }
+    const contextValue: GraphqlContext = { ...context, loaders: new Map() }
     const args = {
       schema,
       document: document.node,
       operationName: node.name?.value ?? null,
-      contextValue: context,
-      variableValues: variables,
+      contextValue,
+      variableValues: rawVariables,
       options: { maxCoercionErrors: 5 },
     }
-    const read = readVariables(variables) ?? coerceVariables(args)
-    if ('errors' in read) return { ...read, cost: null }
-    const costNow = cost(read.coerced)
-    if (costNow > limits.cost) return { errors: [costLimitError(costNow)], cost: costNow }
-    const errors = precheck(asking.caller, read)
-    if (errors.length > 0) return { errors, cost: costNow }
-    return { document, operation, args, variables: read, cost: costNow }
+    const variables = (isPlanned ? readVariables(rawVariables) : null) ?? coerceVariables(args)
+    if ('errors' in variables) return { ...variables, cost: null }
+    const currentCost = cost(variables.coerced)
+    if (currentCost > limits.cost) return { errors: [costLimitError(currentCost)], cost: currentCost }
+    const errors = precheck(context.caller, variables)
+    if (errors.length > 0) return { errors, cost: currentCost }
+    return { document, operation, args, variables, cost: currentCost }
   }
 
   async function execute({ document, operation, args, variables, cost }: CheckedOperation): Promise<ExecutionOutcome> {
     const { node, planFor } = operation
     const run: PlanRun = { context: args.contextValue, variables, executedMutation: null }
-    let fault: unknown = null
+    let planError: unknown = null
     try {
       const plan = isPlanned ? planFor(variables) : null
       if (plan) return { result: { dataText: await plan(run) }, operation: node.operation, cost }
     } catch (error) {
-      // graphql-js meets the error again, and words it; what a mutation has come to by then is done.
-      fault = error
+      // graphql-js meets the error again and reports it. A mutation that has begun does not run again.
+      planError = error
       run.context.loaders.clear()
     }
-    const contextValue = isUnavailable(fault) ? withoutDatabase(run.context, fault) : run.context
-    const ready = validateExecutionArgs({ ...args, contextValue, rootValue: run.executedMutation ?? undefined })
-    const result: ExecutionResult = 'schema' in ready ? await executeRootSelectionSet(ready) : { errors: ready }
-    if (fault !== null && !result.errors) run.context.onPlanFault?.(fault)
+    const contextValue = isUnavailable(planError) ? withoutDatabase(run.context, planError) : run.context
+    const valid = validateExecutionArgs({ ...args, contextValue, rootValue: run.executedMutation ?? undefined })
+    const result: ExecutionResult = 'schema' in valid ? await executeRootSelectionSet(valid) : { errors: valid }
+    if (planError !== null && !result.errors) run.context.onPlanFault?.(planError)
     return { result: sortErrors(result, node, document.fragments), operation: node.operation, cost }
   }
 
@@ -165,46 +172,34 @@ export function createEngine(
       const result = await subscribe({ ...args, abortSignal: signal })
       return { result, operation: operation.node.operation, cost }
     },
-    run: async (request, asking) => {
+    run: async (request, context) => {
       const { operationName, variables } = request
-      const found = find(request, asking.merchantId)
-      const document = found instanceof Promise ? await found : found
+      const finding = find(request, context.merchantId)
+      const document: DocumentResult = finding instanceof Promise ? await finding : finding
       if ('errors' in document) return rejectedOutcome(document)
-      const chosen = selectOperation(document, { operationName, isReadOnly: false }, asking)
-      if ('errors' in chosen) return rejectedOutcome(chosen)
-      if (chosen.operation.node.operation === 'subscription') return null
-      const checked = checkOperation(chosen, variables, asking)
+      const selected = selectOperation(document, { operationName, isReadOnly: false }, context)
+      if ('errors' in selected) return rejectedOutcome(selected)
+      if (selected.operation.node.operation === 'subscription') return null
+      const checked = checkOperation(selected, variables, context)
       return 'errors' in checked ? rejectedOutcome(checked) : execute(checked)
     },
   }
 }
 
 function resolveByTextOnly(schema: GraphQLSchema): FindDocument {
-  const remembered = createDocumentCache(schema)
-  return ({ query }) => remembered(query ?? '')
+  const findByText = createDocumentCache(schema)
+  return ({ query }) => findByText(query ?? '')
 }
 
-/** Characters of variables up to which an error suggests what may have been meant: the comparison takes long for long texts. */
-const maxSuggestedLength = 10_000
-
-/** The variables as graphql-js reads them, or what it says is wrong with them. */
-function coerceVariables(args: ExecutionArgs): VariableValues | RequestErrors {
-  const isLong = JSON.stringify(args.variableValues ?? {}).length > maxSuggestedLength
-  const ready = validateExecutionArgs({ ...args, hideSuggestions: isLong })
-  return 'schema' in ready ? ready.variableValues : { errors: ready.map((error) => withCode(error, 'INVALID_INPUT')) }
+function isUnavailable(error: unknown): error is DomainError {
+  return error instanceof DomainError && error.code === 'UNAVAILABLE'
 }
 
-/** Whether the store took no request. */
-function isUnavailable(fault: unknown): fault is DomainError {
-  return fault instanceof DomainError && fault.code === 'UNAVAILABLE'
+/** Rejects every read immediately, so that graphql-js does not wait again for a database that was just unavailable. */
+function withoutDatabase(context: GraphqlContext, error: DomainError): GraphqlContext {
+  return { ...context, db: { ...context.db, execute: () => Promise.reject(error) } }
 }
 
-/** The same where every read is refused at once: a store that was away just now is not asked, and waited for, once more. */
-function withoutDatabase(context: GraphqlContext, fault: DomainError): GraphqlContext {
-  return { ...context, db: { ...context.db, execute: () => Promise.reject(fault) } }
-}
-
-/** What came of a request of which nothing was run. */
 export function rejectedOutcome({ errors, cost = null }: RequestErrors & Partial<RejectedOperation>): ExecutionOutcome {
   return { result: { errors }, operation: null, cost }
 }
@@ -213,18 +208,43 @@ function findOperation(
   operations: readonly PreparedOperation[],
   name: string | null,
 ): PreparedOperation | GraphQLError {
-  const found = name === null ? operations : operations.filter(({ node }) => node.name?.value === name)
-  if (found.length === 1 && found[0]) return found[0]
+  const matching = name === null ? operations : operations.filter(({ node }) => node.name?.value === name)
+  if (matching.length === 1 && matching[0]) return matching[0]
   if (name !== null) return requestError('INVALID_DOCUMENT', `There is no operation named "${name}".`)
   return requestError(
     'INVALID_DOCUMENT',
-    operations.length === 0 ? 'The document holds no operation.' : 'Say with operationName which operation to run.',
+    operations.length === 0 ? 'The document has no operation.' : 'Set operationName to the operation to run.',
   )
 }
 
-function costLimitError(cost: number): GraphQLError {
-  return requestError(
-    'QUERY_TOO_COMPLEX',
-    `The query costs ${cost}: its fields times the sizes of the lists that they are in may be at most ${limits.cost}.`,
-  )
+/** Sorts errors by their position in the response, so that their order does not depend on timing. */
+function sortErrors(
+  result: ExecutionResult,
+  operation: OperationDefinitionNode,
+  fragments: Fragments,
+): ExecutionResult {
+  if (!result.errors || result.errors.length < 2) return result
+  const located = result.errors.map((error) => ({ error, position: errorPositionOf(error, operation, fragments) }))
+  located.sort((one, other) => comparePositions(one.position, other.position))
+  return { ...result, errors: located.map(({ error }) => error) }
+}
+
+/** Converts an error's path to numbers: the index of each step in its list, or among the fields selected there. */
+function errorPositionOf(
+  { path }: GraphQLError,
+  { selectionSet }: OperationDefinitionNode,
+  fragments: Fragments,
+): number[] {
+  let sets: readonly SelectionSetNode[] = [selectionSet]
+  return (path ?? []).map((step) => {
+    if (typeof step === 'number') return step
+    const { fields } = mergeSelections(sets, (name) => fragments[name])
+    sets = (fields.get(step) ?? []).flatMap((field) => field.selectionSet ?? [])
+    return [...fields.keys()].indexOf(step)
+  })
+}
+
+function comparePositions(one: readonly number[], other: readonly number[]): number {
+  const at = one.findIndex((index, i) => index !== other[i])
+  return at < 0 ? one.length - other.length : (one[at] ?? 0) - (other[at] ?? -1)
 }

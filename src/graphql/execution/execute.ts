@@ -11,7 +11,7 @@ import { limits } from '../documents/limits.ts'
 import type { ExecutionObserver, StreamPosition } from '../schema/graphql-context.ts'
 import type { Engine, ExecutionOutcome, GraphqlRequest, SerializedResult } from './engine.ts'
 
-/** A request that was admitted, and what it needs to be answered. */
+/** An authenticated request within the rate limit, and what it needs to run. */
 export type AdmittedRequest = {
   readonly service: Service
   readonly engine: Engine
@@ -20,26 +20,25 @@ export type AdmittedRequest = {
   readonly caller: Caller
   readonly requestId: string
   readonly log: FastifyBaseLogger
-  /** What the caller of a stream had last, where it says so. */
+  /** The `Last-Event-ID` of a client that reconnects to a stream. */
   readonly lastEventId?: string | null
 }
 
-/** A result as it goes out, and what was run for it, `null` where nothing was. */
+/** A formatted result, and the type of the operation that ran, or null. */
 export type GraphqlAnswer = {
   readonly operation: OperationTypeNode | null
   readonly result: FormattedResult
   readonly logFields: RequestLogFields
 }
 
-/** What the log may say of a request: type and name of its operation, and why what was refused was. */
 type RequestLogFields = {
   readonly operation: string | null
-  /** Whether the operation is of a trusted document, so that its name is an operator's and not a caller's. */
+  /** Whether the document is trusted, so that an operator chose the name. */
   readonly isTrusted: boolean
   readonly codes: readonly string[]
 }
 
-/** A result in words and codes that a caller may see; `dataText` in the place of `data` where that is JSON text already. */
+/** A result with public messages and codes; `dataText` replaces `data` if that is JSON text already. */
 export type FormattedResult = {
   readonly errors?: readonly GraphQLError[]
   readonly data?: ExecutionResult['data']
@@ -47,69 +46,69 @@ export type FormattedResult = {
   readonly extensions: { readonly requestId: string; readonly cost?: object }
 }
 
-/** What resolvers work with, and what was seen of the request so far. */
+/** The context of a request's resolvers, and the log fields collected so far. */
 export type RequestExecution = {
   readonly context: Context & ExecutionObserver & { readonly stream: StreamPosition }
   readonly logFields: () => RequestLogFields
 }
 
-/** Runs a request for its merchant, and says what went wrong in words and codes that a caller may see; `null` for a subscription. */
-export async function executeRequest(request: GraphqlRequest, asked: AdmittedRequest): Promise<GraphqlAnswer | null> {
-  const asking = beginExecution(asked)
-  const outcome = await asked.engine.run(request, asking.context)
-  return outcome && formatOutcome(outcome, asking, asked)
+/** Runs a request and formats its result. Returns null, without running it, for a subscription. */
+export async function executeRequest(
+  request: GraphqlRequest,
+  admitted: AdmittedRequest,
+): Promise<GraphqlAnswer | null> {
+  const execution = beginExecution(admitted)
+  const outcome = await admitted.engine.run(request, execution.context)
+  return outcome && formatOutcome(outcome, execution, admitted)
 }
 
-/** Begins to answer a request. */
-export function beginExecution(asked: AdmittedRequest): RequestExecution {
-  const { service, merchantId, aheadMs = 0, caller, requestId, log, lastEventId = null } = asked
+export function beginExecution(admitted: AdmittedRequest): RequestExecution {
+  const { service, merchantId, aheadMs = 0, caller, requestId, log, lastEventId = null } = admitted
   let operation: string | null = null
   let isTrusted = false
   const codes = new Set<string>()
   const context = {
     ...createContext(service, merchantId, null, aheadMs, caller),
     stream: { lastEventId, latestEventId: null },
-    onOperation: (node: OperationDefinitionNode, isOfTrusted: boolean) => {
+    onOperation: (node: OperationDefinitionNode, isDocumentTrusted: boolean) => {
       operation = operationLabel(node)
-      isTrusted = isOfTrusted
+      isTrusted = isDocumentTrusted
     },
-    onRefusal: (code: ErrorCode) => {
+    onUserError: (code: ErrorCode) => {
       codes.add(code)
     },
     onPlanFault: (error: unknown) => {
-      log.warn({ request_id: requestId, err: error }, 'a plan failed where graphql-js did not')
+      log.warn({ request_id: requestId, err: error }, 'GraphQL plan failed, graphql-js answered instead')
     },
   }
   return { context, logFields: () => ({ operation, isTrusted, codes: [...codes] }) }
 }
 
-/** The answer that has one result. */
 export function formatOutcome(
   outcome: ExecutionOutcome,
-  { logFields: seen }: RequestExecution,
-  asked: AdmittedRequest,
+  execution: RequestExecution,
+  admitted: AdmittedRequest,
 ): GraphqlAnswer {
   const result = outcome.result as ExecutionResult | SerializedResult
-  const formatted = formatResult(result, outcome, asked)
-  const { operation, isTrusted, codes } = seen()
-  const ofErrors = (formatted.errors ?? []).map(({ extensions }) => String(extensions?.code))
+  const formatted = formatResult(result, outcome, admitted)
+  const { operation, isTrusted, codes } = execution.logFields()
+  const errorCodes = (formatted.errors ?? []).map(({ extensions }) => String(extensions?.code))
   return {
     result: formatted,
     operation: outcome.operation,
-    logFields: { operation, isTrusted, codes: [...new Set([...codes, ...ofErrors])] },
+    logFields: { operation, isTrusted, codes: [...new Set([...codes, ...errorCodes])] },
   }
 }
 
-/** The results of a subscription. */
 export async function* formatResults(
   results: AsyncIterable<ExecutionResult>,
   outcome: ExecutionOutcome,
-  asked: AdmittedRequest,
+  admitted: AdmittedRequest,
 ): AsyncGenerator<FormattedResult> {
-  for await (const result of results) yield formatResult(result, outcome, asked)
+  for await (const result of results) yield formatResult(result, outcome, admitted)
 }
 
-/** The text of a result, which is the same in every form of answer. */
+/** Serializes a result, in the same way for every media type. */
 export function serializeResult(result: FormattedResult): string {
   const { dataText, extensions } = result
   return dataText === undefined
@@ -117,52 +116,52 @@ export function serializeResult(result: FormattedResult): string {
     : `{"data":${dataText},"extensions":${JSON.stringify(extensions)}}`
 }
 
-/** A caller names its operations, so of a name only so much is logged, and no number that may be one of an account. */
+/** Callers choose operation names, so the label is truncated, and long numbers are masked in case they are account numbers. */
 function operationLabel({ operation, name }: OperationDefinitionNode): string {
-  const shown = name?.value.slice(0, 60).replace(/\d{6,}/g, '_')
-  return shown === undefined ? operation : `${operation} ${shown}`
+  const label = name?.value.slice(0, 60).replace(/\d{6,}/g, '_')
+  return label === undefined ? operation : `${operation} ${label}`
 }
 
-/** What cannot be answered at all, in the form of a result. */
-export function errorResult(refusal: DomainError, requestId: string): FormattedResult {
-  return { errors: [toPublicError(refusal, requestId)], extensions: { requestId } }
+/** Formats an error of the whole request as a result. */
+export function errorResult(error: DomainError, requestId: string): FormattedResult {
+  return { errors: [toPublicError(error, requestId)], extensions: { requestId } }
 }
 
 function formatResult(
   result: ExecutionResult | SerializedResult,
   { cost }: ExecutionOutcome,
-  asked: AdmittedRequest,
+  admitted: AdmittedRequest,
 ): FormattedResult {
   const extensions = {
-    requestId: asked.requestId,
+    requestId: admitted.requestId,
     ...(cost !== null && { cost: { requested: cost, limit: limits.cost } }),
   }
   if ('dataText' in result) return { dataText: result.dataText, extensions }
   return {
-    ...(result.errors && { errors: result.errors.map((error) => formatError(error, asked)) }),
+    ...(result.errors && { errors: result.errors.map((error) => formatError(error, admitted)) }),
     ...('data' in result && { data: result.data }),
     extensions,
   }
 }
 
 function formatError(error: GraphQLError, { requestId, log }: AdmittedRequest): GraphQLError {
-  // What graphql-js finds wrong with the arguments of a field is wrapped once more, and no resolver throws such an error.
+  // graphql-js wraps its own error about a field's arguments in another GraphQLError; resolvers throw none.
   const originalError = error.originalError instanceof GraphQLError ? undefined : error.originalError
   if (typeof error.extensions?.code === 'string' && !originalError) return toPublicError(error, requestId)
   if (originalError instanceof DomainError) {
     if (originalError.code === 'UNAVAILABLE') {
       log.error(
         { request_id: requestId, err: originalError.cause ?? originalError },
-        'the store did not take a request',
+        'GraphQL request failed, the database is unavailable',
       )
     }
     return toPublicError(originalError, requestId, error)
   }
-  // A null that a variable brought to an argument that takes none is found only when the field is reached.
+  // A variable with the value null, for an argument that may not be null, fails only when the field runs.
   if (!originalError && error.message.startsWith('Argument "')) {
     return toPublicError(new DomainError('INVALID_INPUT', error.message), requestId, error)
   }
-  log.error({ request_id: requestId, err: originalError ?? error, path: error.path }, 'a field failed')
+  log.error({ request_id: requestId, err: originalError ?? error, path: error.path }, 'GraphQL field failed')
   return toPublicError(
     new DomainError('INTERNAL', 'The service failed. The request id names the entry in its log.'),
     requestId,
@@ -173,12 +172,12 @@ function formatError(error: GraphQLError, { requestId, log }: AdmittedRequest): 
 function toPublicError(
   source: DomainError | GraphQLError,
   requestId: string,
-  at: GraphQLError | null = null,
+  cause: GraphQLError | null = null,
 ): GraphQLError {
   if (source instanceof DomainError) {
     const { message, fields } = formatDomainError(source, {})
     const { available, required } = source.details
-    return withExtensions(message, at, {
+    return withExtensions(message, cause, {
       code: source.code,
       requestId,
       ...(fields && { fields }),
@@ -189,9 +188,13 @@ function toPublicError(
   return withExtensions(source.message, source, { ...source.extensions, requestId })
 }
 
-function withExtensions(message: string, at: GraphQLError | null, extensions: Record<string, unknown>): GraphQLError {
-  const formatted = new GraphQLError(message, { ...(at?.path && { path: at.path }), extensions })
-  // The text of the document is gone by now; where it was wrong is known.
-  if (at?.locations) Object.defineProperty(formatted, 'locations', { value: at.locations, enumerable: true })
+function withExtensions(
+  message: string,
+  cause: GraphQLError | null,
+  extensions: Record<string, unknown>,
+): GraphQLError {
+  const formatted = new GraphQLError(message, { ...(cause?.path && { path: cause.path }), extensions })
+  // GraphQLError computes locations from the document's text, which is not available here.
+  if (cause?.locations) Object.defineProperty(formatted, 'locations', { value: cause.locations, enumerable: true })
   return formatted
 }

@@ -15,19 +15,19 @@ import { createContext } from '../../operations/context.ts'
 import type { PreparedDocument } from '../documents/prepare-document.ts'
 import type { Engine } from './engine.ts'
 
-/** Rows of each list in a rehearsal: one is read otherwise than several. */
+/** Rows of each list: reading one row and several takes different statements. */
 const stubRowCounts = [1, 2]
 
 /**
- * Runs the queries of a document for nobody, with rows that are invented, so that the engine's statements are prepared when somebody
- * asks. What can't be run like that is prepared when it is asked for; whatever goes wrong here says nothing of the document.
+ * Runs the queries of a document with stub rows, so that their statements are prepared before the first request.
+ * Errors are ignored: such a query is prepared at its first request instead.
  */
 export async function warmUpDocument(engine: Engine, service: Service, document: PreparedDocument): Promise<void> {
   for (const { node } of document.operations) {
     if (node.operation !== 'query') continue
     for (const count of stubRowCounts) {
       for (const flag of [true, false]) {
-        // One customer's view has statements of its own.
+        // The customer scope has its own statements.
         for (const customerId of [null, stubId(0)]) {
           await warmUpQuery(engine, service, { document, node, count, flag, customerId }).catch(() => {})
         }
@@ -40,20 +40,20 @@ type WarmUpRun = {
   readonly document: PreparedDocument
   readonly node: OperationDefinitionNode
   readonly count: number
-  /** What every condition is. */
+  /** The value of every Boolean variable. */
   readonly flag: boolean
   readonly customerId: string | null
 }
 
-async function warmUpQuery(engine: Engine, service: Service, rehearsal: WarmUpRun): Promise<void> {
-  const { document, node, count, flag, customerId } = rehearsal
+async function warmUpQuery(engine: Engine, service: Service, run: WarmUpRun): Promise<void> {
+  const { document, node, count, flag, customerId } = run
   const rows = stubDatabase(service.db, count)
   const caller = { ...systemCaller, customerId }
-  const nobodys = { ...service, db: rows, perform: () => Promise.reject(operationsDisabled) }
-  const context = createContext(nobodys, stubId(0), null, 0, caller)
-  const chosen = engine.selectOperation(document, { operationName: node.name?.value ?? null, isReadOnly: true }, {})
-  if ('errors' in chosen) return
-  const checked = engine.checkOperation(chosen, stubVariables(engine.schema, node, flag), context)
+  const stubService = { ...service, db: rows, perform: () => Promise.reject(operationsDisabled) }
+  const context = createContext(stubService, stubId(0), null, 0, caller)
+  const selected = engine.selectOperation(document, { operationName: node.name?.value ?? null, isReadOnly: true }, {})
+  if ('errors' in selected) return
+  const checked = engine.checkOperation(selected, stubVariables(engine.schema, node, flag), context)
   if ('errors' in checked) return
   await checked.operation.planFor(checked.variables)?.({
     context: checked.args.contextValue,
@@ -62,9 +62,8 @@ async function warmUpQuery(engine: Engine, service: Service, rehearsal: WarmUpRu
   })
 }
 
-const operationsDisabled = new Error('nothing is done in a rehearsal')
+const operationsDisabled = new Error('a warm-up performs no operations')
 
-/** Values for the variables that an operation must be given. */
 function stubVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
@@ -73,8 +72,8 @@ function stubVariables(
   return Object.fromEntries(
     variableDefinitions.flatMap(({ variable, type, defaultValue }) => {
       const named = typeFromAST(schema, type) as GraphQLInputType | undefined
-      const isNeeded = named && isNonNullType(named) && defaultValue === undefined
-      return isNeeded ? [[variable.name.value, stubValue(named, flag)]] : []
+      const isRequired = named && isNonNullType(named) && defaultValue === undefined
+      return isRequired ? [[variable.name.value, stubValue(named, flag)]] : []
     }),
   )
 }
@@ -84,8 +83,8 @@ function stubValue(type: GraphQLInputType, flag: boolean): unknown {
   if (isListType(inner)) return [stubValue(inner.ofType, flag)]
   if (isEnumType(inner)) return inner.getValues()[0]?.name
   if (isInputObjectType(inner)) {
-    const needed = Object.values(inner.getFields()).filter(isRequiredInputField)
-    return Object.fromEntries(needed.map((field) => [field.name, stubValue(field.type, flag)]))
+    const required = Object.values(inner.getFields()).filter(isRequiredInputField)
+    return Object.fromEntries(required.map((field) => [field.name, stubValue(field.type, flag)]))
   }
   return inner.name === 'Boolean' ? flag : inner.name === 'Int' ? 1 : stubId(1)
 }

@@ -1,67 +1,72 @@
+import type { GraphQLObjectType } from 'graphql'
 import { getNamedType, isLeafType } from 'graphql'
 import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { FieldSource } from '../schema/field-source.ts'
-import { argumentsReader } from './arguments.ts'
-import { leafSerializer, leafWriterOf } from './leaf-writers.ts'
-import { nodesFieldWriter } from './nodes-writer.ts'
-import type { FieldWriter, PlannedField } from './planning.ts'
-import type { RowReader } from './row-reader.ts'
-import { sliceReader, valueAt, wholeRowReader } from './row-reader.ts'
+import { nodeCandidatesOf, nodeSources } from '../schema/node.ts'
+import type { FieldWriter, PlannedField, RowReader } from './planning.ts'
+import { sliceReader, valueAt, wholeRowReader } from './planning.ts'
 import type { PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
+import { argumentsReader } from './selection.ts'
+import { leafSerializer, leafWriterOf, wrapWriter, writerByType } from './value-writers.ts'
 
-/** What writes a field of rows as it is declared. */
-export function fieldWriterOf(place: PlannedField): FieldWriter {
-  const shown = place.field.extensions.shown as FieldSource | undefined
-  if (!shown) fallBackToGraphqlJs()
-  return (fieldWriters[shown.kind] as (shown: FieldSource, place: PlannedField) => FieldWriter)(shown, place)
+/** Returns the writer of a field, by its declared source. */
+export function fieldWriterOf(planned: PlannedField): FieldWriter {
+  const source = planned.field.extensions.fieldSource as FieldSource | undefined
+  if (!source) fallBackToGraphqlJs()
+  return (fieldWriters[source.kind] as (source: FieldSource, planned: PlannedField) => FieldWriter)(source, planned)
 }
 
 type FieldSourceOf<Kind extends FieldSource['kind']> = Extract<FieldSource, { readonly kind: Kind }>
 
 const fieldWriters: {
-  readonly [Kind in FieldSource['kind']]: (shown: FieldSourceOf<Kind>, place: PlannedField) => FieldWriter
+  readonly [Kind in FieldSource['kind']]: (source: FieldSourceOf<Kind>, planned: PlannedField) => FieldWriter
 } = {
-  column: ({ column, transform: as = identity }, place) => {
-    const cell = place.rows.requestColumn(column)
-    if (!isLeaf(place)) return rowFieldWriter((row) => as(valueAt(row, cell) as never), place, wholeRowReader)
-    const { write, isText } = leafWriterOf(place.field.type)
-    return { kind: 'cell', cell, write: as === identity ? write : (value) => write(as(value as never)), isText }
+  column: ({ column, transform = identity }, planned) => {
+    const cell = planned.rows.requestColumn(column)
+    if (!isLeaf(planned)) {
+      return rowFieldWriter((row) => transform(valueAt(row, cell) as never), planned, wholeRowReader)
+    }
+    const { write, isText } = leafWriterOf(planned.field.type)
+    const writeCell = transform === identity ? write : (value: unknown) => write(transform(value as never))
+    return { kind: 'cell', cell, write: writeCell, isText }
   },
-  made: ({ from, make }, place) => rowFieldWriter(place.rows.withColumns(from, make), place, wholeRowReader),
-  itself: ({ from, isPresent: isThere }, place) => {
-    const isSo = place.rows.withColumns(from, isThere)
-    return rowFieldWriter((row) => (isSo(row) ? row : null), place, place.rows)
+  computed: ({ from, compute }, planned) =>
+    rowFieldWriter(planned.rows.withColumns(from, compute), planned, wholeRowReader),
+  sameRow: ({ from, isPresent }, planned) => {
+    const isRowPresent = planned.rows.withColumns(from, isPresent)
+    return rowFieldWriter((row) => (isRowPresent(row) ? row : null), planned, planned.rows)
   },
-  ofSlice: ({ part: gives, read }, place) => {
-    const { rows, field } = place
-    const readOf = read as (row: unknown) => unknown
-    if (gives === 'cursor') rows.requestCursorColumns()
-    if (gives !== 'total')
-      return rowFieldWriter(readOf, place, gives === 'items' ? (rows.items ?? wholeRowReader) : rows)
+  slicePart: ({ part, read }, planned) => {
+    const { rows, field } = planned
+    const readPart = read as (slice: unknown) => unknown
+    if (part === 'cursor') rows.requestCursorColumns()
+    if (part !== 'total') {
+      return rowFieldWriter(readPart, planned, part === 'items' ? (rows.items ?? wholeRowReader) : rows)
+    }
     const write = leafSerializer(field.type)
-    return { kind: 'level', write: async (slices) => (await Promise.all(slices.map(readOf))).map(write) }
+    return { kind: 'level', write: async (slices) => (await Promise.all(slices.map(readPart))).map(write) }
   },
-  found: sourceFieldWriter,
-  named: ({ source, idOf }, place) => {
-    const { rows, load } = place.planning.rowsOfSource(source)
-    const given = argumentsReader(place)
-    return sharedFieldWriter(place, rows, (run) =>
-      mapMaybe(idOf(run.context, given(run) as never), (id) =>
+  related: relatedFieldWriter,
+  nodeById: ({ source, idOf }, planned) => {
+    const { rows, load } = planned.planning.rowsOfSource(source)
+    const readArguments = argumentsReader(planned)
+    return sharedFieldWriter(planned, rows, (run) =>
+      mapMaybe(idOf(run.context, readArguments(run) as never), (id) =>
         id === null ? null : mapMaybe(load(run, [id]), (rowOf) => rowOf(id)),
       ),
     )
   },
-  asked: ({ ask }, place) => {
-    const given = argumentsReader(place)
-    return sharedFieldWriter(place, wholeRowReader, (run) => {
-      const asking = given(run)
-      const outcome = (async () => ask(run.context, asking as never))()
-      if (place.planning.isMutation) run.executedMutation = { outcome }
+  resolver: ({ resolve }, planned) => {
+    const readArguments = argumentsReader(planned)
+    return sharedFieldWriter(planned, wholeRowReader, (run) => {
+      const args = readArguments(run)
+      const outcome = (async () => resolve(run.context, args as never))()
+      if (planned.planning.isMutation) run.executedMutation = { outcome }
       return outcome
     })
   },
-  sliced: sliceFieldWriter,
+  connection: connectionFieldWriter,
   nodes: nodesFieldWriter,
 }
 
@@ -73,74 +78,77 @@ function isLeaf({ field }: PlannedField): boolean {
   return isLeafType(getNamedType(field.type))
 }
 
-/** What a row holds or is made of. */
-function rowFieldWriter(read: (row: unknown) => unknown, place: PlannedField, rows: RowReader): FieldWriter {
-  const { field, selectionSets: sets, planning } = place
-  if (isLeaf(place)) {
+/** Writes what `read` returns for each row. */
+function rowFieldWriter(read: (row: unknown) => unknown, planned: PlannedField, rows: RowReader): FieldWriter {
+  const { field, selectionSets, planning } = planned
+  if (isLeaf(planned)) {
     const { write, isText } = leafWriterOf(field.type)
     return { kind: 'row', write: (row) => write(read(row)), isText }
   }
-  const write = planning.writerOf(field.type, sets, rows)
+  const write = planning.writerOf(field.type, selectionSets, rows)
   return { kind: 'level', write: (values, run) => write(values.map(read), run) }
 }
 
-/** What a source has for each row's key: each is loaded once and written once, however many rows show it. */
-function sourceFieldWriter({ source, key }: FieldSourceOf<'found'>, place: PlannedField): FieldWriter {
-  const { field, selectionSets: sets, rows, planning } = place
+/** Loads and writes the value of each distinct key once, however many rows have that key. */
+function relatedFieldWriter({ source, key }: FieldSourceOf<'related'>, planned: PlannedField): FieldWriter {
+  const { field, selectionSets, rows, planning } = planned
   const keyOf = keyReader(key, rows)
-  const theirs = planning.rowsOfSource(source)
-  const writeLeaf = isLeaf(place) ? leafSerializer(field.type) : null
+  const related = planning.rowsOfSource(source)
+  const writeLeaf = isLeaf(planned) ? leafSerializer(field.type) : null
   const write: WriteLevel = writeLeaf
     ? (values) => values.map((value) => writeLeaf(value))
-    : planning.writerOf(field.type, sets, theirs.rows)
+    : planning.writerOf(field.type, selectionSets, related.rows)
   return {
     kind: 'level',
     write: (values, run) => {
-      const places = new Map<string | null, number>()
-      const placeOf = values.map((row) => {
-        const key = keyOf(row)
-        const known = places.get(key)
-        if (known === undefined) places.set(key, places.size)
-        return known ?? places.size - 1
+      const positions = new Map<string | null, number>()
+      const positionOfRow = values.map((row) => {
+        const rowKey = keyOf(row)
+        const known = positions.get(rowKey)
+        if (known === undefined) positions.set(rowKey, positions.size)
+        return known ?? positions.size - 1
       })
-      // What has no key is null, once for all rows of which that is so.
-      const all = [...places.keys()]
-      const keys = all.filter((key) => key !== null)
+      // Rows without a key share one null.
+      const distinct = [...positions.keys()]
+      const keys = distinct.filter((each) => each !== null)
       const writeAndSpread = (rowOf: ((key: string) => unknown) | null) =>
         mapMaybe(
           write(
-            all.map((key) => (key === null ? null : rowOf?.(key))),
+            distinct.map((each) => (each === null ? null : rowOf?.(each))),
             run,
           ),
-          (texts) => placeOf.map((at) => texts[at] as string),
+          (texts) => positionOfRow.map((position) => texts[position] as string),
         )
-      return keys.length === 0 ? writeAndSpread(null) : mapMaybe(theirs.load(run, keys, places), writeAndSpread)
+      return keys.length === 0 ? writeAndSpread(null) : mapMaybe(related.load(run, keys, positions), writeAndSpread)
     },
   }
 }
 
-function keyReader(key: FieldSourceOf<'found'>['key'], rows: RowReader): (row: unknown) => string | null {
+function keyReader(key: FieldSourceOf<'related'>['key'], rows: RowReader): (row: unknown) => string | null {
   if (typeof key !== 'string') return rows.withColumns(key.from, key.make)
   const cell = rows.requestColumn(key)
   return (row) => valueAt(row, cell) as string | null
 }
 
-function sliceFieldWriter({ list, parent, inputOf }: FieldSourceOf<'sliced'>, place: PlannedField): FieldWriter {
-  const { field, selectionSets: sets, rows, planning } = place
-  const given = argumentsReader(place)
+function connectionFieldWriter(
+  { list, parent, inputOf }: FieldSourceOf<'connection'>,
+  planned: PlannedField,
+): FieldWriter {
+  const { field, selectionSets, rows, planning } = planned
+  const readArguments = argumentsReader(planned)
   const { rows: items, columns } = planning.projectList(list, parent === null ? {} : { parent: parent.name })
   if (parent === null) {
-    return sharedFieldWriter(place, sliceReader(items), (run) =>
-      list.slice(run.context, inputOf(given(run) as never) as never, columns()),
+    return sharedFieldWriter(planned, sliceReader(items), (run) =>
+      list.slice(run.context, inputOf(readArguments(run) as never) as never, columns()),
     )
   }
   const cell = rows.requestColumn('id')
-  const write = planning.writerOf(field.type, sets, sliceReader(items))
+  const write = planning.writerOf(field.type, selectionSets, sliceReader(items))
   return {
     kind: 'level',
     write: (values, run) => {
       const ids = values.map((row) => valueAt(row, cell) as string)
-      const input = inputOf(given(run) as never)
+      const input = inputOf(readArguments(run) as never)
       return mapMaybe(parent.slices(run.context, [...new Set(ids)], input, columns()), (slices) =>
         write(
           ids.map((id) => slices.get(id)),
@@ -151,17 +159,67 @@ function sliceFieldWriter({ list, parent, inputOf }: FieldSourceOf<'sliced'>, pl
   }
 }
 
-/** What is asked once: for the only row there is at the root, or for a merchant however often it is shown. */
-function sharedFieldWriter(place: PlannedField, rows: RowReader, ask: (run: PlanRun) => unknown): FieldWriter {
-  const { field, selectionSets: sets, planning } = place
-  if (isLeaf(place)) fallBackToGraphqlJs()
-  const write = planning.writerOf(field.type, sets, rows)
+/** Writes a value that does not depend on the row, such as a field of a root type: it is read and written once. */
+function sharedFieldWriter(planned: PlannedField, rows: RowReader, read: (run: PlanRun) => unknown): FieldWriter {
+  const { field, selectionSets, planning } = planned
+  if (isLeaf(planned)) fallBackToGraphqlJs()
+  const write = planning.writerOf(field.type, selectionSets, rows)
   return {
     kind: 'level',
-    write: (rows, run) =>
+    write: (values, run) =>
       mapMaybe(
-        mapMaybe(ask(run), (value) => write([value], run)),
-        ([text]) => rows.map(() => text as string),
+        mapMaybe(read(run), (value) => write([value], run)),
+        ([text]) => values.map(() => text as string),
       ),
+  }
+}
+
+type LoadedNode = { readonly type: string; readonly row: unknown }
+
+/** Writes nodes of any type by their ids, and loads those of each type together. */
+function nodesFieldWriter({ idsOf }: FieldSourceOf<'nodes'>, planned: PlannedField): FieldWriter {
+  const { field, selectionSets, planning } = planned
+  const readArguments = argumentsReader(planned)
+  const sources = new Map([...nodeSources].map(([type, { source }]) => [type, planning.rowsOfSource(source)]))
+  const writers = new Map<string, WriteLevel>()
+  for (const [type, { rows }] of sources) {
+    const write = planning.writerOf(planning.schema.getType(type) as GraphQLObjectType, selectionSets, rows)
+    writers.set(type, (nodes, run) =>
+      write(
+        nodes.map((node) => (node as LoadedNode).row),
+        run,
+      ),
+    )
+  }
+  const write = wrapWriter(
+    field.type,
+    writerByType((node) => (node as LoadedNode).type, writers),
+  )
+
+  const loadNodes = async (ids: readonly string[], run: PlanRun): Promise<(LoadedNode | null)[]> => {
+    const candidates = ids.map(nodeCandidatesOf)
+    const loaded = await Promise.all(
+      [...Map.groupBy(candidates.flat(), ({ type }) => type)].map(async ([type, all]) => {
+        const keys = new Set(all.map(({ key }) => key))
+        return [type, await sources.get(type)?.load(run, [...keys])] as const
+      }),
+    )
+    const rowOfType = new Map(loaded)
+    const nodeOf = ({ type, key }: (typeof candidates)[number][number]): LoadedNode => ({
+      type,
+      row: rowOfType.get(type)?.(key) ?? null,
+    })
+    return candidates.map((each) => each.map(nodeOf).find(({ row }) => row !== null) ?? null)
+  }
+  return {
+    kind: 'level',
+    write: async (roots, run) => {
+      const ids = idsOf(readArguments(run) as never)
+      const value = typeof ids === 'string' ? (await loadNodes([ids], run))[0] : await loadNodes(ids, run)
+      return write(
+        roots.map(() => value),
+        run,
+      )
+    },
   }
 }

@@ -1,41 +1,41 @@
 import type { OperationDefinitionNode, VariableValues } from 'graphql'
 import { LRUCache } from 'lru-cache'
-import type { SelectionContext } from './collect-fields.ts'
-import { conditionVariablesOf } from './collect-fields.ts'
 import type { Plan, SizedPlan } from './plan.ts'
 import { createPlan } from './plan.ts'
+import type { Fragments, SelectionContext } from './selection.ts'
+import { conditionVariablesOf } from './selection.ts'
 
-/** The plan of an operation for a request with these variables; `null` where it is left to graphql-js. */
+/** Returns the plan of an operation for a request's variables; null if graphql-js must run it. */
 export type PlanFor = (variables: VariableValues) => Plan | null
 
-/** Plans, each by an object that stands for an operation with its conditions. */
+/** A least-recently-used cache of plans. The key object stands for an operation and one set of its conditions. */
 export type PlanCache = LRUCache<object, SizedPlan, () => SizedPlan>
 
 /**
- * What all plans that are kept may come to, in members of objects, of which each takes about 700 bytes. The length of a
- * document says nothing of it: a short one that spreads a fragment often has a plan of any size that the limits allow.
+ * Limits the size of all cached plans together, in members of objects of about 700 bytes each. The length of a document
+ * is no measure: a short one that spreads a fragment often can have a plan of any size within the limits.
  */
 const defaultMaxMembers = 60_000
 
-/** Keeps plans of `maxMembers` altogether; one that has more is kept alone. */
 export function createPlanCache(maxMembers: number = defaultMaxMembers): PlanCache {
   return new LRUCache({
     maxSize: maxMembers,
+    // A plan above the limit is cached alone.
     sizeCalculation: ({ members }) => Math.min(members, maxMembers),
-    memoMethod: (_key, _stale, { context: make }) => make(),
+    memoMethod: (_key, _stale, { context: create }) => create(),
   })
 }
 
-/** Sets of values for an operation's conditions that are planned; clients know few, and whoever tries more is interpreted. */
+/** Sets of conditions planned for one operation. Clients use few; graphql-js runs the operation for any further set. */
 const maxConditionSets = 16
 
-/** The plans of an operation, one for each set of values that its `@skip` and `@include` come to; each is made when it is needed. */
+/** Plans an operation for each set of its `@skip` and `@include` values, when a request first needs it. */
 export function createPlanLookup(
   operation: OperationDefinitionNode,
-  asked: Omit<SelectionContext, 'conditions'>,
+  document: Omit<SelectionContext, 'conditions'>,
   plans: PlanCache,
 ): PlanFor {
-  const names = conditionVariablesOf(operation, asked.fragments)
+  const names = conditionVariablesOf(operation, document.fragments)
   const keys = new Map<string, object>()
   const cacheKeyOf = (set: string) => {
     const known = keys.get(set)
@@ -46,29 +46,24 @@ export function createPlanLookup(
   }
   return ({ coerced }) => {
     const values = names.map((name) => coerced[name])
-    // graphql-js says what is wrong with a condition.
+    // graphql-js reports a condition that is null.
     if (!values.every((value) => typeof value === 'boolean')) return null
     const key = cacheKeyOf(values.join())
     if (key === null) return null
-    const make = () =>
-      createPlan(operation, {
-        ...asked,
-        conditions: new Map(names.map((name, place) => [name, values[place] as boolean])),
-      })
-    return plans.memo(key, { context: make }).plan
+    const create = () => {
+      const conditions = Object.fromEntries(names.map((name, i) => [name, values[i]]))
+      return createPlan(operation, { ...document, conditions })
+    }
+    return plans.memo(key, { context: create }).plan
   }
 }
 
-/** Makes the plans of an operation before they are needed, but where there may be more than are kept of one. */
-export function planAhead(
-  operation: OperationDefinitionNode,
-  planFor: PlanFor,
-  fragments: SelectionContext['fragments'],
-): void {
+/** Builds all plans of an operation in advance, unless it has more sets of conditions than are planned. */
+export function planAhead(operation: OperationDefinitionNode, planFor: PlanFor, fragments: Fragments): void {
   const names = conditionVariablesOf(operation, fragments)
-  const sets = 2 ** names.length
-  if (sets > maxConditionSets) return
-  for (let set = 0; set < sets; set++) {
+  const setCount = 2 ** names.length
+  if (setCount > maxConditionSets) return
+  for (let set = 0; set < setCount; set++) {
     const coerced = Object.fromEntries(names.map((name, bit) => [name, (set & (1 << bit)) !== 0]))
     planFor({ sources: {}, coerced })
   }

@@ -1,56 +1,55 @@
-import type { GraphQLObjectType, GraphQLOutputType, OperationDefinitionNode, SelectionSetNode } from 'graphql'
+import type {
+  FieldNode,
+  GraphQLObjectType,
+  GraphQLOutputType,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql'
 import { GraphQLError, getNamedType, isAbstractType, isObjectType } from 'graphql'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { RowTypeResolver } from '../schema/field-source.ts'
-import type { SelectionContext } from './collect-fields.ts'
-import { collectFields } from './collect-fields.ts'
-import { objectWriter } from './object-writer.ts'
-import type { PlanningContext } from './planning.ts'
-import { createProjections } from './planning.ts'
-import type { RowReader } from './row-reader.ts'
-import { wholeRowReader } from './row-reader.ts'
-import type { PlanRun, WriteLevel } from './runtime.ts'
-import { fallBackToGraphqlJs, graphqlJsFallback } from './runtime.ts'
+import { fieldWriterOf } from './field-writers.ts'
+import type { FieldWriter, PlanningContext, RowReader } from './planning.ts'
+import { createProjections, valueAt, wholeRowReader } from './planning.ts'
+import type { JsonTexts, PlanRun, WriteLevel } from './runtime.ts'
+import { fallBackToGraphqlJs, graphqlJsFallback, writeAll } from './runtime.ts'
+import type { SelectionContext } from './selection.ts'
+import { collectFields } from './selection.ts'
 import { wrapWriter, writerByType } from './value-writers.ts'
 
-/** Writes the `data` of an operation. Whatever it throws, graphql-js answers the operation, or the rest of it. */
+/** Writes the `data` of an operation as JSON. If it throws anything, graphql-js answers the operation, or the rest of it. */
 export type Plan = (run: PlanRun) => MaybePromise<string>
 
-/** A plan, or `null` for what is left to graphql-js, and how many members its objects have. */
+/** A plan, or null for an operation left to graphql-js, and its size in members of objects. */
 export type SizedPlan = { readonly plan: Plan | null; readonly members: number }
 
 const noPlan: SizedPlan = { plan: null, members: 1 }
 
 /**
- * What a checked operation asks for as a plan: level by level, which rows to load with which columns, and how they are
- * written. None where something in it is left to graphql-js: a plan is made of what its fields say they show
- * (`shown.ts`), and of nothing else.
+ * Plans a valid operation: level by level, which rows to load with which columns, and how to write them.
+ *
+ * A plan is built from the sources that fields declare (`schema/field-source.ts`) and from nothing else.
  */
-export function createPlan({ operation, selectionSet }: OperationDefinitionNode, asked: SelectionContext): SizedPlan {
-  const type = asked.schema.getRootType(operation)
+export function createPlan(
+  { operation, selectionSet }: OperationDefinitionNode,
+  selection: SelectionContext,
+): SizedPlan {
+  const type = selection.schema.getRootType(operation)
   if (!type) return noPlan
   const isMutation = operation === 'mutation'
-  // Several are done one after another, each answered before the next.
-  if (isMutation && collectFields(type, [selectionSet], asked).size > 1) return noPlan
-  const { projectList: choose, rowsOfSource: found } = createProjections()
-  const made = { members: 1 }
-  const planning: PlanningContext = {
-    ...asked,
-    size: made,
-    isMutation,
-    projectList: choose,
-    rowsOfSource: found,
-    writerOf,
-  }
+  // Mutations run serially, each with its payload before the next.
+  if (isMutation && collectFields(type, [selectionSet], selection).size > 1) return noPlan
+  const size = { members: 1 }
+  const planning: PlanningContext = { ...selection, ...createProjections(), size, isMutation, writerOf }
   function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader): WriteLevel {
     return wrapWriter(type, namedTypeWriter(type, sets, rows, planning))
   }
   try {
     const write = objectWriter(type, [selectionSet], wholeRowReader, planning)
-    return { plan: (run) => mapMaybe(write([undefined], run), ([text]) => text as string), ...made }
+    return { plan: (run) => mapMaybe(write([undefined], run), ([text]) => text as string), ...size }
   } catch (error) {
-    // An argument that is written out may be one that only graphql-js can refuse.
+    // A GraphQLError is an invalid literal argument, which graphql-js reports.
     if (error === graphqlJsFallback || error instanceof GraphQLError) return noPlan
     throw error
   }
@@ -64,10 +63,58 @@ function namedTypeWriter(
 ): WriteLevel {
   const named = getNamedType(type)
   if (isObjectType(named)) return objectWriter(named, sets, rows, planning)
-  const told = isAbstractType(named) ? (named.extensions.told as RowTypeResolver | undefined) : undefined
-  if (!told || !isAbstractType(named)) fallBackToGraphqlJs()
+  const rowType = isAbstractType(named) ? (named.extensions.rowType as RowTypeResolver | undefined) : undefined
+  if (!rowType || !isAbstractType(named)) fallBackToGraphqlJs()
   const writers = planning.schema
     .getPossibleTypes(named)
     .map((each: GraphQLObjectType) => [each.name, objectWriter(each, sets, rows, planning)] as const)
-  return writerByType(rows.withColumns(told.from, told.typeOf), new Map(writers))
+  return writerByType(rows.withColumns(rowType.from, rowType.typeOf), new Map(writers))
+}
+
+/** A member of an object: the text before its value, and its index among the members that are written by level, or -1. */
+type ObjectPart = { readonly prefix: string; readonly writer: FieldWriter; readonly levelIndex: number }
+
+/** Returns a writer of objects of a type, one for each row, with the selected fields. */
+function objectWriter(
+  type: GraphQLObjectType,
+  sets: readonly SelectionSetNode[],
+  rows: RowReader,
+  planning: PlanningContext,
+): WriteLevel {
+  const parts: ObjectPart[] = []
+  const levels: WriteLevel[] = []
+  let before = '{'
+  for (const [name, nodes] of collectFields(type, sets, planning)) {
+    const [node] = nodes as readonly [FieldNode, ...FieldNode[]]
+    before += `"${name}":`
+    if (node.name.value === '__typename') {
+      before += `"${type.name}",`
+      continue
+    }
+    const field = type.getFields()[node.name.value]
+    if (!field) fallBackToGraphqlJs()
+    const selectionSets = nodes.flatMap(({ selectionSet }) => selectionSet ?? [])
+    const writer = fieldWriterOf({ field, node, selectionSets, rows, planning })
+    const quote = writer.kind !== 'level' && writer.isText ? '"' : ''
+    before += quote
+    parts.push({ prefix: before, writer, levelIndex: writer.kind === 'level' ? levels.push(writer.write) - 1 : -1 })
+    before = `${quote},`
+  }
+  planning.size.members += parts.length + 1
+  const after = `${before.replace(/,$/, '')}}`
+
+  const writeRow = (row: unknown, rowIndex: number, levelTexts: readonly JsonTexts[]) => {
+    let text = ''
+    for (const { prefix, writer, levelIndex } of parts) {
+      text += prefix
+      if (writer.kind === 'cell') text += writer.write(valueAt(row, writer.cell))
+      else if (writer.kind === 'row') text += writer.write(row)
+      else text += levelTexts[levelIndex]?.[rowIndex] ?? fallBackToGraphqlJs()
+    }
+    return text + after
+  }
+  return (values, run) =>
+    mapMaybe(writeAll(levels, values, run), (levelTexts) =>
+      values.map((row, rowIndex) => writeRow(row, rowIndex, levelTexts)),
+    )
 }

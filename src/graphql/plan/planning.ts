@@ -1,30 +1,26 @@
 import type { FieldNode, GraphQLField, GraphQLOutputType, SelectionSetNode } from 'graphql'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { mapMaybe } from '../../core/maybe-promise.ts'
+import type { Projection } from '../../database/projection.ts'
 import type { ColumnNeeds } from '../../lists/define-list.ts'
 import type { KeyedSource, NodeList } from '../schema/loader.ts'
 import { getOrCreateLoader } from '../schema/loader.ts'
-import type { SelectionContext } from './collect-fields.ts'
-import type { LeafWriter } from './leaf-writers.ts'
-import type { ColumnPosition, ProjectedRows, RowReader } from './row-reader.ts'
-import { projectRows, valueAt, wholeRowReader } from './row-reader.ts'
 import type { PlanRun, WriteLevel } from './runtime.ts'
+import type { SelectionContext } from './selection.ts'
+import type { LeafWriter } from './value-writers.ts'
 
-/** A plan while it is made. */
+/** The state of a plan while it is built. */
 export type PlanningContext = SelectionContext & {
-  /** How much of it there is so far. */
+  /** The size so far, in members of objects. */
   readonly size: { members: number }
-  /** Whether the one field at its root changes something, so that it is done once. */
   readonly isMutation: boolean
-  /** What writes values of a type with fields, of whatever `sets` select there. */
+  /** Returns a writer of values of a type with fields. */
   readonly writerOf: (type: GraphQLOutputType, sets: readonly SelectionSetNode[], rows: RowReader) => WriteLevel
-  /** Rows of a list for one place; their columns are chosen when they are first read. */
   readonly projectList: (list: NodeList, needs: ColumnNeeds<string>) => ProjectedRows
-  /** Rows that are found by a key. Two places that find rows of the same list read them together, with the columns of both. */
-  readonly rowsOfSource: (source: KeyedSource<unknown>) => FoundRows
+  /** Rows found by key. Positions that find rows of the same list share one query, with the columns of all of them. */
+  readonly rowsOfSource: (source: KeyedSource<unknown>) => KeyedRows
 }
 
-/** A field where it is selected. */
 export type PlannedField = {
   readonly field: GraphQLField<unknown, unknown>
   readonly node: FieldNode
@@ -33,82 +29,145 @@ export type PlannedField = {
   readonly planning: PlanningContext
 }
 
-/** What writes a field: the value in a cell of each row, something made of each row, or all rows of a level together. */
+/** Writes a field: from one cell of each row, from each row, or from all rows of a level together. */
 export type FieldWriter =
   | ({ readonly kind: 'cell'; readonly cell: ColumnPosition } & LeafWriter)
   | { readonly kind: 'row'; readonly write: (row: unknown) => string; readonly isText: boolean }
   | { readonly kind: 'level'; readonly write: WriteLevel }
 
-/** Rows by their key, and how they are read. */
-type FoundRows = {
+export type ColumnPosition = { readonly at: number | string }
+
+/** How a plan reads the rows of one position. */
+export type RowReader = {
+  /** Adds a column to the projection and returns its position. */
+  readonly requestColumn: (column: string) => ColumnPosition
+  /** Adapts a function of named columns to rows of the projection. */
+  readonly withColumns: <Result>(columns: readonly string[], read: (row: never) => Result) => (row: unknown) => Result
+  /** For slices: how their items are read, and a call that adds the columns of cursors. */
+  readonly items: RowReader | null
+  readonly requestCursorColumns: () => void
+}
+
+/** Reads whole rows, which have every column under its name. */
+export const wholeRowReader: RowReader = {
+  requestColumn: (column) => ({ at: column }),
+  withColumns: (_, read) => read as (row: unknown) => never,
+  items: null,
+  requestCursorColumns: () => {},
+}
+
+export function sliceReader(items: RowReader): RowReader {
+  return { ...wholeRowReader, items, requestCursorColumns: items.requestCursorColumns }
+}
+
+/** Rows with a projection. The first call of `columns` fixes it to the columns requested until then. */
+type ProjectedRows = { readonly rows: RowReader; readonly columns: () => Projection; readonly list: NodeList }
+
+export function projectRows(list: NodeList, needs: ColumnNeeds<string>): ProjectedRows {
+  const cells = new Map<string, { at: number }>()
+  let { needsCursor } = needs
+  let projection: Projection | null = null
+
+  const requestColumn = (column: string): ColumnPosition => {
+    if (projection !== null) throw new Error(`the projection is fixed, and ${column} is not in it`)
+    const known = cells.get(column) ?? { at: -1 }
+    cells.set(column, known)
+    return known
+  }
+  const columns = () => {
+    if (projection === null) {
+      projection = list.columns([...cells.keys()], { ...needs, ...(needsCursor && { needsCursor }) } as never)
+      for (const [column, cell] of cells) cell.at = projection.names.indexOf(column)
+    }
+    return projection
+  }
+  const rows: RowReader = {
+    requestColumn,
+    withColumns: (names, read) => {
+      const parts = names.map((name) => [name, requestColumn(name)] as const)
+      return (row) => {
+        const named: Record<string, unknown> = {}
+        for (const [name, { at }] of parts) named[name] = (row as readonly unknown[])[at as number]
+        return read(named as never)
+      }
+    },
+    items: null,
+    requestCursorColumns: () => {
+      needsCursor = true
+    },
+  }
+  return { rows, columns, list }
+}
+
+export function valueAt(row: unknown, { at }: ColumnPosition): unknown {
+  // Each call site sees either arrays or objects: one shared access would be megamorphic and take twice as long.
+  return typeof at === 'number' ? (row as readonly unknown[])[at] : (row as Readonly<Record<string, unknown>>)[at]
+}
+
+/** Rows by key. `positions` has the index of each key if the caller knows it, so that it is not computed again. */
+type KeyedRows = {
   readonly rows: RowReader
-  /** `places` are numbers of the keys, where whoever asks has them: what is found is put in order by these then. */
   readonly load: (
     run: PlanRun,
     keys: readonly string[],
-    places?: KeyPositions,
+    positions?: KeyPositions,
   ) => MaybePromise<(key: string) => unknown>
 }
 
 type KeyPositions = ReadonlyMap<string | null, number>
 
-/** Chooses the columns of rows for one plan. */
 export function createProjections(): Pick<PlanningContext, 'projectList' | 'rowsOfSource'> {
-  const known = new Map<object, SharedRows>()
+  const sharedRows = new Map<object, SharedRows>()
   const createSharedRows = (source: KeyedSource<unknown>): SharedRows => {
     const { list, find } = source
     if (list === undefined) return { rows: wholeRowReader, find, useCount: 0 }
-    const chosen = projectRows(list, { needsId: true })
-    return { rows: chosen.rows, find: finderOf(chosen), useCount: 0 }
+    const projected = projectRows(list, { needsId: true })
+    return { rows: projected.rows, find: finderOf(projected), useCount: 0 }
   }
   return {
     projectList: projectRows,
     rowsOfSource: (source) => {
-      const whose = source.list ?? source
-      const kind = known.get(whose) ?? createSharedRows(source)
-      known.set(whose, kind)
-      kind.useCount++
-      return foundRowsOf(kind, source.only)
+      const key = source.list ?? source
+      const shared = sharedRows.get(key) ?? createSharedRows(source)
+      sharedRows.set(key, shared)
+      shared.useCount++
+      return keyedRowsOf(shared, source.only)
     },
   }
 }
 
 type FindRows = (
-  ...asked: [...Parameters<KeyedSource<unknown>['find']>, places?: KeyPositions]
+  ...args: [...Parameters<KeyedSource<unknown>['find']>, positions?: KeyPositions]
 ) => MaybePromise<(key: string) => unknown>
 
-/** Rows of one kind that a plan finds by their keys, in one place or in several. */
+/** Rows of one source, which `useCount` positions of the plan find by key. */
 type SharedRows = { readonly rows: RowReader; readonly find: FindRows; useCount: number }
 
 function finderOf({ rows, list, columns }: ProjectedRows): FindRows {
   const id = rows.requestColumn('id')
-  return (context, keys, given) =>
-    mapMaybe(list.find(context, keys, columns()), (found): ((key: string) => unknown) => {
-      if (keys.length === 1) return () => found[0] ?? null
-      const places = given ?? keyPositionsOf(keys)
-      const inOrder: unknown[] = new Array(places.size).fill(null)
-      for (const row of found) inOrder[places.get(valueAt(row, id) as string) as number] = row
-      return (key) => inOrder[places.get(key) as number]
+  return (context, keys, knownPositions) =>
+    mapMaybe(list.find(context, keys, columns()), (loadedRows): ((key: string) => unknown) => {
+      if (keys.length === 1) return () => loadedRows[0] ?? null
+      const positions = knownPositions ?? new Map(keys.map((key, position) => [key, position]))
+      const inOrder: unknown[] = new Array(positions.size).fill(null)
+      for (const row of loadedRows) inOrder[positions.get(valueAt(row, id) as string) as number] = row
+      return (key) => inOrder[positions.get(key) as number]
     })
 }
 
-function keyPositionsOf(keys: readonly string[]): KeyPositions {
-  return new Map(keys.map((key, place) => [key, place]))
-}
-
-function foundRowsOf(kind: SharedRows, only: string | undefined): FoundRows {
-  const { rows, find } = kind
+function keyedRowsOf(shared: SharedRows, only: string | undefined): KeyedRows {
+  const { rows, find } = shared
   const type = only === undefined ? null : rows.requestColumn('type')
-  const load: FoundRows['load'] = ({ context }, keys, places) => {
-    // Where no other place may ask for the same rows there is nothing to wait for.
-    if (kind.useCount === 1) return find(context, keys, places)
-    return getOrCreateLoader(context, kind, async (missing) => find(context, missing)).loadAll(keys)
+  const load: KeyedRows['load'] = ({ context }, keys, positions) => {
+    // No other position can request the same rows, so there is nothing to batch with.
+    if (shared.useCount === 1) return find(context, keys, positions)
+    return getOrCreateLoader(context, shared, async (missing) => find(context, missing)).loadAll(keys)
   }
   if (type === null) return { rows, load }
   return {
     rows,
-    load: (run, keys, places) =>
-      mapMaybe(load(run, keys, places), (rowOf) => (key: string) => {
+    load: (run, keys, positions) =>
+      mapMaybe(load(run, keys, positions), (rowOf) => (key: string) => {
         const row = rowOf(key)
         return row !== null && valueAt(row, type) === only ? row : null
       }),

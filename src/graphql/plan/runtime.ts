@@ -3,42 +3,41 @@ import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { GraphqlContext } from '../schema/graphql-context.ts'
 import type { ExecutedMutation } from '../schema/mutation.ts'
 
-/** One request for which a plan runs. */
+/** One run of a plan, for one request. */
 export type PlanRun = {
   readonly context: GraphqlContext
   readonly variables: VariableValues
-  /** What its mutation has come to, once it was begun. */
+  /** Set once the mutation has begun, so that it does not run again if graphql-js takes over. */
   executedMutation: ExecutedMutation | null
 }
 
-/** JSON texts, one for each value. */
 export type JsonTexts = readonly string[]
 
-/** Writes values of one place of the answer, all that there are of a level at once. */
+/** Writes all values of one position in the response, of all rows of its level together. */
 export type WriteLevel = (values: readonly unknown[], run: PlanRun) => MaybePromise<JsonTexts>
 
-/** Stands for all that only graphql-js can answer; without a stack, because it is no fault. */
+/** Thrown for whatever only graphql-js can answer. It has no stack, because it is not a fault. */
 export const graphqlJsFallback: Error = Object.freeze(
   Object.assign(Object.create(Error.prototype), { message: 'left to graphql-js' }),
 )
 
-/** Ends a plan, while it is made or while it runs. */
+/** Abandons a plan, while it is built or while it runs: graphql-js answers instead. */
 export function fallBackToGraphqlJs(): never {
   throw graphqlJsFallback
 }
 
-/** Has several write, and waits for those that need it. One that throws leaves no promise behind that nobody looks at. */
+/** Runs several writers. If one throws, the promises of the others are still handled. */
 export function writeAll(
-  writes: readonly WriteLevel[],
+  writers: readonly WriteLevel[],
   values: readonly unknown[],
   run: PlanRun,
 ): MaybePromise<readonly JsonTexts[]> {
-  const written: MaybePromise<JsonTexts>[] = []
+  const results: MaybePromise<JsonTexts>[] = []
   try {
-    for (const write of writes) written.push(write(values, run))
+    for (const write of writers) results.push(write(values, run))
   } catch (error) {
-    Promise.allSettled(written)
+    Promise.allSettled(results)
     throw error
   }
-  return written.some((texts) => texts instanceof Promise) ? Promise.all(written) : (written as readonly JsonTexts[])
+  return results.some((texts) => texts instanceof Promise) ? Promise.all(results) : (results as readonly JsonTexts[])
 }

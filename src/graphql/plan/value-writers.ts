@@ -1,10 +1,13 @@
-import type { GraphQLOutputType } from 'graphql'
-import { isListType, isNonNullType } from 'graphql'
+import type { GraphQLOutputType, GraphQLScalarType } from 'graphql'
+import { isEnumType, isListType, isNonNullType, isScalarType } from 'graphql'
 import { mapMaybe } from '../../core/maybe-promise.ts'
+import type { Amount } from '../../core/money/amount.ts'
+import { formatAmount } from '../../core/money/amount.ts'
+import { escapeJsonString } from '../../core/net/json-text.ts'
 import type { JsonTexts, PlanRun, WriteLevel } from './runtime.ts'
 import { fallBackToGraphqlJs } from './runtime.ts'
 
-/** Writes values of a type that lists others or takes null, with what writes those of its named type. */
+/** Adds lists and nulls, as the type has them, to the writer of its named type. */
 export function wrapWriter(type: GraphQLOutputType, named: WriteLevel): WriteLevel {
   if (isNonNullType(type)) return requireNonNull(nonNullWriter(type.ofType, named))
   return nullableWriter(nonNullWriter(type, named))
@@ -37,7 +40,7 @@ function nullableWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Lists are written together, so that whatever their items need is loaded at once. */
+/** Writes the items of all lists together, so that related rows are loaded in one query. */
 function listWriter(write: WriteLevel): WriteLevel {
   return (lists, run) => {
     if (!lists.every(Array.isArray)) fallBackToGraphqlJs()
@@ -54,7 +57,7 @@ function listWriter(write: WriteLevel): WriteLevel {
   }
 }
 
-/** Writes rows of several types, those of each together. */
+/** Writes rows of several object types, those of each type together. */
 export function writerByType(typeOf: (row: unknown) => string, writers: ReadonlyMap<string, WriteLevel>): WriteLevel {
   return (rows, run) => {
     const types = rows.map(typeOf)
@@ -71,19 +74,19 @@ async function writeMixedTypes(
   run: PlanRun,
 ): Promise<JsonTexts> {
   const groups = new Map<string, number[]>()
-  for (const [place, type] of types.entries()) {
-    const places = groups.get(type)
-    if (places) places.push(place)
-    else groups.set(type, [place])
+  for (const [position, type] of types.entries()) {
+    const positions = groups.get(type)
+    if (positions) positions.push(position)
+    else groups.set(type, [position])
   }
   const texts: string[] = new Array(rows.length).fill('')
   await Promise.all(
-    [...groups].map(async ([type, places]) => {
+    [...groups].map(async ([type, positions]) => {
       const written = await requireWriterOf(writers, type)(
-        places.map((place) => rows[place]),
+        positions.map((position) => rows[position]),
         run,
       )
-      for (const [i, place] of places.entries()) texts[place] = written[i] as string
+      for (const [i, position] of positions.entries()) texts[position] = written[i] as string
     }),
   )
   return texts
@@ -93,4 +96,74 @@ function requireWriterOf(writers: ReadonlyMap<string, WriteLevel>, type: string)
   const write = writers.get(type)
   if (!write) fallBackToGraphqlJs()
   return write
+}
+
+/** Writes a value of a leaf type: a scalar, an enum, or a list of these. */
+export type SerializeLeaf = (value: unknown) => string
+
+/**
+ * Writes values as JSON, or if `isText` as strings without their quotation marks, which then belong to the constant text
+ * around each value. Concatenating three strings for each value would take a fifth of the response's time.
+ */
+export type LeafWriter = { readonly write: SerializeLeaf; readonly isText: boolean }
+
+/**
+ * Returns the writer of a leaf type, with the same results as its `serialize`. A value of another type than resolvers
+ * return falls back to graphql-js, which converts it or reports it.
+ */
+export function leafWriterOf(type: GraphQLOutputType): LeafWriter {
+  return isNonNullType(type)
+    ? nonNullLeafWriter(type.ofType)
+    : { write: nullableSerializer(quotedSerializer(nonNullLeafWriter(type))), isText: false }
+}
+
+export function leafSerializer(type: GraphQLOutputType): SerializeLeaf {
+  return quotedSerializer(leafWriterOf(type))
+}
+
+/** The writer falls back to graphql-js for null. */
+function nonNullLeafWriter(type: GraphQLOutputType): LeafWriter {
+  if (isListType(type)) return { write: listSerializer(leafSerializer(type.ofType)), isText: false }
+  if (isEnumType(type)) {
+    const names = new Map(type.getValues().map(({ name, value }) => [value, name]))
+    return { write: (value) => names.get(value) ?? fallBackToGraphqlJs(), isText: true }
+  }
+  if (!isScalarType(type)) fallBackToGraphqlJs()
+  const write = stringSerializers[type.name]
+  return write ? { write, isText: true } : { write: otherSerializers[type.name] ?? jsonSerializer(type), isText: false }
+}
+
+function quotedSerializer({ write, isText }: LeafWriter): SerializeLeaf {
+  return isText ? (value) => `"${write(value)}"` : write
+}
+
+function nullableSerializer(write: SerializeLeaf): SerializeLeaf {
+  return (value) => (value === null || value === undefined ? 'null' : write(value))
+}
+
+function listSerializer(write: SerializeLeaf): SerializeLeaf {
+  return (value) => (Array.isArray(value) ? `[${value.map(write).join()}]` : fallBackToGraphqlJs())
+}
+
+function serializeString(value: unknown): string {
+  return typeof value === 'string' ? escapeJsonString(value) : fallBackToGraphqlJs()
+}
+
+const stringSerializers: Readonly<Record<string, SerializeLeaf>> = {
+  // Global ids are base64, which needs no escaping.
+  ID: (value) => (typeof value === 'string' ? value : fallBackToGraphqlJs()),
+  String: serializeString,
+  UUID: serializeString,
+  Decimal: serializeString,
+  DateTime: serializeString,
+  Amount: (value) => (typeof value === 'bigint' ? formatAmount(value as Amount) : fallBackToGraphqlJs()),
+}
+
+const otherSerializers: Readonly<Record<string, SerializeLeaf>> = {
+  Boolean: (value) => (typeof value === 'boolean' ? String(value) : fallBackToGraphqlJs()),
+}
+
+function jsonSerializer(type: GraphQLScalarType): SerializeLeaf {
+  return (value) =>
+    value === null || value === undefined ? fallBackToGraphqlJs() : JSON.stringify(type.coerceOutputValue(value))
 }

@@ -7,7 +7,7 @@ import type { Context } from '../../operations/context.ts'
 import type { SchemaTypes } from './builder.ts'
 import { connectionType, rethrowWithArgumentNames, sliceArguments } from './connection.ts'
 import { enumTypeOf } from './enums.ts'
-import type { SliceFieldSource } from './field-source.ts'
+import type { ConnectionFieldSource } from './field-source.ts'
 import type { ObjectField } from './fields.ts'
 import { addField, addQuery } from './fields.ts'
 import type { GraphqlContext } from './graphql-context.ts'
@@ -16,18 +16,16 @@ import { inputType, optional, optionalId, withLocalIds } from './inputs.ts'
 import type { NodeList } from './loader.ts'
 import { getOrCreateLoader } from './loader.ts'
 
-/** Whose things a list shows. */
 const OwnerInput = inputType(
   'OwnerFilter',
-  "Whose: one customer's, or the merchant's own. Exactly one of the two.",
+  'The owner: one customer, or the merchant. Exactly one of the two.',
   {
-    customerId: optionalId('Customer', "That customer's: its global id, or its UUID."),
-    merchant: optional("Those that the merchant itself owns, no customer's: `true` is the only value.", 'Boolean'),
+    customerId: optionalId('Customer', 'A customer: its global id, or its UUID.'),
+    merchant: optional('The merchant itself: `true` is the only value.', 'Boolean'),
   },
   { isOneOf: true },
 )
 
-/** The owner that an operation looks for. */
 function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined): OwnerFilter {
   if (!filter) return 'any'
   if (filter.merchant === false) {
@@ -35,11 +33,11 @@ function toOwnerFilter(filter: typeof OwnerInput.$inferInput | null | undefined)
       { field: 'filter.owner.merchant', code: 'INVALID_PARAMETER', message: 'must be true, or absent' },
     ])
   }
-  // An empty id is one that is wrong: taken for none it would show another owner's things.
+  // An empty id must fail as invalid: treated as absent, it would return another owner's rows.
   return typeof filter.customerId === 'string' ? { customerId: filter.customerId } : 'merchant'
 }
 
-/** A list of rows, as far as its fields need it. */
+/** The part of a list (`lists/define-list.ts`) that its fields use. */
 type ConnectionSource<Row, Parent extends string> = NodeList & {
   readonly slice: (context: Context, input: never) => MaybePromise<Slice<Row>>
   readonly slicesOf: (parent: Parent) => ReturnType<NodeList['slicesOf']>
@@ -48,17 +46,21 @@ type ConnectionSource<Row, Parent extends string> = NodeList & {
 
 type FilterInput = DeclaredInput<GraphqlInputFields>
 
-/** The input type of a list's filters: `which` of its rows it lets through, but for the `known` ones, which say whose it is. */
+/**
+ * Declares the input type of a list's filters.
+ *
+ * @param which begins its description; `known` are filters left out, because the parent field determines them
+ */
 export function filterType(
   name: string,
   { filters }: { readonly filters: FilterFields },
   { which, known = [] }: { which: string; known?: readonly string[] },
 ): FilterInput {
   const own = Object.entries(filters).filter(([field]) => !known.includes(field))
-  return inputType(name, `${which}: those that every field here lets through.`, {
+  return inputType(name, `${which}: those that match every field.`, {
     ...Object.fromEntries(own.map(([field, filter]) => [field, filterField(filter)])),
-    createdFrom: optional('Only what was made at this moment or later.', 'DateTime'),
-    createdBefore: optional('Only what was made before this moment.', 'DateTime'),
+    createdFrom: optional('Created at this time or later.', 'DateTime'),
+    createdBefore: optional('Created before this time.', 'DateTime'),
   })
 }
 
@@ -68,10 +70,7 @@ function filterField({ kind, description }: FilterField): GraphqlInputField {
   return 'idOf' in kind ? optionalId(kind.idOf, description) : optional(description, enumTypeOf(kind))
 }
 
-/**
- * Where a list is shown, what of it, and by what that is narrowed, where it is by anything: among the queries or as a field `on` a type; everyone's, of one
- * `owner`, or of each `parent`.
- */
+/** A field for a list: of the query type, or of the type `on`, with all rows, those of one `owner`, or those of each `parent`. */
 type ConnectionPlacement<Parent extends string> = {
   readonly summary: string
   readonly filter: FilterInput | null
@@ -82,11 +81,11 @@ type ConnectionOwnership<Parent extends string> =
   | { readonly on: ObjectRef<SchemaTypes, { readonly id: string }>; readonly parent: NoInfer<Parent> }
 
 /**
- * Shows a list of nodes as a connection, by one name in several places.
+ * Adds a connection for a list of nodes to several types, under one name.
  *
- * @param items what people call the nodes, and `called` what they do for short
+ * @param items plural noun of the nodes; `called` is a shorter one
  */
-export function addConnection<Shown, Row extends Shown, Parent extends string>(
+export function addConnection<Node, Row extends Node, Parent extends string>(
   name: string,
   list: ConnectionSource<Row, Parent>,
   {
@@ -94,64 +93,63 @@ export function addConnection<Shown, Row extends Shown, Parent extends string>(
     items,
     called = items,
     places,
-  }: { of: OutputRef<Shown>; items: string; called?: string; places: readonly ConnectionPlacement<Parent>[] },
+  }: { of: OutputRef<Node>; items: string; called?: string; places: readonly ConnectionPlacement<Parent>[] },
 ): void {
   const type = connectionType(of, items)
-  for (const { summary: shows, filter, ...whose } of places) {
-    const description = `${shows}, newest first.`
+  for (const { summary, filter, ...ownership } of places) {
+    const description = `${summary}, newest first.`
     const args = {
       ...sliceArguments,
-      ...(filter && { filter: optional(`Which ${called} to list; all without it.`, filter) }),
+      ...(filter && { filter: optional(`Which ${called} to list; by default all.`, filter) }),
     }
-    const own = 'owner' in whose && whose.owner !== undefined ? { owner: whose.owner } : {}
-    const parent = 'parent' in whose ? whose.parent : null
+    const owner = 'owner' in ownership && ownership.owner !== undefined ? { owner: ownership.owner } : {}
+    const parent = 'parent' in ownership ? ownership.parent : null
     const parse = list.sliceParser(parent)
-    const toInput = (asked: ConnectionArgs) => ({ ...toListInput(filter?.declared ?? {}, asked), ...own })
-    const sliced: SliceFieldSource = {
-      kind: 'sliced',
+    const inputOf = (args: ConnectionArgs) => ({ ...toListInput(filter?.declared ?? {}, args), ...owner })
+    const fieldSource: ConnectionFieldSource = {
+      kind: 'connection',
       list,
       parent: parent === null ? null : { name: parent, slices: list.slicesOf(parent) },
-      inputOf: toInput,
-      parse: (asked: ConnectionArgs) => parseWithArgumentNames(() => parse(toInput(asked))),
+      inputOf,
+      parse: (args: ConnectionArgs) => parseWithArgumentNames(() => parse(inputOf(args))),
     }
     const field: ObjectField<unknown> = {
       type,
-      // Where its rows can't be read, the row that it is a field of is still shown.
+      // If the rows can't be read, the parent is still returned.
       isNullable: parent !== null,
       description,
       args,
-      fieldSource: sliced,
-      resolve: sliceResolver(sliced),
+      fieldSource,
+      resolve: connectionResolver(fieldSource),
     }
-    if (whose.on) addField(whose.on, name, field)
+    if (ownership.on) addField(ownership.on, name, field)
     else addQuery(name, field)
   }
 }
 
-/** What a caller asks of a list. */
 type ConnectionArgs = { readonly [Argument in keyof SliceRequest]?: SliceRequest[Argument] } & {
   readonly filter?: Readonly<Record<string, unknown>> | null
 }
 
-/** Resolves the slice of a list for graphql-js, with one query for those of many parents that are asked for alike. */
-function sliceResolver(sliced: SliceFieldSource): ObjectField<unknown>['resolve'] {
-  const { list, parent, inputOf } = sliced
+/** Returns the resolver for graphql-js, which batches the slices of many parents that have the same arguments into one query. */
+function connectionResolver(source: ConnectionFieldSource): ObjectField<unknown>['resolve'] {
+  const { list, parent, inputOf } = source
   if (parent === null) {
     const slice = async (context: GraphqlContext, input: object) => list.slice(context, input as never)
-    return async (_, asked, context) => slice(context, inputOf(asked)).catch(rethrowWithArgumentNames)
+    return async (_, args, context) => slice(context, inputOf(args)).catch(rethrowWithArgumentNames)
   }
-  return async (row, asked, context) => {
-    const input = inputOf(asked)
-    const alike = (context.loaders.get(sliced) ?? new Map()) as Map<string, object>
-    context.loaders.set(sliced, alike)
-    const name = JSON.stringify(input)
-    const whose = alike.get(name) ?? {}
-    alike.set(name, whose)
+  return async (row, args, context) => {
+    const input = inputOf(args)
+    const keyByInput = (context.loaders.get(source) ?? new Map()) as Map<string, object>
+    context.loaders.set(source, keyByInput)
+    const inputText = JSON.stringify(input)
+    const loaderKey = keyByInput.get(inputText) ?? {}
+    keyByInput.set(inputText, loaderKey)
     const find = async (ids: readonly string[]) => {
       const slices = await parent.slices(context, ids, input)
       return (id: string) => slices.get(id)
     }
-    return getOrCreateLoader(context, whose, find)
+    return getOrCreateLoader(context, loaderKey, find)
       .load((row as { id: string }).id)
       .catch(rethrowWithArgumentNames)
   }
@@ -165,7 +163,6 @@ function parseWithArgumentNames<Parsed>(parse: () => Parsed): Parsed {
   }
 }
 
-/** What the operation on a list is asked for: whatever narrows it, beside which part of it. */
 function toListInput(fields: GraphqlInputFields, { filter, ...slice }: ConnectionArgs): object {
   if (!filter) return slice
   const { owner, ...others } = withLocalIds(fields, filter)

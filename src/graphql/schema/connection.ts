@@ -11,10 +11,10 @@ import { buildFields } from './fields.ts'
 import { optional } from './inputs.ts'
 import { rethrowWithFieldNames } from './user-errors.ts'
 
-/** An item with the slice that it stands in. */
+/** An item with the slice that contains it. */
 type ConnectionEdge = { readonly slice: Slice<object>; readonly item: object }
 
-/** The connection type of a node type, whose objects are slices; every list of such nodes has it. `items` names them for people. */
+/** Returns the connection type of a node type, shared by all lists of these nodes. Its objects are slices; `items` is the plural noun. */
 export function connectionType<Item>(type: OutputRef<Item>, items: string): ObjectRef<SchemaTypes, Slice<Item>> {
   const connection = connectionTypes.get(type) ?? createConnectionType(type, items)
   connectionTypes.set(type, connection)
@@ -27,53 +27,51 @@ function createConnectionType<Item>(type: OutputRef<Item>, items: string): Objec
   const nodes: ObjectField<Slice<object>> = {
     type: [type as OutputRef<object>],
     isNullable: false,
-    description: 'The items alone, for where no cursor of each is needed.',
+    description: 'The items without their cursors.',
     ...resolveFromSlice('items', ({ items }: Slice<object>) => items),
   }
   const totalCount: ObjectField<Slice<object>> = {
     type: 'Int',
     isNullable: true,
     description:
-      'How many items the whole list has, counted only when asked for; null where it is not kept and there are more than 10,000.',
+      'The number of items in the whole list, counted only if selected; null if the count is not maintained and above 10,000.',
     ...resolveFromSlice('total', ({ total }: Slice<object>) => total()),
   }
   const connection = builder.connectionObject(
     {
       type: type as OutputRef<object>,
       name: `${type.name}Connection`,
-      description: `A part of a list of ${items}.`,
+      description: `A page of a list of ${items}.`,
       fields: buildFields({ nodes, totalCount }),
     },
-    { name: `${type.name}Edge`, description: `One of a list of ${items}, with its place there.` },
+    { name: `${type.name}Edge`, description: `One of a list of ${items}, with its cursor.` },
   )
   return connection as unknown as ObjectRef<SchemaTypes, Slice<Item>>
 }
 
-/** The arguments that say which part of a list is asked for. */
 export const sliceArguments = {
   first: optional(
-    `How many items from the start, or after \`after\`: 0 to ${maxSliceSize}. Without \`first\` and \`last\`: ${defaultSliceSize}.`,
+    `Returns up to this many items from the start, or after \`after\`: 0 to ${maxSliceSize}. Without \`first\` and \`last\`: ${defaultSliceSize}.`,
     'Int',
   ),
-  after: optional('A cursor of this same list: items that follow it.'),
+  after: optional('A cursor of the same list: returns items that follow it.'),
   last: optional(
-    `How many items from the end, or before \`before\`: 0 to ${maxSliceSize}. Not together with \`first\`.`,
+    `Returns up to this many items from the end, or before \`before\`: 0 to ${maxSliceSize}. Not together with \`first\`.`,
     'Int',
   ),
-  before: optional('A cursor of this same list: items that come before it.'),
+  before: optional('A cursor of the same list: returns items that precede it.'),
 }
 
-/** Refuses with the names of a list's arguments: all that is no part of the slice stands in the filter. */
+/** Rethrows invalid fields of a list's input under the names of the arguments: all but the pagination is in `filter`. */
 export const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
   field in sliceFields ? field : field === 'owner' ? 'filter.owner.customerId' : `filter.${field}`,
 )
 
-/** Something of a slice or an edge, as plans and graphql-js take it. */
 function resolveFromSlice<Source>(
-  gives: (FieldSource & { kind: 'ofSlice' })['part'],
+  part: (FieldSource & { kind: 'slicePart' })['part'],
   read: (source: Source) => unknown,
 ) {
-  return { fieldSource: { kind: 'ofSlice', part: gives, read } satisfies FieldSource, resolve: read }
+  return { fieldSource: { kind: 'slicePart', part, read } satisfies FieldSource, resolve: read }
 }
 
 function resolvePageFlag(name: 'hasNextPage' | 'hasPreviousPage') {
@@ -90,11 +88,11 @@ function resolveCursorAt(end: 0 | -1) {
   })
 }
 
-const wholeSliceSource: FieldSource = { kind: 'itself', from: [], isPresent: () => true }
+const wholeSliceSource: FieldSource = { kind: 'sameRow', from: [], isPresent: () => true }
 
-/** What the plugin's own fields show. */
+/** Fields that Pothos's Relay plugin declares, by the suffix of the type. */
 const relayPluginFields: Readonly<
-  Record<string, Readonly<Record<string, { fieldSource: FieldSource; resolve: (of: never) => unknown }>>>
+  Record<string, Readonly<Record<string, { fieldSource: FieldSource; resolve: (source: never) => unknown }>>>
 > = {
   Connection: {
     edges: resolveFromSlice('edges', (slice: Slice<object>): ConnectionEdge[] =>
@@ -114,7 +112,7 @@ const relayPluginFields: Readonly<
   },
 }
 
-/** Has the fields that the plugin makes of connections, edges and pages read slices, as those that are declared do. */
+/** Gives the Relay plugin's fields of connections, edges and page info a source and a resolver that read slices. */
 export function attachSliceResolvers(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     const [kind = ''] = /(Connection|Edge|PageInfo)$/.exec(type.name) ?? []
@@ -122,7 +120,7 @@ export function attachSliceResolvers(schema: GraphQLSchema): GraphQLSchema {
     for (const [name, { fieldSource, resolve }] of Object.entries(relayPluginFields[kind] ?? {})) {
       const field = type.getFields()[name]
       if (!field) throw new Error(`${type.name} has no field ${name}`)
-      field.extensions = { ...field.extensions, shown: fieldSource }
+      field.extensions = { ...field.extensions, fieldSource }
       field.resolve = resolve as unknown as GraphQLFieldResolver<unknown, unknown>
     }
   }

@@ -7,31 +7,30 @@ type AnyEnum = EnumRef<SchemaTypes, string>
 
 const enumTypes = new Map<readonly string[], AnyEnum>()
 
-/** The enum type of described values, in capital letters; wherever a declaration names these values it is this type. */
+/** Declares the enum type of an array of described values, in capital letters. `enumTypeOf` finds it by that array. */
 export function enumType<Value extends string>(name: string, values: readonly Value[], description: string) {
-  const meanings = Object.fromEntries(values.map((value) => [value, enumDescription(values, value)]))
-  const type = describedEnumType(name, description, meanings as Record<Value, string>)
+  const descriptions = Object.fromEntries(values.map((value) => [value, enumDescription(values, value)]))
+  const type = describedEnumType(name, description, descriptions as Record<Value, string>)
   enumTypes.set(values, type as unknown as AnyEnum)
   return type
 }
 
-/** The enum type of values with their meanings. */
+/** Declares an enum type from values with their descriptions. */
 export function describedEnumType<Value extends string>(
   name: string,
   description: string,
-  meanings: Readonly<Record<Value, string>>,
+  descriptions: Readonly<Record<Value, string>>,
 ) {
-  const members = Object.entries<string>(meanings).map(([value, meaning]) => [
+  const members = Object.entries<string>(descriptions).map(([value, valueDescription]) => [
     value.toUpperCase().replace(/[ .]/g, '_'),
-    { value: value as Value, description: meaning },
+    { value: value as Value, description: valueDescription },
   ])
   const values = Object.fromEntries(members) as Record<string, { value: Value; description: string }>
   return builder.enumType(name, { description, values })
 }
 
-/** The enum type of these values. */
 export function enumTypeOf(values: readonly string[]): AnyEnum {
-  const found = enumTypes.get(values)
-  if (!found) throw new Error(`no enum type stands for ${values.join(', ')}`)
-  return found
+  const type = enumTypes.get(values)
+  if (!type) throw new Error(`no enum type is declared for ${values.join(', ')}`)
+  return type
 }

@@ -1,76 +1,77 @@
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { SliceRequest } from '../../lists/slice.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 import type { KeyedSource, NodeList } from './loader.ts'
 
-/** A key that is made of some columns. */
+type Awaitable<Value> = Value | Promise<Value>
+
 type ComputedKey = { readonly from: readonly string[]; readonly make: (row: never) => string }
 
 /**
- * What a field shows of a row. A plan is made of it, and so is the resolver that graphql-js calls: so they can't differ.
+ * Where a field gets its value. Its plan and its resolver for graphql-js both derive from this, so they can't differ.
+ * Stored as the extension `fieldSource` of the schema's field.
  */
-export type FieldSource = RowFieldSource | SliceFieldSource | RootFieldSource
+export type FieldSource = RowFieldSource | ConnectionFieldSource | RootFieldSource
 
-/** The scope that each kind of field needs, whatever it is a field of. A mutation's own scope is its operation's. */
+/** The scope that each kind of source requires, on any type. A mutation requires its operation's scope as well. */
 export const scopeByFieldSource: Readonly<Record<FieldSource['kind'], Scope | null>> = {
   column: null,
-  made: null,
-  itself: null,
-  ofSlice: null,
-  found: 'read',
-  sliced: 'read',
-  asked: 'read',
-  named: 'read',
+  computed: null,
+  sameRow: null,
+  slicePart: null,
+  related: 'read',
+  connection: 'read',
+  resolver: 'read',
+  nodeById: 'read',
   nodes: 'read',
 }
 
-/** What a field without arguments shows. */
+/** Sources of fields without arguments. */
 export type RowFieldSource =
-  /** A column as it is, or as what is made of its value. */
+  /** A column, optionally transformed. */
   | { readonly kind: 'column'; readonly column: string; readonly transform?: (value: never) => unknown }
-  /** What is made of the columns `from`, which are all that `make` is handed. */
-  | { readonly kind: 'made'; readonly from: readonly string[]; readonly make: (row: never) => unknown }
-  /** The row itself as another type, where it `isThere`. */
-  | { readonly kind: 'itself'; readonly from: readonly string[]; readonly isPresent: (row: never) => boolean }
-  /** What a source has for the key in a column, or that some columns make. */
-  | { readonly kind: 'found'; readonly source: KeyedSource<unknown>; readonly key: string | ComputedKey }
-  /** Something of a slice, or of one of its edges. */
+  /** A function of the columns `from`; `compute` receives no others. */
+  | { readonly kind: 'computed'; readonly from: readonly string[]; readonly compute: (row: never) => unknown }
+  /** The same row as an object of another type, or null. */
+  | { readonly kind: 'sameRow'; readonly from: readonly string[]; readonly isPresent: (row: never) => boolean }
+  /** The value that `source` has for a key: a column, or a function of some columns. */
+  | { readonly kind: 'related'; readonly source: KeyedSource<unknown>; readonly key: string | ComputedKey }
+  /** A part of a slice, or of one of its edges. */
   | {
-      readonly kind: 'ofSlice'
+      readonly kind: 'slicePart'
       readonly part: 'items' | 'edges' | 'cursor' | 'total'
       readonly read: (row: never) => unknown
     }
 
-/** A slice of a list: of the row as its parent, or of whatever is asked for. */
-export type SliceFieldSource = {
-  readonly kind: 'sliced'
+/** A slice of a list: of the rows that belong to a parent row, or of all of the merchant's. */
+export type ConnectionFieldSource = {
+  readonly kind: 'connection'
   readonly list: NodeList
-  readonly parent: SliceParent | null
-  readonly inputOf: (given: never) => object
+  readonly parent: ConnectionParent | null
+  readonly inputOf: (args: never) => object
   /**
-   * Parses the arguments without reading anything, and gives the cursors among them.
+   * Parses the arguments without reading anything, and returns the cursors among them.
    *
-   * @throws Refusal INVALID_INPUT under the arguments' names
+   * @throws DomainError INVALID_INPUT with the names of the arguments
    */
-  readonly parse: (given: never) => Pick<SliceRequest, 'after' | 'before'>
+  readonly parse: (args: never) => Pick<SliceRequest, 'after' | 'before'>
 }
 
-/** What a field of the queries or the mutations shows, which may take any arguments. */
+/** Sources of fields of the root types, which may have any arguments. */
 type RootFieldSource =
-  /** What an operation answers. */
-  | { readonly kind: 'asked'; readonly ask: (context: GraphqlContext, given: never) => unknown }
-  /** What a source has for the id that the arguments come to; `null` for none. */
+  /** The result of a function. */
+  | { readonly kind: 'resolver'; readonly resolve: (context: GraphqlContext, args: never) => unknown }
+  /** The node of a source with the id that `idOf` computes from the arguments; null without one. */
   | {
-      readonly kind: 'named'
+      readonly kind: 'nodeById'
       readonly source: KeyedSource<unknown>
-      readonly idOf: (context: GraphqlContext, given: never) => MaybePromise<string | null>
+      readonly idOf: (context: GraphqlContext, args: never) => Awaitable<string | null>
     }
   /** Nodes of any type by their ids: one, or a list of them. */
-  | { readonly kind: 'nodes'; readonly idsOf: (given: never) => string | readonly string[] }
+  | { readonly kind: 'nodes'; readonly idsOf: (args: never) => string | readonly string[] }
 
-/** A kind of thing that has a list of its own, and what gives those of many. */
-type SliceParent = { readonly name: string; readonly slices: ReturnType<NodeList['slicesOf']> }
+/** A type of rows that own lists of others; `slices` reads those of many parents in one query. */
+type ConnectionParent = { readonly name: string; readonly slices: ReturnType<NodeList['slicesOf']> }
 
-/** What tells of which of its types a row of a union or an interface is. */
+/** Determines the object type of a row of a union or an interface. Stored as the extension `rowType` of the abstract type. */
 export type RowTypeResolver = { readonly from: readonly string[]; readonly typeOf: (row: never) => string }

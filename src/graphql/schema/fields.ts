@@ -2,7 +2,7 @@ import type { ArgBuilder, ObjectRef, OutputShape, OutputType, ShapeFromTypeParam
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
-import type { FieldSource, RowFieldSource, SliceFieldSource } from './field-source.ts'
+import type { ConnectionFieldSource, FieldSource, RowFieldSource } from './field-source.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 import type { GraphqlInputFields, InputOf } from './inputs.ts'
 import { argumentsOf, mapValues, withLocalIds } from './inputs.ts'
@@ -10,25 +10,24 @@ import type { KeyedSource, WithSource } from './loader.ts'
 import { loaderOfSource } from './loader.ts'
 
 /**
- * A field of a type whose objects are rows of this form: a row without the columns that it is made of does not compile. The only
- * ones with arguments are slices, whose arguments can be parsed before anything is done.
+ * A field of an object type with rows of type `Row`; it does not compile if the row lacks a column that it reads. Only
+ * connections have arguments, because these can be parsed before anything runs.
  */
 export type ObjectField<Row> = BaseField<Row> &
   (
     | { readonly args?: never; readonly fieldSource: RowFieldSource }
-    | { readonly args: GraphqlInputFields; readonly fieldSource: SliceFieldSource }
+    | { readonly args: GraphqlInputFields; readonly fieldSource: ConnectionFieldSource }
   )
 
-/** A field of the queries, which may take any arguments. */
 export type QueryField = BaseField<unknown> & { readonly args?: GraphqlInputFields; readonly fieldSource: FieldSource }
 
 type BaseField<in Row> = {
   readonly type: TypeParam<SchemaTypes>
   readonly isNullable: boolean
   readonly description: string
-  /** The type under which it shows the row itself. */
+  /** Set if the field returns the row itself, as this type. */
   readonly exposedRowType?: OutputType<SchemaTypes>
-  /** The same as graphql-js calls it, with whole rows. */
+  /** The resolver for graphql-js, which receives whole rows. */
   readonly resolve: (row: Row, args: never, context: GraphqlContext) => unknown
 }
 
@@ -36,7 +35,7 @@ export type ObjectFields<Row> = Readonly<Record<string, ObjectField<Row>>>
 
 type ReadonlyRecord<Name extends string, Value> = { readonly [Each in Name]: Value }
 
-/** Shows a column that is never NULL; as text unless it says otherwise. */
+/** Exposes a column that is never NULL, by default as String. */
 export function exposeColumn<Name extends string, Type extends TypeParam<SchemaTypes> = 'String'>(
   name: Name,
   description: string,
@@ -45,7 +44,7 @@ export function exposeColumn<Name extends string, Type extends TypeParam<SchemaT
   return exposeColumnAs(name, description, type ?? 'String')
 }
 
-/** Shows a column that may be NULL. */
+/** Exposes a column that may be NULL, by default as String. */
 export function exposeNullableColumn<Name extends string, Type extends TypeParam<SchemaTypes> = 'String'>(
   name: Name,
   description: string,
@@ -54,7 +53,7 @@ export function exposeNullableColumn<Name extends string, Type extends TypeParam
   return exposeColumnAs(name, description, type ?? 'String', { isNullable: true })
 }
 
-/** Shows a column whose own type is wider than what is ever written to it. */
+/** Exposes a column whose TypeScript type is wider than the values written to it. */
 export function exposeColumnAs<Name extends string>(
   name: Name,
   description: string,
@@ -64,46 +63,43 @@ export function exposeColumnAs<Name extends string>(
   return { type, isNullable, description, fieldSource: { kind: 'column', column: name }, resolve: (row) => row[name] }
 }
 
-/** Text columns under their own names, each with its description. */
 export function exposeStrings<Name extends string>(descriptions: ReadonlyRecord<Name, string>) {
   return mapValues(descriptions, (description, name) => exposeColumn(name, description))
 }
 
-/** The same where they may be NULL. */
 export function exposeNullableStrings<Name extends string>(descriptions: ReadonlyRecord<Name, string>) {
   return mapValues(descriptions, (description, name) => exposeNullableColumn(name, description))
 }
 
-/** Shows what is made of some columns, and of no other: it is handed these alone. */
+/** Computes a field from the columns `from`; `compute` receives no others. */
 export function computedField<Row, const Name extends keyof Row & string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   from: readonly Name[],
   description: string,
-  make: (row: Pick<Row, Name>) => ShapeFromTypeParam<SchemaTypes, Type, false>,
+  compute: (row: Pick<Row, Name>) => ShapeFromTypeParam<SchemaTypes, Type, false>,
 ): ObjectField<Row> {
-  return { type, isNullable: false, description, fieldSource: { kind: 'made', from, make }, resolve: make }
+  return { type, isNullable: false, description, fieldSource: { kind: 'computed', from, compute }, resolve: compute }
 }
 
-/** The same where there may be nothing to show. */
 export function nullableComputedField<Row, const Name extends keyof Row & string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   from: readonly Name[],
   description: string,
-  make: (row: Pick<Row, Name>) => ShapeFromTypeParam<SchemaTypes, Type, true>,
+  compute: (row: Pick<Row, Name>) => ShapeFromTypeParam<SchemaTypes, Type, true>,
 ): ObjectField<Row> {
-  return { type, isNullable: true, description, fieldSource: { kind: 'made', from, make }, resolve: make }
+  return { type, isNullable: true, description, fieldSource: { kind: 'computed', from, compute }, resolve: compute }
 }
 
-/** Shows the row itself, as another type. */
+/** Returns the row itself as an object of another type. */
 export function exposeRowAs<Type extends OutputType<SchemaTypes>>(
   type: Type,
   description: string,
 ): ObjectField<OutputShape<SchemaTypes, Type>> {
-  const shown: RowFieldSource = { kind: 'itself', from: [], isPresent: () => true }
-  return { type, isNullable: false, description, fieldSource: shown, exposedRowType: type, resolve: (row) => row }
+  const fieldSource: RowFieldSource = { kind: 'sameRow', from: [], isPresent: () => true }
+  return { type, isNullable: false, description, fieldSource, exposedRowType: type, resolve: (row) => row }
 }
 
-/** The same where the row has something of that type: some columns say whether. */
+/** Returns the row itself as an object of another type, or null by the columns `from`. */
 export function exposeNullableRowAs<
   Type extends OutputType<SchemaTypes>,
   const Name extends keyof OutputShape<SchemaTypes, Type> & string,
@@ -111,13 +107,13 @@ export function exposeNullableRowAs<
   type: Type,
   from: readonly Name[],
   description: string,
-  isThere: (row: Pick<OutputShape<SchemaTypes, Type>, Name>) => boolean,
+  isPresent: (row: Pick<OutputShape<SchemaTypes, Type>, Name>) => boolean,
 ): ObjectField<OutputShape<SchemaTypes, Type>> {
-  const shown: RowFieldSource = { kind: 'itself', from, isPresent: isThere }
-  return { type, isNullable: true, description, fieldSource: shown, resolve: (row) => (isThere(row) ? row : null) }
+  const fieldSource: RowFieldSource = { kind: 'sameRow', from, isPresent }
+  return { type, isNullable: true, description, fieldSource, resolve: (row) => (isPresent(row) ? row : null) }
 }
 
-/** Leads from a row to the node whose id one of its columns holds; `null` where it holds none, or that is not there. */
+/** Returns the node whose id is in the column `key`; null if the column is NULL or the node is not visible. */
 export function relationField<Name extends string, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   key: Name,
@@ -126,7 +122,7 @@ export function relationField<Name extends string, Row>(
   return { type, isNullable: true, description, ...resolveByKey(type.source, key) }
 }
 
-/** Leads to what belongs to a row: all that a source has for its id; `null` where it can't be read, so that the row is still shown. */
+/** Returns the rows that belong to a row, by its id. Nullable, so that the row is still returned if they can't be read. */
 export function relatedListField<Row>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Row[]>,
@@ -135,7 +131,7 @@ export function relatedListField<Row>(
   return { type: [type], isNullable: true, description, ...resolveByKey(source, 'id') }
 }
 
-/** The same for a key that some of the row's columns make, so that what the row holds need not be read again. */
+/** Returns the rows that belong to a row, by a key computed from its columns, so that `source` need not read the row again. */
 export function relatedListFieldByKey<Row, const Name extends keyof Row & string, Item>(
   type: OutputType<SchemaTypes>,
   source: KeyedSource<readonly Item[]>,
@@ -147,12 +143,12 @@ export function relatedListFieldByKey<Row, const Name extends keyof Row & string
     type: [type],
     isNullable: true,
     description,
-    fieldSource: { kind: 'found', source, key: { from, make } },
+    fieldSource: { kind: 'related', source, key: { from, make } },
     resolve,
   }
 }
 
-/** Shows what a source has for a column of the row, where that is a value without fields; `null` where it has none. */
+/** Returns the leaf value that a source has for the column `key`; null if it has none. */
 export function loadableField<Name extends string, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   source: KeyedSource<ShapeFromTypeParam<SchemaTypes, Type, true>>,
@@ -164,7 +160,7 @@ export function loadableField<Name extends string, Type extends TypeParam<Schema
 
 function resolveByKey<Name extends string>(source: KeyedSource<unknown>, key: Name) {
   return {
-    fieldSource: { kind: 'found', source, key } satisfies FieldSource,
+    fieldSource: { kind: 'related', source, key } satisfies FieldSource,
     resolve: (row: ReadonlyRecord<Name, string | null>, _: object, context: GraphqlContext) => {
       const id = row[key]
       return id === null ? null : loaderOfSource(context, source).load(id)
@@ -172,18 +168,24 @@ function resolveByKey<Name extends string>(source: KeyedSource<unknown>, key: Na
   }
 }
 
-/** A field of a query, which answers what an operation does with the arguments. */
+/** A field of the query type with the result of a function of its arguments. */
 export function queryField<Args extends GraphqlInputFields, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   description: string,
   args: Args,
   operation: QueryOperation<Args, ShapeFromTypeParam<SchemaTypes, Type, false>>,
 ): QueryField {
-  const ask = (context: GraphqlContext, given: InputOf<Args>) => operation(context, withLocalIds(args, given))
-  return { type, isNullable: false, description, args, ...resolveByOperation(ask) }
+  const resolve = (context: GraphqlContext, input: InputOf<Args>) => operation(context, withLocalIds(args, input))
+  return {
+    type,
+    isNullable: false,
+    description,
+    args,
+    fieldSource: { kind: 'resolver', resolve },
+    resolve: (_, input, context) => resolve(context, input),
+  }
 }
 
-/** The same where there may be nothing to answer. */
 export function nullableQueryField<Args extends GraphqlInputFields, Type extends TypeParam<SchemaTypes>>(
   type: Type,
   description: string,
@@ -193,7 +195,7 @@ export function nullableQueryField<Args extends GraphqlInputFields, Type extends
   return { ...queryField(type, description, args, operation as never), isNullable: true }
 }
 
-/** A field of a query, which finds a node by the id that the arguments come to; `null` for none. */
+/** A field of the query type with the node whose id `find` computes from the arguments; null without an id. */
 export function nodeQueryField<Args extends GraphqlInputFields, Row>(
   type: WithSource<Row> & OutputType<SchemaTypes>,
   description: string,
@@ -201,28 +203,21 @@ export function nodeQueryField<Args extends GraphqlInputFields, Row>(
   find: (input: InputOf<Args>, context: GraphqlContext) => MaybePromise<string | null>,
 ): QueryField {
   const { source } = type
-  const idOf = (context: GraphqlContext, given: InputOf<Args>) => find(withLocalIds(args, given), context)
-  const resolve = async (_: unknown, given: InputOf<Args>, context: GraphqlContext) => {
-    const id = await idOf(context, given)
+  const idOf = (context: GraphqlContext, input: InputOf<Args>) => find(withLocalIds(args, input), context)
+  const resolve = async (_: unknown, input: InputOf<Args>, context: GraphqlContext) => {
+    const id = await idOf(context, input)
     return id === null ? null : loaderOfSource(context, source).load(id)
   }
-  return { type, isNullable: true, description, args, fieldSource: { kind: 'named', source, idOf }, resolve }
+  return { type, isNullable: true, description, args, fieldSource: { kind: 'nodeById', source, idOf }, resolve }
 }
 
-type QueryOperation<Args extends GraphqlInputFields, Answer> = (
+type QueryOperation<Args extends GraphqlInputFields, Result> = (
   context: GraphqlContext,
   input: InputOf<Args>,
-) => MaybePromise<Answer>
+) => MaybePromise<Result>
 
-function resolveByOperation(ask: (context: GraphqlContext, given: never) => unknown) {
-  const resolve = (_: unknown, given: never, context: GraphqlContext) => ask(context, given)
-  return { fieldSource: { kind: 'asked', ask } satisfies FieldSource, resolve }
-}
-
-/** What there is to say of an object type. */
 export type ObjectDeclaration<Row> = { readonly description: string; readonly fields: ObjectFields<Row> }
 
-/** Declares an object type. */
 export function objectType<Row extends object>(
   name: string,
   { description, fields }: ObjectDeclaration<Row>,
@@ -230,12 +225,10 @@ export function objectType<Row extends object>(
   return builder.objectRef<Row>(name).implement({ description, fields: buildFields(fields) })
 }
 
-/** Adds a field to a type of an earlier noun. */
 export function addField<Row>(type: ObjectRef<SchemaTypes, Row>, name: string, field: ObjectField<Row>): void {
   builder.objectFields(type, buildFields({ [name]: field }))
 }
 
-/** Adds a field to the queries. */
 export function addQuery(name: string, field: QueryField): void {
   builder.queryFields(buildFields({ [name]: field }))
 }
@@ -245,19 +238,19 @@ type FieldBuilder = {
   readonly arg: ArgBuilder<SchemaTypes>
 }
 
-/** Fields as the builder takes them. Whether rows have what they need was seen when they were declared. */
+/** Converts declared fields to Pothos's. That rows have the columns was checked by their declarations. */
 export function buildFields(fields: Readonly<Record<string, ObjectField<never> | QueryField>>) {
   return (t: FieldBuilder) => mapValues(fields, (field) => t.field(buildField(t, field) as never)) as never
 }
 
 function buildField(t: FieldBuilder, field: ObjectField<never> | QueryField) {
-  const { type, isNullable, description, args, fieldSource: shown, resolve } = field
+  const { type, isNullable, description, args, fieldSource, resolve } = field
   return {
     type,
     nullable: isNullable,
     description,
     ...(args && { args: argumentsOf(t, args) }),
-    extensions: { shown },
+    extensions: { fieldSource },
     resolve,
   }
 }

@@ -2,21 +2,21 @@ import type { OperationDefinitionNode } from 'graphql'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** Told of what is run, and whether it is of a trusted document, of what is refused as a value and of what goes wrong unseen, for whoever writes the log. */
+/** Callbacks that collect what is logged of a request. */
 export type ExecutionObserver = {
   readonly onOperation?: (operation: OperationDefinitionNode, isTrusted: boolean) => void
-  readonly onRefusal?: (code: ErrorCode) => void
-  /** Told of what stopped a plan, where graphql-js then found nothing wrong: the plan's own mistake, or a moment's trouble. */
+  /** Called with the code of an error that is returned as a value, in a mutation's result union. */
+  readonly onUserError?: (code: ErrorCode) => void
+  /** Called if a plan failed and graphql-js then succeeded: a bug of the planner, or a transient error. */
   readonly onPlanFault?: (error: unknown) => void
 }
 
-/** Where a stream is: what its caller says that it had last, and what it was told last. */
+/** Position of an event stream: the last event that the client reports, and the last one sent. */
 export type StreamPosition = { readonly lastEventId: string | null; latestEventId: string | null }
 
-/** What a resolver works with: an operation's context, and what this request has loaded already. */
 export type GraphqlContext = Context &
   ExecutionObserver & {
-    /** Loaders of this request by what they load; see `loader.ts`. */
+    /** Loaders of this request, by what they load (`loader.ts`). */
     readonly loaders: Map<object, unknown>
     readonly stream?: StreamPosition
   }

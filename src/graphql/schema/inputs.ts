@@ -3,7 +3,7 @@ import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { localId } from './global-ids.ts'
 
-/** A field of an input, or an argument: what it takes, what it is for, and of which type's nodes it is an id. */
+/** A field of an input object, or an argument; `idOf` is the node type if it is an id. */
 export type GraphqlInputField<
   Type extends InputTypeParam<SchemaTypes> = InputTypeParam<SchemaTypes>,
   IsRequired extends boolean = boolean,
@@ -17,14 +17,13 @@ export type GraphqlInputField<
 
 export type GraphqlInputFields = Readonly<Record<string, GraphqlInputField>>
 
-/** What is given for such fields. */
 export type InputOf<Fields extends GraphqlInputFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends GraphqlInputField<infer Type, infer IsRequired>
     ? InputShapeFromTypeParam<SchemaTypes, Type, IsRequired>
     : never
 }
 
-/** A field that may be absent or null; of text unless it says otherwise. */
+/** A field that may be absent or null, by default a String. */
 export function optional(description: string): GraphqlInputField<'String', false>
 export function optional<Type extends InputTypeParam<SchemaTypes>>(
   description: string,
@@ -34,7 +33,7 @@ export function optional(description: string, type: InputTypeParam<SchemaTypes> 
   return { type, isRequired: false, description }
 }
 
-/** A field that must be there. */
+/** A required field, by default a String. */
 export function required(description: string): GraphqlInputField<'String', true>
 export function required<Type extends InputTypeParam<SchemaTypes>>(
   description: string,
@@ -44,32 +43,28 @@ export function required(description: string, type: InputTypeParam<SchemaTypes> 
   return { type, isRequired: true, description }
 }
 
-/** Text fields that may be absent, each with its description. */
 export function optionalTexts<Name extends string>(descriptions: { readonly [Each in Name]: string }) {
   return mapValues(descriptions, (description) => optional(description))
 }
 
-/** The same where each must be there. */
 export function requiredTexts<Name extends string>(descriptions: { readonly [Each in Name]: string }) {
   return mapValues(descriptions, (description) => required(description))
 }
 
-/** An id of a node of this type, global or a UUID, which is the local one for whoever takes the input. */
+/** The id of a node, global or a UUID. `withLocalIds` converts it to the local id. */
 export function requiredId(idOf: string, noun = humanizeTypeName(idOf)) {
   return { ...required(describeIdOf(noun), 'ID'), idOf } as const
 }
 
-/** The same where it may be absent. */
 export function optionalId(idOf: string, description = describeIdOf(humanizeTypeName(idOf))) {
   return { ...optional(description, 'ID'), idOf } as const
 }
 
-/** The same for several. */
 export function optionalIds(idOf: string, description: string) {
   return { ...optional<['ID']>(description, ['ID']), idOf } as const
 }
 
-/** What people call the nodes of a type: `payout method`. */
+/** Converts a type name to a noun: `payout method`. */
 export function humanizeTypeName(type: string): string {
   return type.replace(/\B[A-Z]/g, ' $&').toLowerCase()
 }
@@ -78,21 +73,18 @@ function describeIdOf(noun: string): string {
   return `The ${noun}: its global id, or its UUID.`
 }
 
-/** Something of each of several members. */
 export function mapValues<Name extends string, From, To>(
   members: { readonly [Each in Name]: From },
-  make: (member: From, name: Name) => To,
+  mapValue: (member: From, name: Name) => To,
 ): { readonly [Each in Name]: To } {
-  const made = Object.entries<From>(members).map(([name, member]) => [name, make(member, name as Name)])
-  return Object.fromEntries(made)
+  const mapped = Object.entries<From>(members).map(([name, member]) => [name, mapValue(member, name as Name)])
+  return Object.fromEntries(mapped)
 }
 
-/** An input type that knows its fields. */
 export type DeclaredInput<Fields extends GraphqlInputFields> = InputObjectRef<SchemaTypes, InputOf<Fields>> & {
   readonly declared: Fields
 }
 
-/** Declares an input type; of one that `isOneOf` exactly one field is given. */
 export function inputType<Fields extends GraphqlInputFields>(
   name: string,
   description: string,
@@ -107,7 +99,6 @@ export function inputType<Fields extends GraphqlInputFields>(
   return Object.assign(type, { declared: fields }) as never
 }
 
-/** Declared fields as the arguments of one that `t` builds. */
 export function argumentsOf({ arg }: { readonly arg: ArgBuilder<SchemaTypes> }, fields: GraphqlInputFields) {
   return mapValues(fields, (field) => arg(toPothosOptions(field)))
 }
@@ -116,7 +107,7 @@ function toPothosOptions({ type, isRequired, description, deprecationReason }: G
   return { type, required: isRequired, description, ...(deprecationReason !== undefined && { deprecationReason }) }
 }
 
-/** An input as operations take it: with local ids wherever its fields, or those of inputs in it, are global ones. */
+/** Converts the global ids of an input, at any depth, to local ids. */
 export function withLocalIds<Input extends object>(fields: GraphqlInputFields, input: Input): Input {
   const holders = idHoldersOf(fields)
   if (holders.length === 0) return input
@@ -135,19 +126,18 @@ type IdHolder = readonly [name: string, field: GraphqlInputField]
 
 const idHolders = new WeakMap<GraphqlInputFields, readonly IdHolder[]>()
 
-/** The fields that hold ids, or inputs in which some do. */
 function idHoldersOf(fields: GraphqlInputFields): readonly IdHolder[] {
   const known = idHolders.get(fields)
   if (known) return known
   const holders = Object.entries(fields).filter(([, field]) => {
-    const within = nestedFieldsOf(field)
-    return field.idOf !== undefined || (within !== null && idHoldersOf(within).length > 0)
+    const nested = nestedFieldsOf(field)
+    return field.idOf !== undefined || (nested !== null && idHoldersOf(nested).length > 0)
   })
   idHolders.set(fields, holders)
   return holders
 }
 
-/** The fields of an input's own type; `null` where it is no input object. */
+/** The fields of a field's input object type; null for other types. */
 function nestedFieldsOf({ type }: GraphqlInputField): GraphqlInputFields | null {
   const { declared = null } = (Array.isArray(type) ? type[0] : type) as Partial<DeclaredInput<GraphqlInputFields>>
   return declared

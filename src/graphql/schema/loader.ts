@@ -6,9 +6,9 @@ import type { Slice } from '../../lists/slice.ts'
 import type { Context } from '../../operations/context.ts'
 import type { GraphqlContext } from './graphql-context.ts'
 
-/** A list of nodes (`lists/define-list.ts`), as far as fields need it: rows are whole, or the values of chosen columns. */
+/** The part of a list of nodes (`lists/define-list.ts`) that fields use. Rows are whole, or arrays of projected columns. */
 export type NodeList = {
-  readonly columns: (wanted: readonly string[], needs: ColumnNeeds<never>) => Projection
+  readonly columns: (names: readonly string[], needs: ColumnNeeds<never>) => Projection
   readonly find: {
     (context: Context, ids: readonly string[], columns: Projection): MaybePromise<readonly ProjectedRow[]>
     (context: Context, ids: readonly string[]): MaybePromise<readonly object[]>
@@ -28,23 +28,21 @@ export type NodeList = {
   }
 }
 
-/** A slice of rows of whatever form. */
 type AnySlice = Omit<Slice<object>, 'cursorOf'> & { readonly cursorOf: (item: never) => string }
 
-/** Where the rows behind a key come from. */
 export type KeyedSource<Value> = {
-  /** Finds whole rows: what each of the keys stands for. */
+  /** Finds the values of many keys, as whole rows. */
   readonly find: (context: GraphqlContext, keys: readonly string[]) => Promise<(key: string) => Value>
-  /** The list that the rows are in, of which fewer columns can be read. */
+  /** The list of the rows, if plans can read it with a projection. */
   readonly list?: NodeList
-  /** The type that rows of the list must have. */
+  /** The `type` that rows of the list must have. */
   readonly only?: string
 }
 
-/** A type with the source of its objects by their id. */
+/** A type whose objects a source finds by id. */
 export type WithSource<Row> = { readonly source: KeyedSource<Row | null> }
 
-/** Rows of a list by their id: `null` for what is not there or not the merchant's, or of another type than `only`. */
+/** Finds rows of a list by id: null if there is none, or it is another merchant's or of another type than `only`. */
 export function sourceOfList<Row extends { readonly id: string }>(
   list: NodeList,
   only?: string,
@@ -63,7 +61,7 @@ export function sourceOfList<Row extends { readonly id: string }>(
   }
 }
 
-/** Rows by their own id: `null` for what is not there or not the merchant's. */
+/** Finds rows by id: null if there is none, or it is another merchant's. */
 export function sourceById<Row extends { readonly id: string }>(
   find: (context: Context, ids: readonly string[]) => Promise<readonly Row[]>,
 ): KeyedSource<Row | null> {
@@ -75,7 +73,6 @@ export function sourceById<Row extends { readonly id: string }>(
   }
 }
 
-/** The rows that belong to another, in the order in which they are found. */
 export function sourceByForeignKey<Row>(
   find: (context: Context, keys: readonly string[]) => Promise<readonly Row[]>,
   keyOf: (row: Row) => string,
@@ -88,58 +85,57 @@ export function sourceByForeignKey<Row>(
   }
 }
 
-/** Loads by key for one request: one query for all that are asked for together, and none for what is there already. */
+/** Batches and caches the loads of one request: one query for all keys of a turn of the event loop. */
 export type Loader<Value> = {
   readonly load: (key: string) => Promise<Value>
-  /** Loads many in one query, and gives what tells each then. */
+  /** Loads many keys, and returns a function that looks up each. */
   readonly loadAll: (keys: readonly string[]) => Promise<(key: string) => Value>
 }
 
-/** The request's loader of whole rows of a source. */
 export function loaderOfSource<Value>(context: GraphqlContext, source: KeyedSource<Value>): Loader<Value> {
   return getOrCreateLoader(context, source, (keys) => source.find(context, keys))
 }
 
-/** The request's loader for whatever `whose` stands for. */
+/** Returns the request's loader with the identity `key`. */
 export function getOrCreateLoader<Value>(
   { loaders }: GraphqlContext,
-  whose: object,
+  key: object,
   find: (keys: readonly string[]) => Promise<(key: string) => Value>,
 ): Loader<Value> {
-  const known = loaders.get(whose) as Loader<Value> | undefined
+  const known = loaders.get(key) as Loader<Value> | undefined
   if (known) return known
-  const made = createLoader(find)
-  loaders.set(whose, made)
-  return made
+  const loader = createLoader(find)
+  loaders.set(key, loader)
+  return loader
 }
 
 function createLoader<Value>(find: (keys: readonly string[]) => Promise<(key: string) => Value>): Loader<Value> {
   const loaded = new Map<string, Value>()
   const loading = new Map<string, Promise<void>>()
   const startLoading = (keys: ReadonlySet<string>): Promise<void> => {
-    const begun = find([...keys])
-      .then((read) => {
-        for (const key of keys) loaded.set(key, read(key))
+    const promise = find([...keys])
+      .then((lookup) => {
+        for (const key of keys) loaded.set(key, lookup(key))
       })
       .finally(() => {
         for (const key of keys) loading.delete(key)
       })
-    for (const key of keys) loading.set(key, begun)
-    return begun
+    for (const key of keys) loading.set(key, promise)
+    return promise
   }
-  // What is batched are sets of keys, so that a list costs one promise and not one for each of its rows.
+  // Batches sets of keys, so that a list costs one promise instead of one for each row.
   const batches = new DataLoader<readonly string[], void>(
     async (sets) => {
       const missing = new Set<string>()
-      // What an earlier batch is still waiting for is not asked for again.
-      const awaited = new Set<Promise<void>>()
+      // Keys that an earlier batch is loading are not requested again.
+      const pending = new Set<Promise<void>>()
       for (const key of sets.flat()) {
-        const begun = loading.get(key)
-        if (begun) awaited.add(begun)
+        const promise = loading.get(key)
+        if (promise) pending.add(promise)
         else if (!loaded.has(key)) missing.add(key)
       }
-      if (missing.size > 0) awaited.add(startLoading(missing))
-      await Promise.all(awaited)
+      if (missing.size > 0) pending.add(startLoading(missing))
+      await Promise.all(pending)
       return sets.map(() => undefined)
     },
     { cache: false, maxBatchSize: Number.POSITIVE_INFINITY },

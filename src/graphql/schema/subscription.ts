@@ -5,47 +5,46 @@ import type { GraphqlContext } from './graphql-context.ts'
 import type { GraphqlInputFields, InputOf } from './inputs.ts'
 import { argumentsOf, withLocalIds } from './inputs.ts'
 
-/** A stream of rows: what it takes, and what finds them until the caller has gone. */
 type SubscriptionDeclaration<Args extends GraphqlInputFields, Row> = {
   readonly description: string
   readonly args: Args
+  /** Yields rows until `signal` is aborted. */
   readonly events: (
     context: GraphqlContext,
     input: InputOf<Args>,
     signal: AbortSignal | undefined,
   ) => Promise<AsyncIterable<Row>>
-  /** By what the caller may say that it has a row, when it connects again. */
+  /** The id that a reconnecting client sends as `Last-Event-ID`. */
   readonly eventIdOf?: (row: Row) => string
 }
 
-/** Adds a subscription to rows of a type. */
 export function addSubscription<Args extends GraphqlInputFields, Row extends object>(
   name: string,
   type: ObjectRef<SchemaTypes, Row>,
-  { description, args, events, eventIdOf: placeOf }: SubscriptionDeclaration<Args, Row>,
+  { description, args, events, eventIdOf }: SubscriptionDeclaration<Args, Row>,
 ): void {
   builder.subscriptionField(name, (t) =>
     t.field({
       type: type as ObjectRef<SchemaTypes, object>,
       description,
       args: argumentsOf(t, args),
-      subscribe: async (_, given, context, { getAbortSignal }) => {
-        const input = withLocalIds(args, given) as InputOf<Args>
-        return withFreshLoaders(context, await events(context, input, getAbortSignal()), placeOf)
+      subscribe: async (_, graphqlArgs, context, { getAbortSignal }) => {
+        const input = withLocalIds(args, graphqlArgs) as InputOf<Args>
+        return withFreshLoaders(context, await events(context, input, getAbortSignal()), eventIdOf)
       },
       resolve: (row) => row as object,
     }),
   )
 }
 
-/** Forgets before each event what the one before has loaded. */
+/** Clears the loaders before each event, so that it is resolved from current rows. */
 async function* withFreshLoaders<Event>(
   context: GraphqlContext,
   events: AsyncIterable<Event>,
-  placeOf: ((event: Event) => string) | undefined,
+  eventIdOf: ((event: Event) => string) | undefined,
 ): AsyncGenerator<Event> {
   for await (const event of events) {
-    if (placeOf && context.stream) context.stream.latestEventId = placeOf(event)
+    if (eventIdOf && context.stream) context.stream.latestEventId = eventIdOf(event)
     context.loaders.clear()
     yield event
   }

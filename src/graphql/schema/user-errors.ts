@@ -16,25 +16,25 @@ import {
 } from './fields.ts'
 
 /**
- * The refusals that a mutation answers as a type of its own, with what each means; `null` for those that are faults of the
- * request as a whole, which GraphQL answers beside the data.
+ * Describes the errors that mutations return as types of their own; null for those that GraphQL returns in the response's
+ * top-level `errors`.
  */
 const userErrorDescriptions: Record<ErrorCode, string | null> = {
-  INVALID_INPUT: 'The input is wrong in itself: `fields` names every faulty field, and what is allowed.',
-  RESOURCE_NOT_FOUND: 'Something that the input names does not exist, or is not visible to this merchant.',
-  CUSTOMER_CLOSED: 'The customer is closed: nothing can be made or changed for it any more.',
-  PAYOUT_STATUS_CONFLICT: 'The payout is in a status that does not lead to the one asked for.',
-  WEBHOOK_DISABLED: 'The webhook endpoint is disabled, so nothing is sent to it: it must be enabled first.',
-  IDEMPOTENCY_KEY_REUSED: 'The idempotency key was used before with another input.',
-  DEPOSIT_REFERENCE_REUSED: 'The reference was used before for another deposit.',
+  INVALID_INPUT: 'The input is invalid: `fields` has every invalid field, and what is allowed.',
+  RESOURCE_NOT_FOUND: 'An object that the input refers to does not exist, or is not visible to this merchant.',
+  CUSTOMER_CLOSED: 'The customer is closed, so nothing can be created or changed for it.',
+  PAYOUT_STATUS_CONFLICT: "The payout can't change from its status to the requested one.",
+  WEBHOOK_DISABLED: 'The webhook endpoint is disabled. Enable it first.',
+  IDEMPOTENCY_KEY_REUSED: 'The idempotency key was already used with a different input.',
+  DEPOSIT_REFERENCE_REUSED: 'The reference was already used for a different deposit.',
   WALLET_NOT_FOUND: 'There is no active wallet in this currency to pay from.',
-  RATE_UNAVAILABLE: 'There is no rate between these currencies now.',
-  INSUFFICIENT_FUNDS: 'The wallet holds less than the payout with its fee takes.',
-  BALANCE_LIMIT_EXCEEDED: 'The wallet would hold more than any wallet may.',
-  DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no deposit address left to give on this network.',
-  WEBHOOK_LIMIT_REACHED: 'The merchant has as many webhook endpoints as it may have: one must be deleted first.',
-  NOT_CONFIGURED: 'The service is not configured for this: the message names the variable that its operator must set.',
-  // The live schema has no field that could answer it.
+  RATE_UNAVAILABLE: 'There is currently no rate between these currencies.',
+  INSUFFICIENT_FUNDS: 'The balance of the wallet is less than the amount and fee of the payout.',
+  BALANCE_LIMIT_EXCEEDED: 'The balance would exceed the maximum of a wallet.',
+  DEPOSIT_ADDRESS_UNAVAILABLE: 'The merchant has no unused deposit address left on this network.',
+  WEBHOOK_LIMIT_REACHED: 'The merchant has the maximum number of webhook endpoints. Delete one first.',
+  NOT_CONFIGURED: 'The service is not configured for this. The message names the variable that its operator must set.',
+  // The live schema has no field that could return it.
   SANDBOX_ONLY: null,
   INSUFFICIENT_SCOPE: null,
   NETWORK_NOT_ALLOWED: null,
@@ -57,9 +57,9 @@ const userErrorDescriptions: Record<ErrorCode, string | null> = {
 
 const userErrorCodes = errorCodes.filter((code) => userErrorDescriptions[code] !== null)
 
-/** A refusal as a mutation answers it, with fields under the caller's names. */
+/** A domain error as a value, with fields under the caller's names. */
 export type UserErrorSource = {
-  readonly refusal: DomainError
+  readonly error: DomainError
   readonly message: string
   readonly field: string | null
   readonly fields: readonly { readonly field: string; readonly code: string; readonly message: string }[]
@@ -67,62 +67,62 @@ export type UserErrorSource = {
 
 const ErrorCodeEnum = describedEnumType(
   'ErrorCode',
-  'Why something was refused; the REST endpoints use the same codes.',
+  'The reason of an error. The REST API uses the same codes.',
   Object.fromEntries(userErrorCodes.map((code) => [code, userErrorDescriptions[code] ?? ''])),
 )
 
 const fieldErrorDescriptions: Record<FieldErrorCode, string> = {
-  MISSING_REQUIRED_FIELD: 'It is missing or empty, and must not be.',
-  INVALID_FORMAT: 'It has the wrong type or form.',
-  INVALID_PARAMETER: 'Its value is not one that is allowed.',
+  MISSING_REQUIRED_FIELD: 'The field is required, but missing or empty.',
+  INVALID_FORMAT: 'The value has the wrong type or format.',
+  INVALID_PARAMETER: 'The value is not allowed.',
 }
 
-const FieldErrorCodeEnum = describedEnumType('FieldFaultCode', 'What is wrong with a field.', fieldErrorDescriptions)
+const FieldErrorCodeEnum = describedEnumType('FieldFaultCode', 'The kind of a field error.', fieldErrorDescriptions)
 
 const FieldErrorType = objectType<UserErrorSource['fields'][number]>('FieldFault', {
-  description: 'What is wrong with one field of an input.',
+  description: 'An invalid field of an input.',
   fields: {
     ...exposeStrings({
       field: 'The path of the field below `input`, such as `recipient.bankAccount.accountNumber`.',
-      message: 'A sentence that says what is allowed.',
+      message: 'A sentence that explains what is allowed.',
     }),
-    code: exposeColumnAs('code', 'The kind of fault.', FieldErrorCodeEnum),
+    code: exposeColumnAs('code', 'The kind of error.', FieldErrorCodeEnum),
   },
 })
 
 const commonFields: ObjectFields<UserErrorSource> = {
-  code: computedField(ErrorCodeEnum, ['refusal'], 'The code, for programs.', ({ refusal }) => refusal.code),
-  message: exposeColumn('message', 'A sentence for people.'),
-  field: exposeNullableColumn('field', 'The path of the field at fault below `input`; null when none alone is.'),
+  code: computedField(ErrorCodeEnum, ['error'], 'The code of the error, for programs.', ({ error }) => error.code),
+  message: exposeColumn('message', 'The error as a sentence, for people.'),
+  field: exposeNullableColumn(
+    'field',
+    'The path below `input` of the first invalid field; null if the error is not about a field.',
+  ),
 }
 
-/** What errors of a code say beyond what every error does. */
 const extraFields: Partial<Record<ErrorCode, ObjectFields<UserErrorSource>>> = {
-  INVALID_INPUT: { fields: exposeColumn('fields', 'Every faulty field.', [FieldErrorType]) },
+  INVALID_INPUT: { fields: exposeColumn('fields', 'Every invalid field.', [FieldErrorType]) },
   INSUFFICIENT_FUNDS: {
     available: computedField(
       'Amount',
-      ['refusal'],
-      'What the wallet holds.',
-      ({ refusal }) => refusal.details.available ?? 0n,
+      ['error'],
+      'The balance of the wallet.',
+      ({ error }) => error.details.available ?? 0n,
     ),
     required: computedField(
       'Amount',
-      ['refusal'],
-      'What the payout with its fee takes.',
-      ({ refusal }) => refusal.details.required ?? 0n,
+      ['error'],
+      'The amount of the payout and its fee.',
+      ({ error }) => error.details.required ?? 0n,
     ),
   },
 }
 
-/** What every typed error of a mutation has. */
 const UserError = builder.interfaceRef<UserErrorSource>('UserError').implement({
-  description: 'Why a mutation changed nothing. Selecting this interface reads every error alike.',
-  resolveType: ({ refusal }) => errorTypeName(refusal.code),
+  description: 'The reason why a mutation changed nothing. Select this interface to read any error.',
+  resolveType: ({ error }) => errorTypeName(error.code),
   fields: buildFields(commonFields),
 })
 
-/** The error type of each code that a mutation can be refused with. */
 export const userErrorTypes = Object.fromEntries(
   userErrorCodes.map((code) => [
     code,
@@ -134,24 +134,22 @@ export const userErrorTypes = Object.fromEntries(
   ]),
 ) as Readonly<Partial<Record<ErrorCode, ObjectRef<SchemaTypes, UserErrorSource>>>>
 
-/** The type of a code: `InsufficientFundsError`. */
+/** Returns the type name of a code: `InsufficientFundsError`. */
 export function errorTypeName(code: ErrorCode): string {
   const words = code.split('_').map((word) => word.charAt(0) + word.slice(1).toLowerCase())
   return `${words.join('')}Error`
 }
 
-/** A refusal as the source of its error type. */
-export function toUserError(refusal: DomainError, names: FieldNames): UserErrorSource {
-  const { message, fields } = formatDomainError(refusal, names)
-  return { refusal, message, field: fields?.[0]?.field ?? null, fields: fields ?? [] }
+export function toUserError(error: DomainError, names: FieldNames): UserErrorSource {
+  const { message, fields } = formatDomainError(error, names)
+  return { error, message, field: fields?.[0]?.field ?? null, fields: fields ?? [] }
 }
 
-/** Whether a resolved value is a refusal rather than a payload. */
 export function isUserError(value: object): value is UserErrorSource {
-  return 'refusal' in value && value.refusal instanceof DomainError
+  return 'error' in value && value.error instanceof DomainError
 }
 
-/** Refuses with the names that the caller wrote, where they are not the operation's. */
+/** Rethrows an error's invalid fields under the caller's names. */
 export function rethrowWithFieldNames(nameOf: (field: string) => string) {
   return (error: unknown): never => {
     if (!(error instanceof DomainError) || !error.details.fields) throw error

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorHeaders, httpStatusByCode } from '../../core/api/http-status.ts'
 import type { DomainError } from '../../core/errors.ts'
+import type { Executor } from '../../graphql/execution/engine.ts'
 import type { GraphqlAnswer } from '../../graphql/execution/execute.ts'
 import { errorResult, executeRequest, serializeResult } from '../../graphql/execution/execute.ts'
 import type { Service } from '../../operations/context.ts'
@@ -15,21 +16,21 @@ import type { ResponseFlush } from '../http/response-flush.ts'
 import { sendText } from '../http/response-flush.ts'
 import type { LoadGraphiqlPage } from '../pages/graphiql.ts'
 import { sendGraphiql } from '../pages/graphiql.ts'
-import { readRequestParameters } from './parameters.ts'
-import { responseHeadOf } from './response-head.ts'
+import { readRequestParameters, responseHeadOf } from './graphql-over-http.ts'
 import type { HoldStream } from './stream-limiter.ts'
 import type { AllowedDocuments } from './trusted-documents.ts'
 import { createTrustedEngine } from './trusted-documents.ts'
 import type { YogaHandler } from './yoga.ts'
 import { createYogaHandler } from './yoga.ts'
 
-/** What the door takes: `graphiql` is `null` where there is none; `isPlanned` and `hasFastPath` are so but in tests. */
 export type GraphqlOptions = {
   readonly service: Service
   readonly limits: RateLimits | null
+  /** Null outside the sandbox. */
   readonly graphiql: LoadGraphiqlPage | null
   readonly documents: AllowedDocuments
-  readonly isPlanned: boolean
+  readonly executor: Executor
+  /** False only in tests, which compare the responses of both paths. */
   readonly hasFastPath: boolean
   readonly holdStream: HoldStream
   readonly responseFlush: ResponseFlush
@@ -40,22 +41,23 @@ const path = '/graphql'
 /**
  * Adds the GraphQL endpoint to the HTTP host.
  *
- * A request is answered by Yoga, with our engine in it. A POST that asks for one JSON document, as nearly all do, goes from
- * the host to the same engine without Yoga's requests and responses, which would take longer than all the rest of a small
- * answer (docs/architecture.md has the table). Form posts are refused, so that no page of another site can send one.
+ * Nearly all requests are a POST that accepts one JSON document. These take a fast path: the host calls the engine
+ * directly, because Yoga's Request and Response objects would take longer than the rest of a small response. All others go
+ * through Yoga to the same engine (docs/architecture.md has the table). Form posts are rejected, so that no page of another
+ * site can send a request.
  */
 export function addGraphqlRoute(
   app: FastifyInstance,
-  { service, limits, graphiql, documents, isPlanned, hasFastPath, holdStream, responseFlush: turn }: GraphqlOptions,
+  { service, limits, graphiql, documents, executor, hasFastPath, holdStream, responseFlush }: GraphqlOptions,
 ): void {
-  const engine = createTrustedEngine(app, { service, documents, isPlanned })
-  const admit = createAdmissionHook(service, limits, turn)
+  const engine = createTrustedEngine(app, { service, documents, executor })
+  const admit = createAdmissionHook(service, limits, responseFlush)
   acceptOnlyJson(app)
   app.setErrorHandler((error, request, reply) => sendErrorResult(toDomainError(error, request), request, reply))
 
   let yoga: Promise<YogaHandler> | undefined
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = {
+    const admitted = {
       service: withRequestTrace(service, request),
       engine,
       merchantId: request.merchantId,
@@ -67,11 +69,11 @@ export function addGraphqlRoute(
     }
     const { json } = acceptedMediaTypes(request.headers.accept)
     if (hasFastPath && request.method === 'POST' && json !== null) {
-      const answered = await executeRequest(readRequestParameters(request), asked)
-      if (answered) return sendJson(answered, json, { request, reply, turn })
+      const answer = await executeRequest(readRequestParameters(request), admitted)
+      if (answer) return sendJson(answer, json, { request, reply, responseFlush })
     }
     yoga ??= createYogaHandler(engine, path, holdStream)
-    return sendResponse(await (await yoga)(request, reply, asked), request, reply)
+    return sendResponse(await (await yoga)(request, reply, admitted), request, reply)
   }
   app.post(path, { onRequest: admit }, serve)
   const admitUnlessBrowser: typeof admit = (request, reply, done) => {
@@ -84,38 +86,38 @@ export function addGraphqlRoute(
   rejectOtherMethods(app, path, ['GET', 'POST'])
 }
 
-/** A browser that opens the address, rather than a program that asks something: the page itself holds nothing to protect. */
+/** Whether a browser opens the URL as a page. GraphiQL's page needs no authentication, because it has no data. */
 function isBrowserNavigation({ headers, query }: FastifyRequest): boolean {
-  const asked = query as object
-  return isHtmlRequested(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in asked)
+  return (
+    isHtmlRequested(headers.accept) && !['query', 'documentId', 'extensions'].some((name) => name in (query as object))
+  )
 }
 
-/** The short way's end. */
 function sendJson(
-  { result, operation, logFields: seen }: GraphqlAnswer,
+  { result, operation, logFields }: GraphqlAnswer,
   type: string,
-  { request, reply, turn }: { request: FastifyRequest; reply: FastifyReply; turn: ResponseFlush },
+  { request, reply, responseFlush }: { request: FastifyRequest; reply: FastifyReply; responseFlush: ResponseFlush },
 ): FastifyReply {
-  request.operation = seen.operation
-  request.isOperationTrusted = seen.isTrusted
-  request.refusalCode = seen.codes.join() || null
+  request.operation = logFields.operation
+  request.isOperationTrusted = logFields.isTrusted
+  request.refusalCode = logFields.codes.join() || null
   const { status, headers } = responseHeadOf(result, type)
   reply.headers(headers)
-  // Made before the wait: what is left to do then is to send.
-  const answered = { status, type: `${type}; charset=utf-8`, text: serializeResult(result) }
-  sendText(reply, answered, operation === 'query' ? turn.schedule : undefined)
+  // Serialized before the flush, which only sends.
+  const response = { status, type: `${type}; charset=utf-8`, text: serializeResult(result) }
+  sendText(reply, response, operation === 'query' ? responseFlush.schedule : undefined)
   return reply
 }
 
-/** Sends what Yoga answers: a stream as it comes, anything else at once. */
+/** Sends Yoga's response: a stream in chunks, anything else as one text. */
 async function sendResponse(response: Response, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   reply.code(response.status).headers(Object.fromEntries(response.headers))
   if (response.headers.has('content-length')) return reply.send(await response.text())
   return reply.send(request.method === 'HEAD' ? '' : response.body)
 }
 
-function sendErrorResult(refusal: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  request.refusalCode = refusal.code
-  reply.headers(errorHeaders(refusal.code)).code(httpStatusByCode[refusal.code])
-  return reply.type('application/json; charset=utf-8').send(serializeResult(errorResult(refusal, request.id)))
+function sendErrorResult(error: DomainError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.refusalCode = error.code
+  reply.headers(errorHeaders(error.code)).code(httpStatusByCode[error.code])
+  return reply.type('application/json; charset=utf-8').send(serializeResult(errorResult(error, request.id)))
 }

@@ -17,7 +17,7 @@ import '../../modules/rails/orders/clock-graphql.ts'
 import '../../modules/rails/attention/graphql.ts'
 import '../../modules/wallets/graphql.ts'
 import '../../modules/webhooks/endpoints/graphql.ts'
-import '../../graphql/schema/scalars.ts'
+import '../../graphql/schema/builder.ts'
 import type { GraphQLNamedType } from 'graphql'
 import { GraphQLObjectType, GraphQLSchema, getNullableType } from 'graphql'
 import { builder } from '../../graphql/schema/builder.ts'
@@ -25,17 +25,17 @@ import { attachSliceResolvers } from '../../graphql/schema/connection.ts'
 import { operationOfField } from '../../graphql/schema/mutation.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** The whole schema, as `schema.graphql` prints it. */
+/** The whole schema, which `schema.graphql` prints. */
 export const sandboxSchema = withNullableRoots(attachSliceResolvers(builder.toSchema()))
 
-/** The schema of a mode: in `live` nothing is there that exists for the sandbox only. */
+/** Returns the schema of a mode: `live` lacks everything that is sandbox-only. */
 export function schemaFor(mode: Mode): GraphQLSchema {
   return { sandbox: () => sandboxSchema, live: () => withoutSandbox(sandboxSchema) }[mode]()
 }
 
 /**
- * Has a field of a query or mutation that fails be null, so that the others beside it are answered: of a mutation they say
- * what is done already.
+ * Makes root fields nullable, so that one that fails leaves the others in the response: they may report mutations that
+ * have succeeded.
  */
 function withNullableRoots(schema: GraphQLSchema): GraphQLSchema {
   for (const root of [schema.getQueryType(), schema.getMutationType()]) {
@@ -49,16 +49,18 @@ function withoutSandbox(schema: GraphQLSchema): GraphQLSchema {
   if (!mutation) return schema
   const config = mutation.toConfig()
   const fields = Object.entries(config.fields)
-  const own = fields.filter(([, { extensions = {} }]) => operationOfField({ extensions })?.declaration.sandboxOnly)
-  const prefixes = own.map(([name]) => name.charAt(0).toUpperCase() + name.slice(1))
-  const isOwn = ({ name }: GraphQLNamedType) => prefixes.some((prefix) => name.startsWith(prefix))
+  const sandboxFields = fields.filter(
+    ([, { extensions = {} }]) => operationOfField({ extensions })?.declaration.sandboxOnly,
+  )
+  const prefixes = sandboxFields.map(([name]) => name.charAt(0).toUpperCase() + name.slice(1))
+  const isSandboxType = ({ name }: GraphQLNamedType) => prefixes.some((prefix) => name.startsWith(prefix))
   const live = new GraphQLObjectType({
     ...config,
-    fields: Object.fromEntries(fields.filter((each) => !own.includes(each))),
+    fields: Object.fromEntries(fields.filter((each) => !sandboxFields.includes(each))),
   })
   return new GraphQLSchema({
     ...rest,
     mutation: live,
-    types: types.filter((type) => type !== mutation && !isOwn(type)),
+    types: types.filter((type) => type !== mutation && !isSandboxType(type)),
   })
 }

@@ -5,50 +5,47 @@ import type { Validity } from '../../modules/merchants/authenticate.ts'
 import { findRevokedKeys, isValidAt } from '../../modules/merchants/authenticate.ts'
 import type { Service } from '../../operations/context.ts'
 
-/** Answers that one merchant may hold open at once, in all processes of a machine together. */
+/** Open streams of one merchant, in all processes of a machine together. */
 export const maxStreamsPerMerchant = 100
 
-/** Those that one token may hold open, in each process: a page that leaks them takes none from other pages. */
+/** Open streams of one token in each process, so that a page that leaks streams does not affect other pages. */
 const maxStreamsPerToken = 10
 
-/** Seconds after which a stream that found no room may be asked for again: those that end by themselves do so in moments. */
+/** `Retry-After` of a rejected stream. Abandoned streams end within seconds. */
 const retryAfterSeconds = 5
 
-/** How often the keys of open streams are looked at: a stream ends within a second of its key. */
+/** Poll interval for revoked keys: a stream ends within a second of its key. */
 const pollIntervalMs = 500
 
 /**
- * `ended` says why it must end before its own time; `null` when nobody listens any more, or it was released. `release` has it
- * counted no longer, though the connection stays open.
+ * `ended` resolves to the error that must end the stream, or to null when the connection closes or `release` is called.
+ * `release` frees the stream's place, though the connection may stay open.
  */
 type HeldStream = { readonly ended: Promise<DomainError | null>; readonly release: () => void }
 
-/** An answer that stays open. */
 type OpenStream = {
   readonly keyId: string
   readonly tokenId: string | null
-  /** Between which times its key or token is good by itself. */
   readonly validity: Validity
-  readonly refuse: (refusal: DomainError) => void
+  readonly fail: (error: DomainError) => void
   readonly end: () => void
 }
 
 /**
- * Counts an answer that stays open, until it ends.
+ * Counts a response as an open stream until it ends.
  *
- * @param onEnding called when the service ends, in the place of cutting the answer off
+ * @param onEnding called when the service stops, by default closes the connection
  */
 export type HoldStream = (request: FastifyRequest, reply: FastifyReply, onEnding?: () => void) => HeldStream
 
 /**
- * Keeps count of the answers that stay open, so that no merchant takes the sockets of all others, and ends them when their key
- * does, or the service: nobody else would.
+ * Limits the open streams of each merchant, and ends them when their key is revoked or expires, or the service stops.
  *
- * @param processes that answer, each of which may hold its share of a merchant's streams
- * @throws Refusal RATE_LIMITED when the merchant has as many open as it may
+ * @param processes that answer requests, which share a merchant's limit equally
+ * @throws DomainError RATE_LIMITED if the merchant or the token has reached its limit
  */
 export function createStreamLimiter(app: FastifyInstance, service: Service, processes: number): HoldStream {
-  const most = Math.max(1, Math.floor(maxStreamsPerMerchant / processes))
+  const maxStreams = Math.max(1, Math.floor(maxStreamsPerMerchant / processes))
   const open = new Map<string, Set<OpenStream>>()
   const allStreams = () => [...open.values()].flatMap((streams) => [...streams])
   const watch = watchCredentials(service, allStreams)
@@ -59,28 +56,31 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
     for (const { end } of allStreams()) end()
   })
   return ({ merchantId, caller: { keyId, tokenId }, validity }, reply, onEnding = () => reply.raw.destroy()) => {
-    // Whoever is gone already is told of no more: nobody would hear of it a second time, and the stream would never end.
+    // A closed connection emits no further `close`, so the stream would never be released.
     if (reply.raw.destroyed) return { ended: Promise.resolve(null), release: () => {} }
-    // It was let in before the service began to end, which ends what is open then, and no later.
+    // The service has already ended its open streams, and would miss this one.
     if (isEnding) {
       onEnding()
       return { ended: Promise.resolve(null), release: () => {} }
     }
     const streams = open.get(merchantId) ?? new Set()
-    if (streams.size >= most) {
+    if (streams.size >= maxStreams) {
       reply.header('retry-after', String(retryAfterSeconds))
-      const share = processes > 1 ? `, ${most} in each of ${processes} processes` : ''
-      const message = `At most ${maxStreamsPerMerchant} streams of a merchant may be open at once${share}.`
+      const share = processes > 1 ? `, ${maxStreams} in each of ${processes} processes` : ''
+      const message = `At most ${maxStreamsPerMerchant} streams of a merchant may be open simultaneously${share}.`
       throw new DomainError('RATE_LIMITED', message)
     }
-    const ofToken = tokenId === null ? 0 : [...streams].filter((stream) => stream.tokenId === tokenId).length
-    if (ofToken >= maxStreamsPerToken) {
+    const tokenStreamCount = tokenId === null ? 0 : [...streams].filter((stream) => stream.tokenId === tokenId).length
+    if (tokenStreamCount >= maxStreamsPerToken) {
       reply.header('retry-after', String(retryAfterSeconds))
-      throw new DomainError('RATE_LIMITED', `At most ${maxStreamsPerToken} streams of a token may be open at once.`)
+      throw new DomainError(
+        'RATE_LIMITED',
+        `At most ${maxStreamsPerToken} streams of a token may be open simultaneously.`,
+      )
     }
     const { promise, resolve } = Promise.withResolvers<DomainError | null>()
-    const stream = { keyId: keyId ?? '', tokenId, validity, refuse: resolve, end: onEnding }
-    // nginx, as Debian configures it, keeps an answer until it has several KiB or its end. Set here, so that no stream lacks it.
+    const stream = { keyId: keyId ?? '', tokenId, validity, fail: resolve, end: onEnding }
+    // Disables nginx's buffering, which delays a response until it has several KiB. Set here for all kinds of streams.
     reply.header('x-accel-buffering', 'no')
     open.set(merchantId, streams.add(stream))
     watch.start()
@@ -97,36 +97,36 @@ export function createStreamLimiter(app: FastifyInstance, service: Service, proc
 }
 
 /**
- * Looks at the keys of all open streams together, and only where any key may have changed: by a number on SQLite, by one
- * small query on a server.
+ * Polls for revoked keys of all open streams together, if any key may have changed: SQLite compares a version number,
+ * PostgreSQL takes one small query.
  */
 function watchCredentials(service: Service, streams: () => readonly OpenStream[]) {
   let timer: NodeJS.Timeout | null = null
-  let seen: number | null = null
-  let isLooking = false
+  let seenVersion: number | null = null
+  let isPolling = false
   const poll = async () => {
-    if (isLooking) return
-    isLooking = true
+    if (isPolling) return
+    isPolling = true
     try {
       endExpiredStreams(service.wallClock(), streams())
-      // Taken before the rows are read: what they say holds as of then.
+      // Read before the rows, so that a later change is seen by the next poll.
       const version = service.db.tableVersion('apiKeys')
-      if (version !== null && version === seen) return
-      const ended = await findRevokedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
-      seen = version
-      for (const { keyId, refuse } of streams()) {
-        if (ended.has(keyId)) refuse(new DomainError('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
+      if (version !== null && version === seenVersion) return
+      const revoked = await findRevokedKeys(service, [...new Set(streams().map(({ keyId }) => keyId))])
+      seenVersion = version
+      for (const { keyId, fail } of streams()) {
+        if (revoked.has(keyId)) fail(new DomainError('INVALID_TOKEN', 'The API key of this stream is no longer valid.'))
       }
     } catch {
-      // A store that can't be read now may be at the next look.
+      // The database is unavailable: the next poll tries again.
     } finally {
-      isLooking = false
+      isPolling = false
     }
   }
   return {
     start: () => {
-      // A key may have ended between its admission and now.
-      seen = null
+      // A key may have been revoked since the request was authenticated.
+      seenVersion = null
       timer ??= setInterval(poll, pollIntervalMs).unref()
     },
     stop: () => {
@@ -137,12 +137,12 @@ function watchCredentials(service: Service, streams: () => readonly OpenStream[]
 }
 
 function endExpiredStreams(now: WallTime, streams: readonly OpenStream[]): void {
-  for (const { validity, refuse } of streams) {
-    if (!isValidAt(validity, now)) refuse(new DomainError('INVALID_TOKEN', 'The token of this stream has expired.'))
+  for (const { validity, fail } of streams) {
+    if (!isValidAt(validity, now)) fail(new DomainError('INVALID_TOKEN', 'The token of this stream has expired.'))
   }
 }
 
-/** Results until there are no more, or until they must end: `last` is the last one then, `null` none. */
+/** Yields results until they are done or `last` resolves, and then the value of `last` unless it is null. */
 export async function* takeUntilEnd<Result>(
   results: AsyncIterable<Result>,
   last: Promise<Result | null>,
@@ -150,7 +150,7 @@ export async function* takeUntilEnd<Result>(
   const iterator = results[Symbol.asyncIterator]()
   let ending: { readonly value: Result | null } | null = null
   let wake = () => {}
-  // Waited for once, however many results come before: a promise keeps all that it was ever raced against.
+  // One handler for all results: `Promise.race` would add one for each, and keep them until `last` resolves.
   last.then((value) => {
     ending = { value }
     wake()
@@ -173,7 +173,7 @@ export async function* takeUntilEnd<Result>(
       yield next.value
     }
   } finally {
-    // Not waited for: it may be in the middle of waiting itself.
+    // Not awaited: the iterator may be waiting for an event.
     iterator.return?.().catch(() => {})
   }
 }

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { createTrustedDocumentCache } from '../../graphql/documents/document-caches.ts'
 import { createDocumentResolver } from '../../graphql/documents/resolve-document.ts'
-import { createTrustedDocumentCache } from '../../graphql/documents/trusted-document-cache.ts'
-import type { Engine } from '../../graphql/execution/engine.ts'
+import type { Engine, Executor } from '../../graphql/execution/engine.ts'
 import { createEngine } from '../../graphql/execution/engine.ts'
 import { warmUpDocument } from '../../graphql/execution/warm-up.ts'
 import type { TrustedDocument } from '../../modules/trusted-documents/trusted-document.ts'
@@ -10,75 +10,73 @@ import { watchTrustedDocuments } from '../../modules/trusted-documents/watch-doc
 import type { Service } from '../../operations/context.ts'
 import { schemaFor } from './schema.ts'
 
-/** How long a start waits at most until trusted documents are ready: the host takes a start for failed that waits for longer than 10 s. */
+/** Maximum delay of the start by trusted documents. The host fails a start after 10 s. */
 const maxStartDelayMs = 5_000
 
-/** What GraphQL requests may run: any document, or those that the installation trusts. */
+/** Which GraphQL documents run: any, or trusted ones only (`DOCUMENTS`). */
 export type AllowedDocuments = 'any' | 'trusted'
 
-/** What an engine with trusted documents takes; `isPlanned` is so but in tests. */
 type TrustedEngineOptions = {
   readonly service: Service
   readonly documents: AllowedDocuments
-  readonly isPlanned: boolean
+  readonly executor: Executor
 }
 
 /**
- * The engine of the endpoint. The documents that are trusted are prepared, planned and rehearsed before the first request, so that
- * it costs no more than the others.
+ * Creates the engine of the endpoint. It prepares, plans and warms up trusted documents before the first request.
  *
- * In the sandbox a look at the schema goes on whatever is trusted, so that GraphiQL can explain it.
+ * In the sandbox introspection is always allowed, because GraphiQL needs the schema.
  */
 export function createTrustedEngine(
   app: FastifyInstance,
-  { service, documents, isPlanned }: TrustedEngineOptions,
+  { service, documents, executor }: TrustedEngineOptions,
 ): Engine {
   const schema = schemaFor(service.mode)
-  const pinned = createTrustedDocumentCache(schema)
+  const trusted = createTrustedDocumentCache(schema)
   const isRestricted = documents === 'trusted'
   const applyChanges = async (changed: readonly TrustedDocument[]) => {
     for (const { id, text, removedAt } of changed) {
-      if (removedAt === null) pinned.pin(id, text)
-      else pinned.unpin(id)
+      if (removedAt === null) trusted.add(id, text)
+      else trusted.remove(id)
     }
     for (const { id } of changed) {
-      // One a turn: requests go on meanwhile.
+      // One document in each turn of the event loop, so that requests are not delayed.
       await nextTurn()
       await warmUpById(id).catch((error) =>
-        app.log.warn({ err: error, document_id: id }, 'a trusted document is not ready'),
+        app.log.warn({ err: error, document_id: id }, 'trusted document warm-up failed'),
       )
     }
   }
   const warmUpById = async (id: string) => {
-    const document = pinned.byId(id)?.document()
+    const document = trusted.byId(id)?.document()
     if (document && 'errors' in document) {
-      // A later version of the service may have another schema than that by which the document was added.
+      // The document may have been registered with the schema of an earlier version.
       const faults = document.errors.map(({ message }) => message)
-      app.log.warn({ document_id: id, faults }, 'a trusted document can not be run by this schema')
-    } else if (document && isPlanned) {
-      pinned.byId(id)?.planAhead()
+      app.log.warn({ document_id: id, faults }, 'trusted document is invalid for the current schema')
+    } else if (document && executor === 'planned') {
+      trusted.byId(id)?.planAhead()
       await warmUpDocument(engine, service, document)
     }
   }
-  const followed = watchTrustedDocuments(service, { isWaitedFor: isRestricted, take: applyChanges })
+  const watcher = watchTrustedDocuments(service, { isWaitedFor: isRestricted, take: applyChanges })
   const find = createDocumentResolver(schema, {
-    taken: isRestricted && service.mode === 'sandbox' ? 'trustedButSchema' : documents,
+    policy: isRestricted && service.mode === 'sandbox' ? 'trustedOrIntrospection' : documents,
     trusted: {
-      byId: pinned.byId,
-      byText: pinned.byText,
-      refreshIfChanged: followed.refreshIfChanged,
-      refresh: followed.refreshAfterMiss,
+      byId: trusted.byId,
+      byText: trusted.byText,
+      refreshIfChanged: watcher.refreshIfChanged,
+      refresh: watcher.refreshAfterMiss,
     },
   })
-  const engine = createEngine(schema, { isPlanned, find })
+  const engine = createEngine(schema, { executor, find })
   app.addHook('onReady', () => {
-    // Where the database can't be read yet, whoever asks for a document has it read.
-    const begun = followed
+    // If the database is unavailable now, requests read the documents later.
+    const starting = watcher
       .start()
-      .catch((error) => app.log.warn({ err: error }, 'the trusted documents could not be read'))
-    // What takes longer goes on while requests are answered.
-    return Promise.race([begun, new Promise<void>((resolve) => setTimeout(resolve, maxStartDelayMs).unref())])
+      .catch((error) => app.log.warn({ err: error }, 'trusted documents could not be read'))
+    // After the maximum delay the rest continues while requests are answered.
+    return Promise.race([starting, new Promise<void>((resolve) => setTimeout(resolve, maxStartDelayMs).unref())])
   })
-  app.addHook('onClose', async () => followed.stop())
+  app.addHook('onClose', async () => watcher.stop())
   return engine
 }

@@ -3,7 +3,7 @@ import type { ExecutionResult, GraphQLError } from 'graphql'
 import type { Plugin, YogaInitialContext } from 'graphql-yoga'
 import { errorHeaders, httpStatusByCode } from '../../core/api/http-status.ts'
 import { DomainError } from '../../core/errors.ts'
-import type { PreparedDocument, RequestErrors } from '../../graphql/documents/prepare-document.ts'
+import type { DocumentResult } from '../../graphql/documents/prepare-document.ts'
 import type { Engine, ExecutionOutcome, SelectedOperation } from '../../graphql/execution/engine.ts'
 import { rejectedOutcome } from '../../graphql/execution/engine.ts'
 import type { AdmittedRequest, FormattedResult, RequestExecution } from '../../graphql/execution/execute.ts'
@@ -18,43 +18,39 @@ import type { StreamPosition } from '../../graphql/schema/graphql-context.ts'
 import type { AcceptedMediaTypes, StreamMediaType } from '../http/content-negotiation.ts'
 import { acceptedMediaTypes } from '../http/content-negotiation.ts'
 import { toDomainError } from '../http/http-errors.ts'
-import type { ResultProcessor, StringifiableResult } from './multipart-mixed.ts'
-import { processMultipart } from './multipart-mixed.ts'
-import { readRequestParameters } from './parameters.ts'
-import type { HttpResponseHead } from './response-head.ts'
-import { responseHeadOf } from './response-head.ts'
-import { processServerSentEvents } from './sse.ts'
+import type { HttpResponseHead } from './graphql-over-http.ts'
+import { readRequestParameters, responseHeadOf } from './graphql-over-http.ts'
+import type { ResultProcessor, StringifiableResult } from './stream-formats.ts'
+import { processMultipart, processServerSentEvents } from './stream-formats.ts'
 import type { HoldStream } from './stream-limiter.ts'
 import { takeUntilEnd } from './stream-limiter.ts'
 
-/** Has Yoga answer a request that was admitted. */
-export type YogaHandler = (request: FastifyRequest, reply: FastifyReply, asked: AdmittedRequest) => Promise<Response>
+export type YogaHandler = (request: FastifyRequest, reply: FastifyReply, admitted: AdmittedRequest) => Promise<Response>
 
-/** A request on its way through Yoga, which gives it to each of the hooks. */
+/** The state of a request, which Yoga passes to each hook. */
 type YogaExchange = {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly admitted: AdmittedRequest
   readonly execution: RequestExecution
   readonly acceptedTypes: AcceptedMediaTypes
-  /** The document that it asks for, and whether it does so by its name. */
-  document: PreparedDocument | RequestErrors | null
+  document: DocumentResult | null
+  /** Whether the request names its document by an id or hash. */
   hasIdentifier: boolean
   selectedOperation: SelectedOperation | null
-  /** What came of it; `null` where what was thrown is all that there is to say. */
+  /** Null if a hook threw before the engine had an outcome. */
   outcome: ExecutionOutcome | null
-  /** Why a stream ends before its own time. */
+  /** Why a stream ends early. */
   ended: Promise<DomainError | null>
 }
 
 type YogaServerContext = { readonly exchange: YogaExchange }
 
 /**
- * Makes the handler of Yoga, with the engine where Yoga has places for one.
+ * Creates a handler that runs the engine in Yoga's hooks.
  *
- * It is loaded here and not with this module, because that takes a third of the time of a start, which many processes never
- * need. What Yoga has of its own for the same things is off: it would run forms, answer any origin, and remember documents
- * again.
+ * Yoga is imported here and not with this module, because that takes a third of the start, and many processes never need
+ * it. Its own features are off: form posts, CORS and a cache of documents are the host's and the engine's.
  */
 export async function createYogaHandler(engine: Engine, path: string, holdStream: HoldStream): Promise<YogaHandler> {
   const { createYoga, processRegularResult } = await import('graphql-yoga')
@@ -80,12 +76,12 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       }),
     ],
   })
-  return async (request, reply, asked) => {
+  return async (request, reply, admitted) => {
     const exchange: YogaExchange = {
       request,
       reply,
-      admitted: asked,
-      execution: beginExecution(asked),
+      admitted,
+      execution: beginExecution(admitted),
       acceptedTypes: acceptedMediaTypes(request.headers.accept),
       document: null,
       hasIdentifier: false,
@@ -93,8 +89,8 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
       outcome: null,
       ended: Promise.resolve(null),
     }
-    // The host answers HEAD as GET, without the body. It has read the query string too, which Yoga would take for a question
-    // after its own health where it ends like one.
+    // The host answers HEAD like GET, without the body. It has read the query string, so Yoga gets none: it would take
+    // some query strings for a request of its health check.
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const headers = request.headers as Record<string, string>
     return yoga.fetch(`http://localhost${path}`, { method, headers }, { exchange })
@@ -102,22 +98,22 @@ export async function createYogaHandler(engine: Engine, path: string, holdStream
 }
 
 /**
- * Where Yoga reads, parses, validates and runs, the host's reading of parameters and the engine's steps.
+ * Replaces Yoga's reading, parsing, validation and execution by the host's parameters and the engine's steps.
  *
- * The engine validates when it parses, and finds the operation then, because Yoga looks for it right after, with words of its
- * own for what it does not find.
+ * The engine validates and selects the operation in the parse hook, because Yoga looks for the operation right after that,
+ * with error messages of its own.
  */
 function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServerContext, YogaServerContext> {
   const find = async (exchange: YogaExchange) => {
-    const { query, identifier: name = null, operationName, variables } = readRequestParameters(exchange.request)
-    exchange.hasIdentifier = name !== null
-    exchange.document = await engine.findDocument({ query, identifier: name }, exchange.admitted.merchantId)
-    // Yoga wants a text, which nobody reads any more.
+    const { query, identifier = null, operationName, variables } = readRequestParameters(exchange.request)
+    exchange.hasIdentifier = identifier !== null
+    exchange.document = await engine.findDocument({ query, identifier }, exchange.admitted.merchantId)
+    // Yoga requires a text, but the parse hook ignores it.
     return { query: query ?? '-', variables, ...(operationName !== null && { operationName }) }
   }
   const parse = (exchange: YogaExchange, operationName: string | null) => {
-    const document = exchange.document as PreparedDocument | RequestErrors
-    const chosen =
+    const document = exchange.document as DocumentResult
+    const selected =
       'errors' in document
         ? document
         : engine.selectOperation(
@@ -125,12 +121,12 @@ function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServer
             { operationName, isReadOnly: isReadOnly(exchange.request) },
             exchange.execution.context,
           )
-    if ('errors' in chosen) {
-      exchange.outcome = rejectedOutcome(chosen)
-      throw new AggregateError(chosen.errors)
+    if ('errors' in selected) {
+      exchange.outcome = rejectedOutcome(selected)
+      throw new AggregateError(selected.errors)
     }
-    exchange.selectedOperation = chosen
-    return chosen.document.node
+    exchange.selectedOperation = selected
+    return selected.document.node
   }
   const run = async ({ exchange, params }: YogaServerContext & YogaInitialContext) => {
     const checked = engine.checkOperation(
@@ -143,15 +139,15 @@ function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServer
       ? subscribe(exchange, (signal) => engine.subscribe(checked, signal))
       : engine.execute(checked)
   }
-  const subscribe = async (exchange: YogaExchange, begin: (signal: AbortSignal) => Promise<ExecutionOutcome>) => {
-    const { request, reply, acceptedTypes: forms } = exchange
-    if (forms.stream === null) {
-      throw new DomainError('NOT_ACCEPTABLE', 'A subscription is answered as text/event-stream only.')
+  const subscribe = async (exchange: YogaExchange, start: (signal: AbortSignal) => Promise<ExecutionOutcome>) => {
+    const { request, reply, acceptedTypes } = exchange
+    if (acceptedTypes.stream === null) {
+      throw new DomainError('NOT_ACCEPTABLE', 'A subscription needs an Accept header with text/event-stream.')
     }
-    const end = new AbortController()
-    const outcome = await begin(end.signal)
-    if (reply.raw.destroyed) end.abort()
-    reply.raw.once('close', () => end.abort())
+    const abort = new AbortController()
+    const outcome = await start(abort.signal)
+    if (reply.raw.destroyed) abort.abort()
+    reply.raw.once('close', () => abort.abort())
     if (Symbol.asyncIterator in outcome.result) exchange.ended = holdStream(request, reply).ended
     return outcome
   }
@@ -165,7 +161,7 @@ function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServer
       if (json === null && stream === null) {
         throw new DomainError(
           'NOT_ACCEPTABLE',
-          'This path answers application/json and, as a stream, text/event-stream.',
+          'The Accept header must allow application/json or, for a stream, text/event-stream.',
         )
       }
       setRequestParser(() => find(exchange))
@@ -178,80 +174,81 @@ function enginePlugin(engine: Engine, holdStream: HoldStream): Plugin<YogaServer
   }
 }
 
-/** Where Yoga forms a result, our words for it, in the form that the caller wants most: Yoga reads no qualities. */
-function resultProcessorPlugin(all: Record<string, ResultProcessor>): Plugin<YogaServerContext, YogaServerContext> {
+/** Replaces Yoga's content negotiation, which ignores quality values, and formats results. */
+function resultProcessorPlugin(
+  processors: Record<string, ResultProcessor>,
+): Plugin<YogaServerContext, YogaServerContext> {
   return {
     onResultProcess: ({ result, setResult, setResultProcessor, serverContext: { exchange } }) => {
-      const { type, formed } = formatYogaResult(exchange, result as ExecutionResult | AsyncIterable<ExecutionResult>)
-      setResult(formed as Parameters<typeof setResult>[0])
-      setResultProcessor(all[type] as ResultProcessor, type)
+      const { type, formatted } = formatYogaResult(exchange, result as ExecutionResult | AsyncIterable<ExecutionResult>)
+      setResult(formatted as Parameters<typeof setResult>[0])
+      setResultProcessor(processors[type] as ResultProcessor, type)
     },
   }
 }
 
-/** What Yoga is to form, and as what; the log is told of it. */
+/** Formats a result, chooses its media type, and sets the log fields. */
 function formatYogaResult(exchange: YogaExchange, result: ExecutionResult | AsyncIterable<ExecutionResult>) {
-  const { admitted: asked, execution: asking, request, acceptedTypes: forms, outcome, ended } = exchange
-  const type = forms.json ?? (forms.stream as StreamMediaType)
-  const { operation, isTrusted } = asking.logFields()
+  const { admitted, execution, request, acceptedTypes, outcome, ended } = exchange
+  const type = acceptedTypes.json ?? (acceptedTypes.stream as StreamMediaType)
+  const { operation, isTrusted } = execution.logFields()
   request.operation = operation
   request.isOperationTrusted = isTrusted
   if (outcome === null) {
     const [error] = (result as ExecutionResult).errors as readonly [GraphQLError]
-    const refusal = toDomainError(error.originalError ?? error, request)
-    request.refusalCode = refusal.code
-    const http = { status: httpStatusByCode[refusal.code], headers: errorHeaders(refusal.code) }
-    return { type: 'application/json', formed: toStringifiable(errorResult(refusal, request.id), http) }
+    const domainError = toDomainError(error.originalError ?? error, request)
+    const { code } = domainError
+    request.refusalCode = code
+    const http = { status: httpStatusByCode[code], headers: errorHeaders(code) }
+    return { type: 'application/json', formatted: toStringifiable(errorResult(domainError, request.id), http) }
   }
   if (Symbol.asyncIterator in result) {
-    const last = ended.then((refusal) => refusal && errorResult(refusal, request.id))
-    const results = takeUntilEnd(formatResults(result, outcome, asked), last)
-    return { type: forms.stream as StreamMediaType, formed: toStringifiableStream(results, asking.context.stream) }
+    const last = ended.then((error) => error && errorResult(error, request.id))
+    const results = takeUntilEnd(formatResults(result, outcome, admitted), last)
+    return {
+      type: acceptedTypes.stream as StreamMediaType,
+      formatted: toStringifiableStream(results, execution.context.stream),
+    }
   }
-  const answered = formatOutcome(outcome, asking, asked)
-  request.refusalCode = answered.logFields.codes.join() || null
-  const { status, headers } = responseHeadOf(answered.result, type)
-  const isStorable = exchange.hasIdentifier && isReadOnly(request) && forms.json !== null && !answered.result.errors
+  const { result: formatted, logFields } = formatOutcome(outcome, execution, admitted)
+  request.refusalCode = logFields.codes.join() || null
+  const { status, headers } = responseHeadOf(formatted, type)
+  const isCacheable = exchange.hasIdentifier && isReadOnly(request) && acceptedTypes.json !== null && !formatted.errors
   return {
     type,
-    formed: toStringifiable(answered.result, {
+    formatted: toStringifiable(formatted, {
       status,
-      headers: isStorable ? { ...headers, ...cacheHeaders(exchange) } : headers,
+      headers: isCacheable ? { ...headers, ...cacheHeaders(exchange) } : headers,
     }),
   }
 }
 
-/** Only a POST may change something. */
 function isReadOnly({ method }: FastifyRequest): boolean {
   return method !== 'POST'
 }
 
-/**
- * Has the caller's own cache keep an answer, if the caller wants that, but for whoever asks with the same key and for the same form:
- * in one browser several may ask.
- */
+/** Allows the client's private cache to store a response, separately for each credential, origin and media type. */
 function cacheHeaders({ reply }: YogaExchange): Record<string, string> {
-  const others = reply.getHeader('vary')?.toString().split(', ') ?? []
-  const vary = new Set([...others, 'accept', 'authorization', 'origin', 'x-api-key'])
+  const existing = reply.getHeader('vary')?.toString().split(', ') ?? []
+  const vary = new Set([...existing, 'accept', 'authorization', 'origin', 'x-api-key'])
   return { 'cache-control': 'private', vary: [...vary].join(', ') }
 }
 
-/** A result as Yoga's forms take it: they ask for its text, and HTTP's part in it. */
+/** Wraps a result for Yoga's processors, which read its text and its HTTP status and headers. */
 function toStringifiable(result: FormattedResult, http?: HttpResponseHead): StringifiableResult {
   return { ...(http && { extensions: { http } }), stringify: () => serializeResult(result) }
 }
 
 /**
- * Results with their places in the stream. They come one by one, so each is of the event that was told last; but for one with
- * errors, which may end the stream before that event was told, and whoever goes on after it must not miss it
- * (ruling 80).
+ * Adds ids to the results of a stream: each belongs to the latest event. A result with errors has none, because it may
+ * end the stream before that event was sent, and a client that resumes must not miss it (ruling 80).
  */
 async function* toStringifiableStream(
   results: AsyncIterable<FormattedResult>,
-  place: StreamPosition,
+  position: StreamPosition,
 ): AsyncGenerator<StringifiableResult> {
   for await (const result of results) {
-    const id = result.errors === undefined ? place.latestEventId : null
+    const id = result.errors === undefined ? position.latestEventId : null
     yield { ...toStringifiable(result), ...(id !== null && { id }) }
   }
 }

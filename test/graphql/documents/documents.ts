@@ -59,7 +59,7 @@ export type CreatePayoutInput = {
   assetCode: PayoutAsset;
   /** The customer whose wallet pays; absent for the merchant's own. Global id, or UUID. */
   customerId?: string | null | undefined;
-  /** A key of your own for this request, 1 to 255 printable ASCII characters: sent again with the same input it answers the same result and does nothing twice. The REST endpoint of the same operation knows it too. */
+  /** A unique key for this request, 1 to 255 printable ASCII characters. Repeating it with the same input returns the same result and changes nothing. Shared with the REST endpoint of the same operation. */
   idempotencyKey: string;
   /** What the recipient shall read. */
   narration?: string | null | undefined;
@@ -87,44 +87,44 @@ export type CustomerType =
   /** A person, with a first and a last name. */
   | 'INDIVIDUAL';
 
-/** Why something was refused; the REST endpoints use the same codes. */
+/** The reason of an error. The REST API uses the same codes. */
 export type ErrorCode =
-  /** The wallet would hold more than any wallet may. */
+  /** The balance would exceed the maximum of a wallet. */
   | 'BALANCE_LIMIT_EXCEEDED'
-  /** The customer is closed: nothing can be made or changed for it any more. */
+  /** The customer is closed, so nothing can be created or changed for it. */
   | 'CUSTOMER_CLOSED'
-  /** The merchant has no deposit address left to give on this network. */
+  /** The merchant has no unused deposit address left on this network. */
   | 'DEPOSIT_ADDRESS_UNAVAILABLE'
-  /** The reference was used before for another deposit. */
+  /** The reference was already used for a different deposit. */
   | 'DEPOSIT_REFERENCE_REUSED'
-  /** The idempotency key was used before with another input. */
+  /** The idempotency key was already used with a different input. */
   | 'IDEMPOTENCY_KEY_REUSED'
-  /** The wallet holds less than the payout with its fee takes. */
+  /** The balance of the wallet is less than the amount and fee of the payout. */
   | 'INSUFFICIENT_FUNDS'
-  /** The input is wrong in itself: `fields` names every faulty field, and what is allowed. */
+  /** The input is invalid: `fields` has every invalid field, and what is allowed. */
   | 'INVALID_INPUT'
-  /** The service is not configured for this: the message names the variable that its operator must set. */
+  /** The service is not configured for this. The message names the variable that its operator must set. */
   | 'NOT_CONFIGURED'
-  /** The payout is in a status that does not lead to the one asked for. */
+  /** The payout can't change from its status to the requested one. */
   | 'PAYOUT_STATUS_CONFLICT'
-  /** There is no rate between these currencies now. */
+  /** There is currently no rate between these currencies. */
   | 'RATE_UNAVAILABLE'
-  /** Something that the input names does not exist, or is not visible to this merchant. */
+  /** An object that the input refers to does not exist, or is not visible to this merchant. */
   | 'RESOURCE_NOT_FOUND'
   /** There is no active wallet in this currency to pay from. */
   | 'WALLET_NOT_FOUND'
-  /** The webhook endpoint is disabled, so nothing is sent to it: it must be enabled first. */
+  /** The webhook endpoint is disabled. Enable it first. */
   | 'WEBHOOK_DISABLED'
-  /** The merchant has as many webhook endpoints as it may have: one must be deleted first. */
+  /** The merchant has the maximum number of webhook endpoints. Delete one first. */
   | 'WEBHOOK_LIMIT_REACHED';
 
-/** What is wrong with a field. */
+/** The kind of a field error. */
 export type FieldFaultCode =
-  /** It has the wrong type or form. */
+  /** The value has the wrong type or format. */
   | 'INVALID_FORMAT'
-  /** Its value is not one that is allowed. */
+  /** The value is not allowed. */
   | 'INVALID_PARAMETER'
-  /** It is missing or empty, and must not be. */
+  /** The field is required, but missing or empty. */
   | 'MISSING_REQUIRED_FIELD';
 
 /** A blockchain network on which stablecoins are held and paid out. */
@@ -140,11 +140,11 @@ export type Network =
   /** Tron; its addresses start with T. */
   | 'TRC20';
 
-/** Whose: one customer's, or the merchant's own. Exactly one of the two. */
+/** The owner: one customer, or the merchant. Exactly one of the two. */
 export type OwnerFilter =
-  {   /** That customer's: its global id, or its UUID. */
+  {   /** A customer: its global id, or its UUID. */
   customerId: string; merchant?: never; }
-  |  { customerId?: never;   /** Those that the merchant itself owns, no customer's: `true` is the only value. */
+  |  { customerId?: never;   /** The merchant itself: `true` is the only value. */
   merchant: boolean; };
 
 /** What a payout is for, as banks ask to know it. */
@@ -215,13 +215,13 @@ export type PayoutAsset =
   /** USDT, worth one US dollar. */
   | 'USDT';
 
-/** Which payouts: those that every field here lets through. */
+/** Which payouts: those that match every field. */
 export type PayoutFilter = {
   /** Only payouts from this stablecoin, such as `USDC`. */
   assetCode?: string | null | undefined;
-  /** Only what was made before this moment. */
+  /** Created before this time. */
   createdBefore?: string | null | undefined;
-  /** Only what was made at this moment or later. */
+  /** Created at this time or later. */
   createdFrom?: string | null | undefined;
   /** Only payouts from one customer's wallets, or from the merchant's own. */
   owner?: OwnerFilter | null | undefined;

@@ -3,7 +3,7 @@ import { createLogger } from '../../../src/app/logger.ts'
 import type { Query } from '../../../src/database/query.ts'
 import { createServer } from '../../../src/server/host.ts'
 import type { App, AppOptions } from '../../support/app.ts'
-import { loggerOfPlanFaults } from '../../support/app.ts'
+import { defaultExecutor, loggerOfPlanFaults } from '../../support/app.ts'
 import { findSigns } from './world.ts'
 
 /** An answer as it came; `text` without its request id, so that two that say the same are equal. */
@@ -50,18 +50,18 @@ export function createAsk(
   }
 }
 
-/** Another server of the same service, such as one that plans nothing; closed when the test ends. */
+/** Another server of the same service, such as one with the other executor; closed when the test ends. */
 export function createServerVariant(
   app: App,
   {
-    isPlanned = true,
+    executor = defaultExecutor,
     hasFastPath = true,
     onLog,
     service = app.service,
-  }: Pick<AppOptions, 'isPlanned' | 'hasFastPath' | 'onLog'> & { service?: App['service'] },
+  }: Pick<AppOptions, 'executor' | 'hasFastPath' | 'onLog'> & { service?: App['service'] },
 ) {
   const logger = onLog ? createLogger('info', { write: onLog }) : loggerOfPlanFaults()
-  const server = createServer({ service, logger, rateLimit: null, hasFastPath: hasFastPath, isPlanned })
+  const server = createServer({ service, logger, rateLimit: null, hasFastPath, executor })
   onTestFinished(() => server.close())
   return server
 }

@@ -1,10 +1,11 @@
 import type { GraphQLSchema } from 'graphql'
 import { createLogger } from '../../../src/app/logger.ts'
+import type { Executor } from '../../../src/graphql/execution/engine.ts'
 import { createEngine } from '../../../src/graphql/execution/engine.ts'
 import { executeRequest, serializeResult } from '../../../src/graphql/execution/execute.ts'
 import { systemCaller } from '../../../src/operations/access/api-caller.ts'
 import type { Service } from '../../../src/operations/context.ts'
-import { responseHeadOf } from '../../../src/server/graphql/response-head.ts'
+import { responseHeadOf } from '../../../src/server/graphql/graphql-over-http.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 
 /** What a client sends. */
@@ -24,11 +25,11 @@ export type PathAnswer = {
 /** Asks the engine as one merchant. */
 export type AskOneWay = (document: RequestDocument) => Promise<PathAnswer>
 
-/** One service's engine with plans and another without, each asked as the endpoint asks it. */
+/** Asks one service's engine with each executor, as the endpoint does. */
 export function bothWays(service: Service, merchantId: string, schema: GraphQLSchema = sandboxSchema) {
   const log = createLogger('silent', { write: () => {} })
-  const way = (isPlanned: boolean): AskOneWay => {
-    const engine = createEngine(schema, { isPlanned })
+  const askWith = (executor: Executor): AskOneWay => {
+    const engine = createEngine(schema, { executor })
     return async ({ query, variables = {}, operationName = null }) => {
       const asked = { service, engine, merchantId, caller: systemCaller, requestId: 'same', log }
       const answered = await executeRequest({ query, variables, operationName }, asked)
@@ -42,7 +43,7 @@ export function bothWays(service: Service, merchantId: string, schema: GraphQLSc
       }
     }
   }
-  return { planned: way(true), interpreted: way(false) }
+  return { planned: askWith('planned'), reference: askWith('reference') }
 }
 
 /** What came of documents that were asked both ways. */
@@ -58,7 +59,7 @@ export type ExecutionComparison = {
 
 /** Asks so many documents both ways, until a few are not answered alike. */
 export async function compareWays(
-  { planned, interpreted }: ReturnType<typeof bothWays>,
+  { planned, reference }: ReturnType<typeof bothWays>,
   documents: Iterator<RequestDocument, never>,
   count: number,
 ): Promise<ExecutionComparison> {
@@ -66,7 +67,7 @@ export async function compareWays(
   while (seen.count < count && seen.different.length < 3) {
     const document = documents.next().value
     const one = await planned(document)
-    const other = await interpreted(document)
+    const other = await reference(document)
     seen.count++
     if (one.isPlanned) seen.planned++
     if (one.hasErrors) seen.withErrors++

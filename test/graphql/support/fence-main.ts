@@ -40,7 +40,7 @@ syncBuiltinESMExports()
 if (process.env.FENCE_CONTROL === '1') {
   changeSource([
     {
-      file: 'src/graphql/plan/object-writer.ts',
+      file: 'src/graphql/plan/plan.ts',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source.
       from: 'before += `"${name}":`',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is source.
@@ -57,7 +57,7 @@ const { createLogger } = await import('../../../src/app/logger.ts')
 const { service, apiKey, server, end } = await startDemo(`sqlite:${join(folder, 'payouts.sqlite')}`)
 const logger = createLogger('silent', { write: () => {} })
 const statuses: number[] = []
-for (const each of [server, createServer({ service, logger, rateLimit: null, isPlanned: false })]) {
+for (const each of [server, createServer({ service, logger, rateLimit: null, executor: 'reference' })]) {
   for (const { query, variables = {}, operationName } of attacksWith(marker)) {
     const headers = { 'x-api-key': apiKey }
     const payload = { query, variables, operationName }

@@ -16,7 +16,7 @@ import { collectKnownValues, randomDocuments } from '../../graphql/support/rando
 import type { World } from '../../graphql/support/world.ts'
 import { deletedThingsOf, spellingsOf, thingsOf } from '../../graphql/support/world.ts'
 import { randomFrom } from '../../proofs/proof.ts'
-import { everyEngine } from '../../support/app.ts'
+import { everyEngine, everyExecutor } from '../../support/app.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
@@ -112,8 +112,8 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     const known = await collectKnownValues(bothWays(app.service, app.merchant.id).planned, [])
     const things = Map.groupBy([...thingsOf(ours), ...thingsOf(others)], ({ type }) => type)
     const ids = Object.fromEntries([...things].map(([type, all]) => [type, all.map(({ id }) => toGlobalId(type, id))]))
-    const [planned, interpreted] = [true, false].map((isPlanned) =>
-      createAsk(app, { key: token, canaries, server: createServerVariant(app, { isPlanned }) }),
+    const [planned, reference] = everyExecutor.map((executor) =>
+      createAsk(app, { key: token, canaries, server: createServerVariant(app, { executor }) }),
     ) as [Ask, Ask]
     const seed = randomInt(2 ** 32)
     const documents = randomDocuments(
@@ -126,7 +126,7 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
       const { query, variables = {} } = documents.next().value
       const { text, data } = await planned(query, variables)
       if (data !== null) answered++
-      expect((await interpreted(query, variables)).text, `seed ${seed}`).toBe(text)
+      expect((await reference(query, variables)).text, `seed ${seed}`).toBe(text)
     }
     expect(answered).toBeGreaterThan(20)
   })

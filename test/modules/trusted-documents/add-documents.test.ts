@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../../src/core/errors.ts'
 import { stubId } from '../../../src/database/stub-database.ts'
-import { documentErrors } from '../../../src/graphql/documents/validate-document.ts'
+import { documentErrors } from '../../../src/graphql/documents/prepare-document.ts'
 import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
 import { listDocuments } from '../../../src/modules/trusted-documents/list-documents.ts'
 import { removeDocument } from '../../../src/modules/trusted-documents/remove-document.ts'
@@ -98,7 +98,9 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       'Long (8)',
       ...faults.slice(8).map(() => 'Money (9)'),
     ])
-    expect(faults).toContain('Costly (4) is refused: its operation costs 11111 at least, and may cost 10000')
+    expect(faults).toContain(
+      'Costly (4) exceeds the cost limit: its operation costs at least 11111, the limit is 10000',
+    )
     expect(await ids(app)).toEqual([])
   })
 

@@ -23,9 +23,9 @@ const removed: Readonly<Record<string, Change>> = {
     to: "reason: computedField('String', ['bankCode'] as never",
   },
   phone: {
-    file: 'src/graphql/plan/row-reader.ts',
-    from: 'place.at = chosen.names.indexOf(column)',
-    to: "place.at = chosen.names.indexOf(column) - (column === 'phone' ? 1 : 0)",
+    file: 'src/graphql/plan/planning.ts',
+    from: 'cell.at = projection.names.indexOf(column)',
+    to: "cell.at = projection.names.indexOf(column) - (column === 'phone' ? 1 : 0)",
   },
 }
 
@@ -103,5 +103,5 @@ async function openWorld(url: string) {
     now += 1_003
   })
   const ways = bothWays(service, merchantId)
-  return { ways, known: await whatIsKnown(ways.interpreted, idempotencyKeys), end: () => db.close() }
+  return { ways, known: await whatIsKnown(ways.reference, idempotencyKeys), end: () => db.close() }
 }

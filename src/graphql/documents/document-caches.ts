@@ -1,0 +1,146 @@
+import type { GraphQLSchema } from 'graphql'
+import { LRUCache } from 'lru-cache'
+import { createPlanCache, planAhead } from '../plan/plan-cache.ts'
+import type { DocumentResult, PreparedDocument } from './prepare-document.ts'
+import { prepareDocument } from './prepare-document.ts'
+
+/** Limits of the cache of documents. A document takes about a hundred bytes for each character, without its plans. */
+const maxCachedDocuments = 1_000
+const maxCachedCharacters = 500_000
+
+/** Returns `prepareDocument` with a least-recently-used cache of valid documents. */
+export function createDocumentCache(schema: GraphQLSchema): (query: string) => DocumentResult {
+  const documents = new LRUCache<string, PreparedDocument>({
+    max: maxCachedDocuments,
+    maxSize: maxCachedCharacters,
+    sizeCalculation: (_document, query) => query.length,
+  })
+  const plans = createPlanCache()
+  // Comparing with the latest query takes a tenth of the time of looking up a long one.
+  let latest: { readonly query: string; readonly document: PreparedDocument } | null = null
+
+  return (query) => {
+    if (latest !== null && query === latest.query) return latest.document
+    const known = documents.get(query)
+    const document = known ?? prepareDocument(schema, query, plans)
+    // Invalid documents are not cached: they would evict useful ones, and fail as quickly again.
+    if ('errors' in document) return document
+    if (known === undefined) documents.set(query, document)
+    latest = { query, document }
+    return document
+  }
+}
+
+/** Trusted documents by id and by text, until they are removed. */
+export type TrustedDocumentCache = {
+  readonly byId: (id: string) => TrustedDocumentEntry | undefined
+  readonly byText: (text: string) => TrustedDocumentEntry | undefined
+  readonly add: (id: string, text: string) => void
+  readonly remove: (id: string) => void
+}
+
+/** A trusted document: prepared at its first use; `planAhead` builds its plans. */
+type TrustedDocumentEntry = {
+  readonly text: string
+  readonly document: () => DocumentResult
+  readonly planAhead: () => void
+}
+
+/** Size of all plans in members (`plan-cache.ts`). 1,000,000 characters stay below it unless they spread fragments many times. */
+const maxTrustedMembers = 200_000
+
+/** Keeps trusted documents separately from cached ones, so that no other document evicts them. */
+export function createTrustedDocumentCache(schema: GraphQLSchema): TrustedDocumentCache {
+  const byId = new Map<string, TrustedDocumentEntry>()
+  // Different tools may register one text with different ids.
+  const byText = new Map<string, { readonly entry: TrustedDocumentEntry; readonly ids: Set<string> }>()
+  // Number of texts by length: hashing a long query is slow, and most queries have the length of no trusted text.
+  const lengths = new Map<number, number>()
+  const plans = createPlanCache(maxTrustedMembers)
+
+  function createEntry(text: string): TrustedDocumentEntry {
+    let prepared: DocumentResult | null = null
+    const document = () => {
+      prepared ??= markTrusted(prepareDocument(schema, text, plans))
+      return prepared
+    }
+    const planDocument = () => {
+      const known = document()
+      if ('errors' in known) return
+      for (const { node, planFor } of known.operations) planAhead(node, planFor, known.fragments)
+    }
+    return { text, document, planAhead: planDocument }
+  }
+
+  function adjustLengthCount(length: number, change: 1 | -1): void {
+    const count = (lengths.get(length) ?? 0) + change
+    if (count > 0) lengths.set(length, count)
+    else lengths.delete(length)
+  }
+
+  return {
+    byId: (id) => byId.get(id),
+    byText: (text) => (lengths.has(text.length) ? byText.get(text)?.entry : undefined),
+    add: (id, text) => {
+      const known = byText.get(text) ?? { entry: createEntry(text), ids: new Set() }
+      if (!byText.has(text)) adjustLengthCount(text.length, 1)
+      byText.set(text, known)
+      known.ids.add(id)
+      byId.set(id, known.entry)
+    },
+    remove: (id) => {
+      const text = byId.get(id)?.text
+      if (text === undefined) return
+      byId.delete(id)
+      const known = byText.get(text)
+      known?.ids.delete(id)
+      if (known?.ids.size !== 0) return
+      byText.delete(text)
+      adjustLengthCount(text.length, -1)
+    },
+  }
+}
+
+function markTrusted(document: DocumentResult): DocumentResult {
+  return 'errors' in document ? document : { ...document, isTrusted: true }
+}
+
+/** Texts of automatic persisted queries, by the hash that a client sends instead of the text. */
+export type PersistedQueryCache = {
+  readonly get: (merchantId: string, hash: string) => string | undefined
+  readonly set: (merchantId: string, hash: string, text: string) => void
+}
+
+/** Limits in characters of up to two bytes each. */
+const maxCharactersPerMerchant = 500_000
+const maxCharacters = 10_000_000
+
+/**
+ * A least-recently-used cache for each merchant, so that no merchant evicts another's texts. If all together exceed the
+ * limit, the least recently used merchant loses all its texts; clients send a lost text again.
+ */
+export function createPersistedQueryCache(
+  { ofMerchant, ofAll } = { ofMerchant: maxCharactersPerMerchant, ofAll: maxCharacters },
+): PersistedQueryCache {
+  const merchants = new LRUCache<string, LRUCache<string, string>>({
+    maxSize: ofAll,
+    sizeCalculation: (texts) => texts.calculatedSize,
+  })
+  return {
+    get: (merchantId, hash) => {
+      const text = merchants.peek(merchantId)?.get(hash)
+      // A miss is no use of the merchant's cache.
+      if (text !== undefined) merchants.get(merchantId)
+      return text
+    },
+    set: (merchantId, hash, text) => {
+      const texts =
+        merchants.peek(merchantId) ??
+        new LRUCache<string, string>({ maxSize: ofMerchant, sizeCalculation: ({ length }) => length })
+      texts.set(hash, text)
+      // lru-cache computes a size only when an entry is added.
+      merchants.delete(merchantId)
+      merchants.set(merchantId, texts)
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import type { GraphQLHTTPExtensions, getSSEProcessor } from 'graphql-yoga'
+
+/** The heartbeat of an idle stream: proxies close a connection after a silent minute. */
+const pingIntervalMs = 12_000
+
+/** Formats results as server-sent events. Yoga's processor writes no ids, which a client needs to resume. */
+export const processServerSentEvents: ResultProcessor = (results, fetchAPI) => {
+  const iterator = (
+    Symbol.asyncIterator in results ? results[Symbol.asyncIterator]() : singleResult(results as StringifiableResult)
+  ) as AsyncIterator<StringifiableResult>
+  let pinging: NodeJS.Timeout | undefined
+  const body = new fetchAPI.ReadableStream<Uint8Array>({
+    start: (controller) => {
+      // The first bytes confirm the stream.
+      controller.enqueue(ping)
+      pinging = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
+      }, pingIntervalMs)
+    },
+    pull: async (controller) => {
+      try {
+        const { done, value } = await iterator.next()
+        if (value) controller.enqueue(Buffer.from(formatEvent(value)))
+        if (!done) return
+        clearInterval(pinging)
+        controller.enqueue(Buffer.from('event: complete\ndata:\n\n'))
+        controller.close()
+      } catch (error) {
+        clearInterval(pinging)
+        controller.error(error)
+      }
+    },
+    // Not awaited: the generator may be waiting for an event.
+    cancel: () => {
+      clearInterval(pinging)
+      iterator.return?.()
+    },
+  })
+  const { status = 200, headers = {} } = (results as StringifiableResult).extensions?.http ?? {}
+  return new fetchAPI.Response(body, {
+    status,
+    headers: {
+      'content-type': 'text/event-stream',
+      connection: 'keep-alive',
+      'cache-control': 'no-cache',
+      'content-encoding': 'none',
+      ...headers,
+    },
+  })
+}
+
+const ping = Buffer.from(':\n\n')
+
+function formatEvent({ id, stringify }: StringifiableResult): string {
+  return `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${stringify()}\n\n`
+}
+
+async function* singleResult(result: StringifiableResult): AsyncGenerator<StringifiableResult> {
+  yield result
+}
+
+/** Creates a response from results. */
+export type ResultProcessor = ReturnType<typeof getSSEProcessor>
+
+export type StringifiableResult = {
+  readonly extensions?: { readonly http: GraphQLHTTPExtensions }
+  /** The event id for `Last-Event-ID`. */
+  readonly id?: string
+  readonly stringify: () => string
+}
+
+/**
+ * Formats results as parts of `multipart/mixed`, each with a whole result.
+ *
+ * Yoga has this format only for incremental delivery (`@defer`, `@stream`), which the schema doesn't support, and not for
+ * subscriptions.
+ */
+export const processMultipart: ResultProcessor = (results, fetchAPI) => {
+  const parts = multipartChunks((Symbol.asyncIterator in results ? results : [results]) as StringifiableResults)
+  const body = new fetchAPI.ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(Buffer.from(value))
+    },
+    // Not awaited: the generator may be waiting for an event.
+    cancel: () => {
+      parts.return(undefined)
+    },
+  })
+  const { status = 200, headers = {} } = (results as StringifiableResult).extensions?.http ?? {}
+  return new fetchAPI.Response(body, {
+    status,
+    headers: { ...headers, 'content-type': 'multipart/mixed; boundary="-"' },
+  })
+}
+
+type StringifiableResults = AsyncIterable<StringifiableResult> | Iterable<StringifiableResult>
+
+async function* multipartChunks(results: StringifiableResults): AsyncGenerator<string, undefined> {
+  // The first bytes confirm the stream.
+  yield '\r\n---'
+  for await (const result of results) {
+    const text = result.stringify()
+    const head = `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}`
+    yield `\r\n${head}\r\n\r\n${text}\r\n---`
+  }
+  yield '--\r\n'
+}
