@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { keyFormat, parseKeys } from '../core/secrets/parse-keys.ts'
-import { allowlistFormat, parseAllowlist } from '../modules/webhooks/transport/allowlist.ts'
+import { allowlistFormat, parseAllowlist } from '../modules/webhooks/transport/destination-policy.ts'
 import { samplerNames } from '../observability/tracing/sampler-names.ts'
 import { modes } from '../operations/context.ts'
 import { corsOriginsFormat, defaultCorsOrigins, parseCorsOrigins } from '../server/http/allowed-origins.ts'

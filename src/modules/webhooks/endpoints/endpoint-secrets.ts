@@ -2,7 +2,7 @@ import type { WallTime } from '../../../core/ids-and-clock.ts'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import type { SealedSecret } from '../../../database/tables.ts'
 import type { Service } from '../../../operations/context.ts'
-import { generateKeyPair, generateSharedSecret } from '../transport/signing-secrets.ts'
+import { generateKeyPair, generateSharedSecret } from '../transport/standard-webhooks.ts'
 import type { KeyedWebhookEndpoint, StoredWebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
 

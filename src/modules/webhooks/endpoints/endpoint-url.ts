@@ -1,8 +1,7 @@
 import type { FieldError } from '../../../core/errors.ts'
 import { hasValue } from '../../../core/input.ts'
 import type { Service } from '../../../operations/context.ts'
-import { createAllowlist } from '../transport/allowlist.ts'
-import { findUrlError } from '../transport/check-url.ts'
+import { createAllowlist, findUrlError } from '../transport/destination-policy.ts'
 
 /** What is wrong with the URL of an endpoint beyond its being text; nothing where it was not given. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
