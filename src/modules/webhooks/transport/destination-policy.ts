@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
+import type { FieldError } from '../../../core/errors.ts'
+import { hasValue } from '../../../core/input.ts'
 import { createNetworkMatcher, isIpNetwork } from '../../../core/net/ip-networks.ts'
-import type { Mode } from '../../../operations/context.ts'
+import type { Mode, Service } from '../../../operations/context.ts'
 import { isPublicUnicast } from './public-address.ts'
 
 /** Exceptions to the rule that webhooks go to public addresses only. */
@@ -44,6 +46,13 @@ export function createAllowlist(entries: readonly string[], mode: Mode): Allowli
 /** Strips the brackets of an IPv6 address and the trailing dot of a name. */
 function normalizeHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+}
+
+/** Validates the URL of an endpoint in an operation's input; the input schema checks that it is present and a string. */
+export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
+  if (typeof url !== 'string' || !hasValue(url)) return []
+  const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
+  return message === null ? [] : [{ field: 'url', code: 'INVALID_PARAMETER', message }]
 }
 
 export type DestinationPolicy = { readonly mode: Mode; readonly allowlist: Allowlist }
