@@ -1,13 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
-import type { Context, Service } from '../../../operations/context.ts'
+import type { Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
-import { toEventMessage } from '../../events/event-message.ts'
-import { hydrateEvents } from '../../events/event-payload.ts'
-import { eventsBySequence } from '../../outbox/repository.ts'
 import { activeSecrets } from '../endpoints/endpoint-secrets.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
-import type { EventMessage } from '../transport/build-request.ts'
 import type { Sender } from '../transport/send.ts'
 import type { Signer } from '../transport/standard-webhooks.ts'
 import { parseSigner } from '../transport/standard-webhooks.ts'
@@ -15,7 +11,7 @@ import type { QueuedDelivery } from './attempt.ts'
 import { attemptDelivery } from './attempt.ts'
 import { createConcurrencyLimiter } from './endpoint-concurrency.ts'
 import type { FeedCache } from './feed-reader.ts'
-import { createFeedReader } from './feed-reader.ts'
+import { createFeedReader, readMessages } from './feed-reader.ts'
 import { createDeliveryQueue } from './queue.ts'
 import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } from './record-attempts.ts'
 import { recordAttempts } from './record-attempts.ts'
@@ -160,8 +156,8 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
 
   /** Reads due deliveries into the queue; returns when the next one is due. */
   async function readDueDeliveries(): Promise<number> {
-    const now = dueTimeAfter(0, wallClock())
-    const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : now
+    const time = dueTimeAfter(0, wallClock())
+    const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
     // Room for the batch behind those that the queue has already.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
@@ -169,10 +165,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     const next = await nextDueTime(db, { ...key, after: until })
     const unqueued = due.filter(({ sequence }) => !queue.hasRetry(sequence))
     const batch = unqueued.slice(0, retryBatchSize)
-    const messages = await readMessages(
-      context,
-      batch.map(({ sequence }) => sequence),
-    )
+    const messages = await readMessages(context, batch)
     if (isStopped) return never
     let hasMore = due.length === limit || unqueued.length > batch.length
     for (const { sequence, objectId, attempts, attemptsBefore } of batch) {
@@ -183,7 +176,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
         queue.addRetry({ sequence, objectId, message, attemptsInSchedule, storedAttempts: attempts })
       }
     }
-    return hasMore ? Number(now) : next?.nextAttemptAt == null ? never : Number(next.nextAttemptAt)
+    return hasMore ? Number(time) : next?.nextAttemptAt == null ? never : Number(next.nextAttemptAt)
   }
 
   function startAttempt(): boolean {
@@ -305,11 +298,4 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
 
 function emptyBatch(): Batch {
   return { attempted: [], waiting: [], isGone: false }
-}
-
-async function readMessages(context: Context, sequences: readonly number[]): Promise<Map<number, EventMessage>> {
-  if (sequences.length === 0) return new Map()
-  const { db, merchantId } = context
-  const hydrated = await hydrateEvents(context, await eventsBySequence(db, { merchantId, sequences }))
-  return new Map(hydrated.map((event) => [event.sequence, toEventMessage(event)]))
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../../operations/context.ts'
 import { toEventMessage } from '../../events/event-message.ts'
 import { hydrateEvents } from '../../events/event-payload.ts'
 import type { Event } from '../../outbox/event.ts'
-import { eventsAfter } from '../../outbox/repository.ts'
+import { eventsAfter, eventsBySequence } from '../../outbox/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import type { EventMessage } from '../transport/build-request.ts'
 import { isEventTypeSupported } from '../transport/formats.ts'
@@ -51,11 +51,27 @@ async function readBatch(context: Context, after: number, limit: number): Promis
   const cache = new Map<string, Promise<readonly EventMessage[]>>()
   const toMessages = (subset: readonly Event[]) => {
     const key = subset.map(({ sequence }) => sequence).join()
-    const messages = cache.get(key) ?? hydrateEvents(context, subset).then((hydrated) => hydrated.map(toEventMessage))
+    const messages = cache.get(key) ?? hydrateMessages(context, subset)
     cache.set(key, messages)
     return messages
   }
   return { events, toMessages }
+}
+
+async function hydrateMessages(context: Context, events: readonly Event[]): Promise<readonly EventMessage[]> {
+  return (await hydrateEvents(context, events)).map(toEventMessage)
+}
+
+/** Reads the events of deliveries as messages, by sequence. */
+export async function readMessages(
+  context: Context,
+  deliveries: readonly { readonly sequence: number }[],
+): Promise<ReadonlyMap<number, EventMessage>> {
+  if (deliveries.length === 0) return new Map()
+  const { db, merchantId } = context
+  const sequences = deliveries.map(({ sequence }) => sequence)
+  const messages = await hydrateMessages(context, await eventsBySequence(db, { merchantId, sequences }))
+  return new Map(messages.map((message) => [message.sequence, message]))
 }
 
 /** Reads the feed for one endpoint, from its cursor on, into its queue. */

@@ -179,11 +179,11 @@ type BodyHandlers = {
 }
 
 function readBody(response: IncomingMessage, maxKeptBytes: number, { onEnd, onError }: BodyHandlers): void {
-  const kept: Buffer[] = []
+  const chunks: Buffer[] = []
   let size = 0
-  const end = () => onEnd({ beginning: Buffer.concat(kept), isWhole: size <= maxKeptBytes })
+  const end = () => onEnd({ beginning: Buffer.concat(chunks), isWhole: size <= maxKeptBytes })
   response.on('data', (chunk: Buffer) => {
-    if (size < maxKeptBytes) kept.push(chunk.subarray(0, maxKeptBytes - size))
+    if (size < maxKeptBytes) chunks.push(chunk.subarray(0, maxKeptBytes - size))
     size += chunk.length
     if (size <= maxResponseBytes) return
     end()
