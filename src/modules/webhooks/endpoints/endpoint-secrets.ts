@@ -67,7 +67,7 @@ export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoi
 }
 
 /** Returns a predicate for secrets that sign at a time. */
-export function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
+function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   const at = timestamp(now)
   return ({ until }) => until === null || until > at
 }
