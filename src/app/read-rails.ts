@@ -2,7 +2,7 @@ import { isLoopback } from '../core/net/ip-networks.ts'
 import { sandboxRailName } from '../modules/rail-orders/sandbox-accounts.ts'
 import type { HttpRailConfig } from '../modules/rails/adapters/http-rail.ts'
 import { railNamePattern } from '../modules/rails/orders/rail-routes.ts'
-import { parseSigner } from '../modules/webhooks/transport/signing-secrets.ts'
+import { parseSigner } from '../modules/webhooks/transport/standard-webhooks.ts'
 import type { Mode } from '../operations/context.ts'
 
 /** What the environment says of rails. */

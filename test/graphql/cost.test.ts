@@ -318,7 +318,7 @@ async function deliverOften(app: App, times: number): Promise<void> {
     durationMs: 1,
     status: 500,
   }
-  const failed = { ...sent, answer: null, error: null, becomes: 'pending', nextAttemptAt: dueTime(1) } as const
+  const failed = { ...sent, answer: null, error: null, outcome: 'pending', nextAttemptAt: dueTime(1) } as const
   const report = {
     endpointId: body.data.id,
     waiting: [],
@@ -328,7 +328,7 @@ async function deliverOften(app: App, times: number): Promise<void> {
   for (let i = 0; i < times; i++)
     await recordAttempts(app.context(), {
       ...report,
-      attempted: [{ ...failed, known: i === 0 ? null : i, tries: i + 1 }],
+      attempted: [{ ...failed, storedAttempts: i === 0 ? null : i, attemptsInSchedule: i + 1 }],
     })
 }
 

@@ -96,7 +96,7 @@ function resolvingAnew(inner: readonly string[]): LookupFunction {
   return (_, options, done) => {
     const address = asked === 0 ? '127.0.0.1' : (inner[asked % inner.length] as string)
     asked++
-    setImmediate(() => completeLookup([{ address, family: 4 }], { options, done, fault: null }))
+    setImmediate(() => completeLookup([{ address, family: 4 }], { options, done, error: null }))
   }
 }
 

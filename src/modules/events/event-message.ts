@@ -1,4 +1,4 @@
-import type { EventMessage } from '../webhooks/transport/message.ts'
+import type { EventMessage } from '../webhooks/transport/build-request.ts'
 import type { HydratedEvent } from './event-payload.ts'
 import { eventData } from './event-shape.ts'
 

@@ -59,11 +59,11 @@ function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
 }
 
 function recordAttemptMetrics({ attempted }: AttemptReport, recorder: MetricsRecorder): void {
-  for (const { becomes, attemptedAt, durationMs, happenedAt } of attempted) {
+  for (const { outcome, attemptedAt, durationMs, happenedAt } of attempted) {
     const delayMs = Date.parse(attemptedAt) + durationMs - Date.parse(happenedAt)
     // A merchant of the sandbox may be ahead of the machine.
-    const isKnown = becomes === 'delivered' && delayMs >= 0
-    recorder.recordAttempt({ outcome: becomes, delayMs: isKnown ? delayMs : null })
+    const isKnown = outcome === 'delivered' && delayMs >= 0
+    recorder.recordAttempt({ outcome, delayMs: isKnown ? delayMs : null })
   }
 }
 

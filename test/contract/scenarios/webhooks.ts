@@ -210,16 +210,16 @@ export async function listWebhookDeliveries(transcript: Transcript): Promise<voi
     happenedAt: timestamp(now),
     attemptedAt: timestamp(now),
     durationMs: 12,
-    known: null,
-    tries: 1,
+    storedAttempts: null,
+    attemptsInSchedule: 1,
   }
   await recordAttempts(app.context(), {
     endpointId: id,
     attempted: [
-      { ...attempt, sequence: 1, status: 200, answer: 'ok', error: null, becomes: 'delivered', nextAttemptAt: null },
+      { ...attempt, sequence: 1, status: 200, answer: 'ok', error: null, outcome: 'delivered', nextAttemptAt: null },
       {
         ...{ ...attempt, sequence: 2, status: null, answer: null, error: 'timeout: No whole answer came.' },
-        ...{ becomes: 'pending', nextAttemptAt: dueTime(now + 5_000) },
+        ...{ outcome: 'pending', nextAttemptAt: dueTime(now + 5_000) },
       },
     ],
     waiting: [],

@@ -2,8 +2,11 @@ import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { unavailableDatabase } from '../../../src/database/database.ts'
 import { checkRail } from '../../../src/modules/rails/adapters/conformance-suite.ts'
-import { parseSigner } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { createSignedHeaders, verifySignature } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
+import {
+  createSignedHeaders,
+  parseSigner,
+  verifySignature,
+} from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { createService } from '../../../src/operations/context.ts'
 import { cli, createDemoInstallation } from '../../support/process.ts'
 import { wallTime } from '../../support/times.ts'

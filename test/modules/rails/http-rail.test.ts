@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
 import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
 import type { ReportRequest } from '../../../src/modules/rails/adapters/rail.ts'
-import { generateSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { wallTime } from '../../support/times.ts'
 import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 import { sampleOrder } from './support/orders.ts'
@@ -252,7 +252,7 @@ describe('nothing is known', () => {
   test('where no answer comes, or not in time', async () => {
     const silent = await railTo(() => {}, { limits: { connectMs: 200, wholeMs: 200 } })
     await expect(silent.rail.submit(order)).rejects.toThrow(
-      'the bank did not answer: No whole answer came within 0.2 seconds.',
+      'the bank did not answer: No complete response arrived within 0.2 seconds.',
     )
     const cut = await railTo((response) => {
       response.writeHead(200, { 'content-length': '100' }).write('{"state":"COMPLETED"}')

@@ -11,7 +11,7 @@ import { pauseSubmissions, resumeSubmissions, setRoute } from '../../../src/modu
 import { startRailWorker } from '../../../src/modules/rails/orders/rail-worker.ts'
 import { followReport } from '../../../src/modules/rails/orders/receive-reports.ts'
 import { insertRailReport } from '../../../src/modules/rails/repository.ts'
-import { generateSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import type { Mode } from '../../../src/operations/context.ts'
 import type { App, Setup } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { generateSharedSecret } from '../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret } from '../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { startReceiver } from '../../modules/webhooks/transport/support/receiver.ts'
 import type { Engine } from '../../support/app.ts'
 import { payoutBody } from '../../support/app.ts'

@@ -47,13 +47,13 @@ const passesEarly: readonly Change[] = [
   },
   {
     file: 'src/modules/webhooks/dispatcher/endpoint-worker.ts',
-    from: '    if (queue.openCount() === 0) recorder.storeCursor()',
-    to: '    recorder.storeCursor()',
+    from: '    if (queue.openCount() > 0) return\n',
+    to: '',
   },
   {
-    file: 'src/modules/webhooks/dispatcher/attempt-recorder.ts',
-    from: '      if (isStopped() || performance.now() - cursorStoredAt >= cursorEveryMs) record()',
-    to: '      record()',
+    file: 'src/modules/webhooks/dispatcher/endpoint-worker.ts',
+    from: '    if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()',
+    to: '    flush()',
   },
 ]
 

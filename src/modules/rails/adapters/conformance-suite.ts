@@ -4,7 +4,7 @@ import { identifier, oneOf, optional, parseInput, positiveAmount, text } from '.
 import { formatAmount } from '../../../core/money/amount.ts'
 import type { Service } from '../../../operations/context.ts'
 import { corridorTo, localTransferTypeFor, recipientCurrencies } from '../../payouts/payout.ts'
-import { generateSharedSecret, parseSigner } from '../../webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret, parseSigner } from '../../webhooks/transport/standard-webhooks.ts'
 import type { BankResponse } from './bank-response.ts'
 import { hasValidState, isConsistentWith, parseBankResponse, summarizeResponse } from './bank-response.ts'
 import type { BankRequest } from './http-client.ts'

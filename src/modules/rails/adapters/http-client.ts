@@ -1,9 +1,9 @@
 import type { WallClock } from '../../../core/ids-and-clock.ts'
 import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { HttpResult, HttpTimeouts, OutgoingRequest } from '../../webhooks/transport/http-exchange.ts'
-import type { Signer } from '../../webhooks/transport/signing-secrets.ts'
+import { createTrustedHttpClient } from '../../webhooks/transport/http-exchange.ts'
+import type { Signer } from '../../webhooks/transport/standard-webhooks.ts'
 import { createSignedHeaders } from '../../webhooks/transport/standard-webhooks.ts'
-import { createTrustedHttpClient } from '../../webhooks/transport/trusted-http-client.ts'
 
 /** What a bank is asked. */
 export type BankRequestType = 'submit' | 'find' | 'cancel'

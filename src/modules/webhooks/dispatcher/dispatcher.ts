@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
-import { random as anyNumber } from '../../../core/ids-and-clock.ts'
+import { random as systemRandom } from '../../../core/ids-and-clock.ts'
 import type { Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
 import type { EventSubscription } from '../../outbox/event-poller.ts'
@@ -10,22 +11,22 @@ import type { EndpointWorker } from './endpoint-worker.ts'
 import { createEndpointWorker } from './endpoint-worker.ts'
 import type { MerchantScheduler } from './fair-scheduler.ts'
 import { createFairScheduler } from './fair-scheduler.ts'
-import type { FeedCache } from './feed-cache.ts'
-import { createFeedCache } from './feed-cache.ts'
+import type { FeedCache } from './feed-reader.ts'
+import { createFeedCache } from './feed-reader.ts'
 import type { Leases } from './leases.ts'
 import { createLogPruner } from './prune-delivery-log.ts'
 import { activeEndpoints, endpointsByIds } from './repository.ts'
 import type { Throttle } from './throttle.ts'
 
-/** How often it is looked for endpoints that were added or changed, and for what is due. */
+/** Interval of polls for changed endpoints and due retries. */
 const pollIntervalMs = 1_000
 
-/** How long what is on its way may take when the process ends; what is not recorded by then is sent again. */
+/** Attempts that are not recorded by then are sent again by the next process. */
 const drainTimeoutMs = 3_000
 
-/** Sends what happens to whoever wants to be told. */
+/** Delivers events to the webhook endpoints of the merchants whose leases this process holds. */
 export type Dispatcher = {
-  /** Looks now for what may have changed, or be due. */
+  /** Reads changed endpoints and due retries now instead of at the next interval. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -39,7 +40,6 @@ type DispatcherOptions = {
   readonly random?: () => number
 }
 
-/** What is done for one merchant. */
 type MerchantDispatch = {
   readonly id: string
   readonly workers: Map<string, EndpointWorker>
@@ -50,163 +50,159 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/**
- * Sends the events of merchants to their endpoints, as many at once as limits allow, merchants and endpoints in turns: whoever
- * does not answer holds up nobody else.
- */
+/** Runs one worker for each active endpoint; a fair scheduler keeps receivers that hang from delaying other merchants. */
 export function startDispatcher({
   service,
   sender,
   leases,
   throttle,
-  onError: onFault,
-  random = anyNumber,
+  onError,
+  random = systemRandom,
 }: DispatcherOptions): Dispatcher {
   const merchants = new Map<string, MerchantDispatch>()
-  const closing = new Set<EndpointWorker>()
+  const draining = new Set<EndpointWorker>()
   const pruneLog = createLogPruner(service)
-  const turns = createFairScheduler(throttle)
+  const scheduler = createFairScheduler(throttle)
   let isStopped = false
-  let looking: Promise<void> = Promise.resolve()
-  let nextLook: Promise<void> | null = null
-  let known: readonly ActiveEndpoint[] = []
-  /** The version of the endpoints that are known, where an engine can tell. */
-  let seen: number | null = null
-  // Whoever is stopped ends; a process that has nothing else to do does so as well.
-  const timer = setInterval(() => poll().catch(onFault), pollIntervalMs).unref()
+  let currentPoll: Promise<void> = Promise.resolve()
+  let queuedPoll: Promise<void> | null = null
+  let endpoints: readonly ActiveEndpoint[] = []
+  /** The table version that `endpoints` was read at; `null` if the engine has none. */
+  let endpointsVersion: number | null = null
+  const timer = setInterval(() => poll().catch(onError), pollIntervalMs).unref()
 
-  /** Looks after what looks already, once for all who ask meanwhile: each sees what was there when it asked. */
+  /** Queues one poll behind the current one; all callers share it, so each sees every change made before its call. */
   function poll(): Promise<void> {
-    nextLook ??= looking
+    queuedPoll ??= currentPoll
       .catch(() => {})
       .then(() => {
-        nextLook = null
-        looking = pollOnce()
-        return looking
+        queuedPoll = null
+        currentPoll = pollOnce()
+        return currentPoll
       })
-    return nextLook
+    return queuedPoll
   }
 
   async function pollOnce(): Promise<void> {
     if (isStopped) return
     await syncWorkers()
-    for (const merchant of merchants.values()) for (const lane of merchant.workers.values()) lane.tick()
+    for (const { workers } of merchants.values()) for (const worker of workers.values()) worker.tick()
     await pruneLog()
   }
 
   async function syncWorkers(): Promise<void> {
     const version = service.db.tableVersion('webhookEndpoints')
-    if (version === null || version !== seen) known = await activeEndpoints(service.db, {})
-    seen = version
+    if (version === null || version !== endpointsVersion) endpoints = await activeEndpoints(service.db, {})
+    endpointsVersion = version
     const time = service.wallClock()
-    const wanted = known.filter((endpoint) => isActive(endpoint, time))
-    const byMerchant = Map.groupBy(wanted, ({ merchantId }) => merchantId)
-    const own = await leases.acquire([...byMerchant.keys()])
+    const active = endpoints.filter((endpoint) => isActive(endpoint, time))
+    const byMerchant = Map.groupBy(active, ({ merchantId }) => merchantId)
+    const leased = await leases.acquire([...byMerchant.keys()])
     if (isStopped) return
     for (const merchant of merchants.values()) {
-      drainStaleWorkers(merchant, own.has(merchant.id) ? (byMerchant.get(merchant.id) ?? []) : [])
+      drainStaleWorkers(merchant, leased.has(merchant.id) ? (byMerchant.get(merchant.id) ?? []) : [])
     }
-    for (const [merchantId, endpoints] of byMerchant) if (own.has(merchantId)) await startWorkers(merchantId, endpoints)
+    for (const [merchantId, active] of byMerchant) if (leased.has(merchantId)) await startWorkers(merchantId, active)
   }
 
-  /** Closes the lanes of endpoints that are not wanted, or not as they were. */
-  function drainStaleWorkers(merchant: MerchantDispatch, wanted: readonly ActiveEndpoint[]): void {
-    const byId = new Map(wanted.map((endpoint) => [endpoint.id, endpoint]))
-    for (const lane of merchant.workers.values()) {
-      const endpoint = byId.get(lane.endpoint.id)
-      if (endpoint === undefined || !isUnchanged(endpoint, lane.endpoint)) drainWorker(merchant, lane)
+  /** Drains the workers of endpoints that are no longer active or have changed. */
+  function drainStaleWorkers(merchant: MerchantDispatch, active: readonly ActiveEndpoint[]): void {
+    const byId = new Map(active.map((endpoint) => [endpoint.id, endpoint]))
+    for (const worker of merchant.workers.values()) {
+      const endpoint = byId.get(worker.endpoint.id)
+      if (endpoint === undefined || !isUnchanged(endpoint, worker.endpoint)) drainWorker(merchant, worker)
     }
-    if (merchant.workers.size > 0 || wanted.length > 0) return
+    if (merchant.workers.size > 0 || active.length > 0) return
     merchants.delete(merchant.id)
     merchant.scheduler.leave()
     merchant.subscription.stop()
   }
 
-  /** Lets a lane end what it has begun; only then is another opened in its place. */
-  function drainWorker(merchant: MerchantDispatch, lane: EndpointWorker): void {
-    if (closing.has(lane)) return
-    closing.add(lane)
-    lane
+  /** Removes a worker once its attempts in flight are recorded; only then may another one start for the endpoint. */
+  function drainWorker(merchant: MerchantDispatch, worker: EndpointWorker): void {
+    if (draining.has(worker)) return
+    draining.add(worker)
+    worker
       .drain()
       .then(() => {
-        closing.delete(lane)
-        merchant.workers.delete(lane.endpoint.id)
+        draining.delete(worker)
+        merchant.workers.delete(worker.endpoint.id)
         return poll()
       })
-      .catch(onFault)
+      .catch(onError)
   }
 
-  async function startWorkers(merchantId: string, endpoints: readonly ActiveEndpoint[]): Promise<void> {
-    const ids = endpoints.map(({ id }) => id).filter((id) => !merchants.get(merchantId)?.workers.has(id))
+  async function startWorkers(merchantId: string, active: readonly ActiveEndpoint[]): Promise<void> {
+    const ids = active.map(({ id }) => id).filter((id) => !merchants.get(merchantId)?.workers.has(id))
     if (ids.length === 0) return
     const merchant = merchants.get(merchantId) ?? (await openMerchantDispatch(merchantId))
     merchants.set(merchantId, merchant)
     const rows = await endpointsByIds(service.db, { merchantId, ids })
     if (isStopped) return
     for (const endpoint of rows) if (isActive(endpoint, service.wallClock())) startWorker(merchant, endpoint)
-    // Reading may wait for nothing, and there may be thousands.
-    await new Promise((resolve) => setImmediate(resolve))
+    // There may be thousands of merchants, and on SQLite a read does not yield to the event loop.
+    await nextTurn()
   }
 
   async function openMerchantDispatch(id: string): Promise<MerchantDispatch> {
-    const lanes = new Map<string, EndpointWorker>()
+    const workers = new Map<string, EndpointWorker>()
     const pollAll = () => {
-      for (const lane of lanes.values()) lane.poll()
+      for (const worker of workers.values()) worker.poll()
     }
-    const following = await subscribeToEvents({ db: service.db, merchantId: id }, pollAll)
+    const subscription = await subscribeToEvents({ db: service.db, merchantId: id }, pollAll)
     const feed = createFeedCache(createContext(service, id))
-    return { id, workers: lanes, subscription: following, feed, scheduler: turns.join(lanes) }
+    return { id, workers, subscription, feed, scheduler: scheduler.join(workers) }
   }
 
   function startWorker(merchant: MerchantDispatch, endpoint: StoredWebhookEndpoint): void {
-    const lane = createEndpointWorker(endpoint, {
+    const worker = createEndpointWorker(endpoint, {
       service,
       sender: {
         ...sender,
-        send: (...posted) => merchant.scheduler.send(lane.isUnhealthy(), () => sender.send(...posted)),
+        send: (...request) => merchant.scheduler.send(worker.isUnhealthy(), () => sender.send(...request)),
       },
       latest: merchant.subscription.latest,
       feed: merchant.feed,
       onReady: merchant.scheduler.markReady,
-      onChanged: () => drainWorker(merchant, lane),
-      onError: onFault,
+      onChanged: () => drainWorker(merchant, worker),
+      onError,
       random,
     })
-    merchant.workers.set(endpoint.id, lane)
-    lane.poll()
+    merchant.workers.set(endpoint.id, worker)
+    worker.poll()
   }
 
   async function drainAll(): Promise<void> {
-    await looking.catch(() => {})
-    for (const { subscription: following } of merchants.values()) following.stop()
-    const lanes = [...merchants.values()].flatMap(({ workers: lanes }) => [...lanes.values()])
-    await Promise.all(lanes.map((lane) => lane.drain()))
+    await currentPoll.catch(() => {})
+    for (const { subscription } of merchants.values()) subscription.stop()
+    const workers = [...merchants.values()].flatMap((merchant) => [...merchant.workers.values()])
+    await Promise.all(workers.map((worker) => worker.drain()))
     await leases.release()
   }
 
-  poll().catch(onFault)
+  poll().catch(onError)
   return {
     poll,
     stop: async () => {
       isStopped = true
       clearInterval(timer)
-      turns.stop()
+      scheduler.stop()
       await Promise.race([
-        drainAll().catch(onFault),
+        drainAll().catch(onError),
         new Promise((resolve) => setTimeout(resolve, drainTimeoutMs).unref()),
       ])
-      turns.abandonInFlight()
+      scheduler.abandonInFlight()
       sender.close()
     },
   }
 }
 
-/** Whether it is enabled, or to be tried now. */
+/** Whether an endpoint is enabled, or due for a probe. */
 function isActive({ status, probeAt }: Pick<ActiveEndpoint, 'status' | 'probeAt'>, now: WallTime): boolean {
   return status === 'enabled' || (probeAt !== null && Date.parse(probeAt) <= now)
 }
 
-/** Whether nothing has changed that its owner, or the end of a probe, says. */
+/** Whether neither the merchant nor a probe has changed the endpoint. */
 function isUnchanged(one: ActiveEndpoint, other: ActiveEndpoint): boolean {
   return one.updatedAt === other.updatedAt && one.status === other.status
 }

@@ -4,64 +4,60 @@ import type { AttemptVerdict } from '../transport/retry-schedule.ts'
 import { parseRetryAfterMs } from '../transport/retry-schedule.ts'
 import type { SendResult } from '../transport/send.ts'
 
-/** Attempts at once to one endpoint, and until it was seen to answer. */
+/** Concurrent attempts to one endpoint; the second applies until its first success. */
 const [maxConcurrency, initialConcurrency] = [4, 2]
 
-/** A receiver that takes longer to agree holds a place that others could have, as one that fails does. */
+/** A successful response that takes longer occupies capacity as a failure does. */
 const slowResponseMs = 1_000
 
-/** An endpoint that failed so often on end gets one at a time, with a pause after each. */
+/** After this many failures in a row an endpoint gets one attempt at a time, each followed by a pause. */
 const failuresBeforePause = 20
 const failurePauseMs = 1_000
 
-/** What has too much to do may ask for a rest, in which it gets nothing at all; an event alone waits as long as it says. */
+/** Caps the pause of the endpoint after `Retry-After`; the event itself waits as long as the header says. */
 const maxPauseMs = 60_000
 
-/** How much an endpoint gets at once, and when it gets nothing, by what came of the attempts before. */
 export type ConcurrencyLimiter = {
-  /** Whether another attempt may begin beside so many. */
   readonly hasCapacity: (inFlight: number) => boolean
-  /** Whether it may take long: the last attempt failed or did so, or none has succeeded yet. */
+  /** Whether an attempt may take long: the last one failed or was slow, or none has succeeded yet. */
   readonly isUnhealthy: () => boolean
-  /** Notes what came of an attempt. */
-  readonly recordResult: (verdict: AttemptVerdict, sent: SendResult) => void
+  readonly recordResult: (verdict: AttemptVerdict, result: SendResult) => void
 }
 
-/** Sets the pace of an endpoint, which goes on from the failures that are stored; one that is disabled is tried with one attempt. */
+/** Limits the concurrent attempts to an endpoint by their results, starting from its stored failures; a probe is one attempt. */
 export function createConcurrencyLimiter(
   endpoint: StoredWebhookEndpoint,
   { wallClock }: Pick<Service, 'wallClock'>,
 ): ConcurrencyLimiter {
   let { failures } = endpoint
   let hasSucceeded = false
-  let isSlow = false
-  let tookLong = false
-  let restUntil = 0
+  /** Set by an overload response, until the next success. */
+  let isOverloaded = false
+  let wasSlow = false
+  let pausedUntil = 0
 
   function currentLimit(): number {
-    if (endpoint.status === 'disabled' || isSlow || failures >= failuresBeforePause) return 1
+    if (endpoint.status === 'disabled' || isOverloaded || failures >= failuresBeforePause) return 1
     return hasSucceeded ? maxConcurrency : initialConcurrency
   }
 
-  function recordResult(
-    { isDelivered, isOverloaded: isSlowedDown }: AttemptVerdict,
-    { retryAfter, durationMs }: SendResult,
-  ): void {
-    tookLong = durationMs >= slowResponseMs
+  function recordResult(verdict: AttemptVerdict, { retryAfter, durationMs }: SendResult): void {
+    const { isDelivered } = verdict
+    wasSlow = durationMs >= slowResponseMs
     failures = isDelivered ? 0 : failures + 1
-    if (isDelivered) isSlow = false
+    if (isDelivered) isOverloaded = false
     hasSucceeded ||= isDelivered
-    let restMs = failures >= failuresBeforePause ? failurePauseMs : 0
-    if (isSlowedDown) {
-      isSlow = true
-      restMs = Math.max(restMs, Math.min(parseRetryAfterMs(retryAfter, wallClock()), maxPauseMs))
+    let pauseMs = failures >= failuresBeforePause ? failurePauseMs : 0
+    if (verdict.isOverloaded) {
+      isOverloaded = true
+      pauseMs = Math.max(pauseMs, Math.min(parseRetryAfterMs(retryAfter, wallClock()), maxPauseMs))
     }
-    restUntil = performance.now() + restMs
+    pausedUntil = performance.now() + pauseMs
   }
 
   return {
-    hasCapacity: (inFlight) => inFlight < currentLimit() && performance.now() >= restUntil,
-    isUnhealthy: () => failures > 0 || !hasSucceeded || tookLong,
+    hasCapacity: (inFlight) => inFlight < currentLimit() && performance.now() >= pausedUntil,
+    isUnhealthy: () => failures > 0 || !hasSucceeded || wasSlow,
     recordResult,
   }
 }

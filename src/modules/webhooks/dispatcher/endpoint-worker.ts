@@ -1,159 +1,301 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
 import { activeSecrets } from '../endpoints/endpoint-secrets.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import type { Sender } from '../transport/send.ts'
-import type { Signer } from '../transport/signing-secrets.ts'
-import { parseSigner } from '../transport/signing-secrets.ts'
+import type { Signer } from '../transport/standard-webhooks.ts'
+import { parseSigner } from '../transport/standard-webhooks.ts'
 import type { QueuedDelivery } from './attempt.ts'
 import { attemptDelivery } from './attempt.ts'
-import { createAttemptRecorder } from './attempt-recorder.ts'
 import { createConcurrencyLimiter } from './endpoint-concurrency.ts'
-import type { FeedCache } from './feed-cache.ts'
-import { createFeedReader } from './feed-reader.ts'
-import { createPollLoop } from './poll-loop.ts'
+import type { FeedCache } from './feed-reader.ts'
+import { createFeedReader, readMessages } from './feed-reader.ts'
 import { createDeliveryQueue } from './queue.ts'
-import type { AttemptReport, RecordedAttempts } from './record-attempts.ts'
-import { createRetryReader } from './retry-reader.ts'
+import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } from './record-attempts.ts'
+import { recordAttempts } from './record-attempts.ts'
+import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** For how long it is not looked which secrets are in force: one that is not any more may sign so much longer. */
+/** An expired secret may sign for this much longer. */
 const signerCacheMs = 60_000
 
+/** Due deliveries that are read together. */
+const retryBatchSize = 16
+
+/** Later than any due time. */
+const farFutureMs = 2 ** 52
+
+/** A failed poll backs off exponentially: it may fail for days, for example without the key of a secret. */
+const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
+
+const flushRetryMs = 1_000
+
+/** Outcomes in the buffer from which on no attempt starts: if the process dies, these events are sent again. */
+const maxBuffered = 64
+
+/** Limits the writes for an endpoint that is subscribed to few of the merchant's events. */
+const cursorFlushIntervalMs = 5_000
+
+/** Values of `nextRetryAt` that are not times: read the schedule now, and the schedule is empty. */
+const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+
+/** What the next flush records. */
+type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEvent[]; isGone: boolean }
+
+type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
+
+/** A worker that has stopped keeps `failed`: only an attempt that ends later flushes once more. */
+type FlushState = 'idle' | 'flushing' | 'failed'
+
 /**
- * What is sent to one endpoint: events of the feed after its cursor, and what is to be tried again, in the order that its queue
- * keeps.
+ * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue from the merchant's
+ * feed and from the due retries, the scheduler starts attempts, and outcomes are flushed in batches together with the cursor.
+ * A flush returns which objects still have a pending delivery: the queue holds back their later events.
  */
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
-  /** Whether it may take long: the last attempt failed or did so, or none has succeeded yet. */
+  /** Whether an attempt may take long: the last one failed or was slow, or none has succeeded yet. */
   readonly isUnhealthy: () => boolean
-  /** Begins the next attempt, if there is one to make now; whether it did. */
+  /** Starts the next attempt if one may start now; returns whether it did. */
   readonly startAttempt: () => boolean
-  /** Reads what may have come, or may be due. */
+  /** Reads new events and due retries. */
   readonly poll: () => void
-  /** Does what has become due as time went on. */
+  /** Does what has become due since the last tick. */
   readonly tick: () => void
-  /** Begins nothing more; resolves when what is on its way is recorded, or can't be. */
+  /** Starts no more attempts; resolves when those in flight are recorded, or recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
 type EndpointWorkerOptions = {
   readonly service: Service
   readonly sender: Sender
-  /** The number of the merchant's latest event. */
+  /** Returns the sequence of the merchant's latest event. */
   readonly latest: () => number
-  /** That of the merchant, for all of its lanes. */
+  /** Shared by all workers of the merchant. */
   readonly feed: FeedCache
-  /** Called when there may be something to begin. */
+  /** Called when an attempt may be ready to start. */
   readonly onReady: () => void
-  /** Called when the endpoint must be read anew: it was changed, moved, or is gone. The lane has stopped. */
+  /** Called when the endpoint was changed, moved or deleted: the worker has stopped and must be replaced. */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-export function createEndpointWorker(endpoint: StoredWebhookEndpoint, means: EndpointWorkerOptions): EndpointWorker {
-  const { service, sender, latest, feed, onReady, onChanged, onError: onFault, random } = means
-  const { wallClock } = service
+/** Creates the worker of an endpoint, which starts with its first poll. */
+export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
+  const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
+  const { db, wallClock, merchantId } = context
+  const key = { merchantId, endpointId: endpoint.id }
+  const drained = Promise.withResolvers<void>()
+  const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
+  /** A disabled endpoint gets one attempt, before its retry is due: the outcome decides whether to enable it. */
   const isProbe = endpoint.status === 'disabled'
-  const ended = Promise.withResolvers<void>()
   let hasProbed = false
-  let signer: Signer | null = null
-  let signerReadAt = 0
   let isStopped = false
+  let signer: Signer | null = null
+  let signerLoadedAt = 0
+  let nextRetryAt = immediately
+  let buffer = emptyBatch()
+  let flushState: FlushState = 'idle'
+  let lastFlush = { cursor: endpoint.cursor, at: 0 }
 
-  const pace = createConcurrencyLimiter(endpoint, service)
-  const queue = createDeliveryQueue<QueuedDelivery>((items) => recorder.addWaitingEvents(items))
-  const own = { context, endpoint, queue, isStopped: () => isStopped, onFault }
-  const events = createFeedReader({ ...own, feed, latest })
-  const retries = createRetryReader({ ...own, canProbe: () => isProbe && !hasProbed })
-  const recorder = createAttemptRecorder({
-    ...own,
-    currentCursor: events.cursor,
-    onRecorded: takeRecorded,
-    onIdle: endIfOver,
-  })
-  const look = createPollLoop({ ...own, pollOnce: lookNow })
+  const concurrency = createConcurrencyLimiter(endpoint, service)
+  const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
+  const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  function begin(): boolean {
-    if (isStopped || signer === null || !pace.hasCapacity(queue.inFlightCount())) return false
-    if (isProbe && hasProbed) return false
-    if (recorder.isFull()) return false
+  /** Runs the requested polls one at a time. A request during backoff is served by the first poll after it. */
+  async function poll(): Promise<void> {
+    pollState.isRequested = true
+    if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
+    pollState.isActive = true
+    try {
+      while (pollState.isRequested && !isStopped) {
+        pollState.isRequested = false
+        await pollOnce()
+        // Cached batches need no I/O: let other work run between them.
+        await nextTurn()
+      }
+      pollState.failures = 0
+    } catch (error) {
+      pollState.backoffUntil = performance.now() + Math.min(pollBackoffMs * 2 ** pollState.failures++, maxPollBackoffMs)
+      onError(error)
+    } finally {
+      pollState.isActive = false
+    }
+  }
+
+  async function pollOnce(): Promise<void> {
+    if (signer === null || performance.now() - signerLoadedAt > signerCacheMs) {
+      signer = parseSigner(activeSecrets(service, endpoint))
+      signerLoadedAt = performance.now()
+    }
+    if (isRetryDue()) await readRetries()
+    if (reader.isBehind() && !isStopped && (await reader.read())) poll()
+    if (isStopped) return
+    storeCursor()
+    onReady()
+  }
+
+  function isRetryDue(): boolean {
+    const isDue = nextRetryAt <= wallClock() || (isProbe && !hasProbed && nextRetryAt !== never)
+    return isDue && queue.retryCount() < retryBatchSize
+  }
+
+  async function readRetries(): Promise<void> {
+    nextRetryAt = never
+    let next = immediately
+    try {
+      next = await readDueDeliveries()
+    } finally {
+      // A flush may have set an earlier time during the read; after a failed read it must be read again.
+      nextRetryAt = Math.min(nextRetryAt, next)
+    }
+  }
+
+  /** Reads due deliveries into the queue; returns when the next one is due. */
+  async function readDueDeliveries(): Promise<number> {
+    const time = dueTimeAfter(0, wallClock())
+    const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
+    // Room for the batch behind those that the queue has already.
+    const limit = retryBatchSize * 2
+    queue.startReadingRetries()
+    const due = await dueDeliveries(db, { ...key, now: until, limit })
+    const next = await nextDueTime(db, { ...key, after: until })
+    const unqueued = due.filter(({ sequence }) => !queue.hasRetry(sequence))
+    const batch = unqueued.slice(0, retryBatchSize)
+    const messages = await readMessages(context, batch)
+    if (isStopped) return never
+    let hasMore = due.length === limit || unqueued.length > batch.length
+    for (const { sequence, objectId, attempts, attemptsBefore } of batch) {
+      const message = messages.get(sequence)
+      if (queue.isStale(objectId)) hasMore = true
+      else if (message !== undefined) {
+        const attemptsInSchedule = attempts - attemptsBefore
+        queue.addRetry({ sequence, objectId, message, attemptsInSchedule, storedAttempts: attempts })
+      }
+    }
+    return hasMore ? Number(time) : next?.nextAttemptAt == null ? never : Number(next.nextAttemptAt)
+  }
+
+  function startAttempt(): boolean {
+    if (isStopped || signer === null || !concurrency.hasCapacity(queue.inFlightCount())) return false
+    if ((isProbe && hasProbed) || buffer.attempted.length >= maxBuffered) return false
     const wasBlocked = queue.isBlocked()
     const item = queue.takeNext()
-    // What waits for something else of its object leaves room to read what does not.
-    if (queue.isBlocked() && !wasBlocked) look()
+    // All open events wait for their objects; events of other objects may follow in the feed.
+    if (queue.isBlocked() && !wasBlocked) poll()
     if (item === null) return false
     hasProbed = true
-    send(item, signer).catch(onFault)
+    send(item, signer).catch(onError)
     return true
   }
 
   async function send(item: QueuedDelivery, signer: Signer): Promise<void> {
-    const {
-      record: attempted,
-      verdict,
-      result: sent,
-    } = await attemptDelivery(item, { endpoint, sender, signer, wallClock, random, onError: onFault })
-    pace.recordResult(verdict, sent)
+    const attempt = { endpoint, sender, signer, wallClock, random, onError }
+    const { record, verdict, result } = await attemptDelivery(item, attempt)
+    concurrency.recordResult(verdict, result)
     queue.finish(item)
-    recorder.addAttempt(attempted, verdict.isGone)
+    buffer.attempted.push(record)
+    buffer.isGone ||= verdict.isGone
+    flush()
     onReady()
   }
 
-  function takeRecorded(report: AttemptReport, recorded: RecordedAttempts | null): void {
-    const hasTried = isProbe && report.attempted.length > 0
-    if (recorded === null || recorded.isMoved || recorded.isEnabled === isProbe || hasTried) {
-      if (!isStopped) {
-        isStopped = true
-        onChanged()
+  function recordWaiting(items: readonly QueuedDelivery[]): void {
+    for (const { sequence, objectId } of items) buffer.waiting.push({ sequence, objectId })
+    flush()
+  }
+
+  /** Stores the cursor without outcomes. Skipped while events are open: the flush of their outcomes stores it too. */
+  function storeCursor(): void {
+    if (queue.openCount() > 0) return
+    if (reader.cursor() === lastFlush.cursor) return
+    if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
+  }
+
+  /** Schedules a flush; attempts that end before it runs share its transaction. */
+  function flush(): void {
+    if (flushState === 'flushing') return
+    flushState = 'flushing'
+    setImmediate(flushNow)
+  }
+
+  /** Records the buffer. Retries until the worker has stopped: an unrecorded delivery would be sent again. */
+  async function flushNow(): Promise<void> {
+    const cursor = { from: lastFlush.cursor, to: reader.cursor() }
+    const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }
+    buffer = emptyBatch()
+    try {
+      const recorded = await context.perform(recordAttempts, context, report)
+      lastFlush = { cursor: cursor.to, at: performance.now() }
+      applyRecorded(report, recorded)
+      flushState = 'idle'
+    } catch (error) {
+      buffer = {
+        attempted: [...report.attempted, ...buffer.attempted],
+        waiting: [...report.waiting, ...buffer.waiting],
+        isGone: report.isGone || buffer.isGone,
       }
+      onError(error)
+      if (!isStopped) await new Promise((resolve) => setTimeout(resolve, flushRetryMs).unref())
+      flushState = 'failed'
+    }
+    if (hasBuffered() && (flushState === 'idle' || !isStopped)) flush()
+    else resolveIfDrained()
+  }
+
+  function applyRecorded({ attempted, waiting }: AttemptReport, recorded: RecordedAttempts | null): void {
+    const hasEnded = isProbe && attempted.length > 0
+    if (recorded === null || recorded.isMoved || recorded.isEnabled === isProbe || hasEnded) {
+      if (isStopped) return
+      isStopped = true
+      onChanged()
       return
     }
     const pending = new Set(recorded.pending)
-    queue.markRecorded([...report.attempted, ...report.waiting], pending)
-    retries.markRecorded(report.attempted, pending)
-    look()
-    onReady()
-  }
-
-  async function lookNow(): Promise<void> {
-    if (signer === null || performance.now() - signerReadAt > signerCacheMs) {
-      signer = parseSigner(activeSecrets(service, endpoint))
-      signerReadAt = performance.now()
+    queue.markRecorded([...attempted, ...waiting], pending)
+    const failed = new Set<string>()
+    for (const { objectId, nextAttemptAt } of attempted) {
+      if (nextAttemptAt === null) continue
+      failed.add(objectId)
+      nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    if (retries.isDue()) await retries.read()
-    if (events.isBehind() && !isStopped && (await events.read())) look()
-    if (isStopped) return
-    storePassed()
+    // The flush may have released a delivery that waited for another, and the queue has dropped its retries of these objects.
+    if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
+    poll()
     onReady()
-  }
-
-  /** Stores what was read and passed, where all of it is over. */
-  function storePassed(): void {
-    if (queue.openCount() === 0) recorder.storeCursor()
   }
 
   function tick(): void {
     if (isStopped) return
-    storePassed()
-    // Its owner may have moved its clock on, and with that what is stored of when it is due.
-    if (service.mode === 'sandbox') retries.resetDueTime()
-    if (retries.isDue() || events.isBehind()) look()
+    storeCursor()
+    // A merchant that advances its sandbox clock moves the stored due times.
+    if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
+    if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()
   }
 
-  function stop(): Promise<void> {
+  function drain(): Promise<void> {
     isStopped = true
-    storePassed()
-    endIfOver()
-    return ended.promise
+    storeCursor()
+    resolveIfDrained()
+    return drained.promise
   }
 
-  function endIfOver(): void {
-    if (isStopped && queue.inFlightCount() === 0 && recorder.isDrained()) ended.resolve()
+  function resolveIfDrained(): void {
+    const isFlushed = flushState === 'failed' || (flushState === 'idle' && !hasBuffered())
+    if (isStopped && isFlushed && queue.inFlightCount() === 0) drained.resolve()
   }
 
-  return { endpoint, isUnhealthy: pace.isUnhealthy, startAttempt: begin, poll: look, tick, drain: stop }
+  function hasBuffered(): boolean {
+    return buffer.attempted.length > 0 || buffer.waiting.length > 0
+  }
+
+  return { endpoint, isUnhealthy: concurrency.isUnhealthy, startAttempt, poll, tick, drain }
+}
+
+function emptyBatch(): Batch {
+  return { attempted: [], waiting: [], isGone: false }
 }

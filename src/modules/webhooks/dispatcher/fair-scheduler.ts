@@ -1,56 +1,51 @@
 import type { EndpointWorker } from './endpoint-worker.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Attempts at once: of this process, and for one merchant; and of each so many to endpoints that are doubtful. */
+/** Concurrent attempts of this process, and of one merchant; of both, the share that unhealthy endpoints may use. */
 const [maxInFlight, maxUnhealthyInFlight] = [64, 32]
 const [maxInFlightPerMerchant, maxUnhealthyInFlightPerMerchant] = [8, 4]
 
-/** The turns of one merchant. */
 export type MerchantScheduler = {
-  /** Notes that a lane may have something to begin. */
+  /** Reports that a worker of the merchant may have an attempt to start. */
   readonly markReady: () => void
-  /** Sends, and counts that for as long as it takes; `isDoubtful` where it is whether the endpoint answers. */
-  readonly send: <Sent>(isDoubtful: boolean, send: () => Promise<Sent>) => Promise<Sent>
+  /** Sends, and counts the attempt as in flight until it ends. */
+  readonly send: <Result>(isUnhealthy: boolean, send: () => Promise<Result>) => Promise<Result>
   readonly leave: () => void
 }
 
-/** Has merchants begin attempts in turns, and lanes within them, as many at once as limits allow. */
+/** Starts attempts round-robin among merchants, and among the endpoint workers of each, up to the concurrency limits. */
 export type FairScheduler = {
-  /** Gives a merchant its turns; what it has lanes for may change. */
-  readonly join: (lanes: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
-  /** Begins nothing more. */
+  /** Adds a merchant; `workers` may change later. */
+  readonly join: (workers: ReadonlyMap<string, EndpointWorker>) => MerchantScheduler
+  /** Starts no more attempts. */
   readonly stop: () => void
-  /** Has nobody hear of what is still on its way. */
+  /** Leaves the promises of attempts in flight pending, so that nothing records them. */
   readonly abandonInFlight: () => void
 }
 
-/** A merchant, and how much is on its way for it. */
 type ScheduledMerchant = {
   readonly workers: ReadonlyMap<string, EndpointWorker>
   inFlight: number
-  /** Those of them to endpoints of which it is doubtful that they answer. */
   unhealthyInFlight: number
-  /** Where its lanes are taken up next, so that each has its turn. */
+  /** Position of the round-robin among its workers. */
   nextWorkerIndex: number
 }
 
 export function createFairScheduler(throttle: Throttle): FairScheduler {
-  /** Merchants that may have something to begin, in the order of their turns. */
+  /** Merchants that may have an attempt to start; insertion order is the order of the round-robin. */
   const ready = new Set<ScheduledMerchant>()
-  /** Merchants that were refused a place for what is doubtful, in the order in which they get one. */
-  const refused = new Set<ScheduledMerchant>()
-  let sending = 0
-  let toDoubtful = 0
-  /** What begins when the throttle lets it. */
-  let beginning: NodeJS.Timeout | null = null
+  /** Merchants that found the process-wide limit for unhealthy endpoints exhausted, in the order in which they are woken. */
+  const rejected = new Set<ScheduledMerchant>()
+  let inFlight = 0
+  let unhealthyInFlight = 0
+  let throttleTimer: NodeJS.Timeout | null = null
   let isStopped = false
-  let isOver = false
+  let isAbandoned = false
 
   function startAttempts(): void {
     for (const merchant of ready) {
-      if (sending >= maxInFlight || isStopped || isThrottled()) return
+      if (inFlight >= maxInFlight || isStopped || isThrottled()) return
       ready.delete(merchant)
-      // To the end of the queue, if it had something to begin.
       if (merchant.inFlight < maxInFlightPerMerchant && startNextAttempt(merchant)) {
         throttle.recordStart()
         ready.add(merchant)
@@ -58,41 +53,41 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     }
   }
 
-  /** Whether nothing may begin just now; then all that is ready does a little later. */
+  /** Returns whether the throttle defers attempts; if so, a timer starts them later. */
   function isThrottled(): boolean {
-    if (beginning !== null) return true
+    if (throttleTimer !== null) return true
     const waitMs = throttle.waitMs()
     if (waitMs === 0) return false
-    beginning = setTimeout(() => {
-      beginning = null
+    throttleTimer = setTimeout(() => {
+      throttleTimer = null
       startAttempts()
     }, waitMs).unref()
     return true
   }
 
   function startNextAttempt(merchant: ScheduledMerchant): boolean {
-    const lanes = [...merchant.workers.values()]
-    const isOwnFull = merchant.unhealthyInFlight >= maxUnhealthyInFlightPerMerchant
-    const isFull = isOwnFull || toDoubtful >= maxUnhealthyInFlight
-    for (let place = 0; place < lanes.length; place++) {
-      const lane = lanes[(merchant.nextWorkerIndex + place) % lanes.length] as EndpointWorker
-      // Those may take long to fail: the others have the rest for themselves.
-      if (isFull && lane.isUnhealthy()) {
-        if (!isOwnFull) refused.add(merchant)
+    const workers = [...merchant.workers.values()]
+    const isMerchantFull = merchant.unhealthyInFlight >= maxUnhealthyInFlightPerMerchant
+    const isFull = isMerchantFull || unhealthyInFlight >= maxUnhealthyInFlight
+    for (let i = 0; i < workers.length; i++) {
+      const worker = workers[(merchant.nextWorkerIndex + i) % workers.length] as EndpointWorker
+      // Attempts to unhealthy endpoints may take long to fail: the rest of the limit is for the healthy ones.
+      if (isFull && worker.isUnhealthy()) {
+        if (!isMerchantFull) rejected.add(merchant)
         continue
       }
-      if (!lane.startAttempt()) continue
-      merchant.nextWorkerIndex = (merchant.nextWorkerIndex + place + 1) % lanes.length
+      if (!worker.startAttempt()) continue
+      merchant.nextWorkerIndex = (merchant.nextWorkerIndex + i + 1) % workers.length
       return true
     }
     return false
   }
 
-  /** Gives what became free to those who wait for it: who had it would take it again at once. */
+  /** Offers freed capacity to waiting merchants first: the merchant that freed it would take it again. */
   function wakeRejectedMerchants(): void {
-    for (const merchant of refused) {
-      if (toDoubtful >= maxUnhealthyInFlight) return
-      refused.delete(merchant)
+    for (const merchant of rejected) {
+      if (unhealthyInFlight >= maxUnhealthyInFlight) return
+      rejected.delete(merchant)
       markReady(merchant)
     }
   }
@@ -102,37 +97,37 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     startAttempts()
   }
 
-  async function sendAndCount<Sent>(
+  async function sendAndCount<Result>(
     merchant: ScheduledMerchant,
-    isDoubtful: boolean,
-    send: () => Promise<Sent>,
-  ): Promise<Sent> {
-    const doubtful = isDoubtful ? 1 : 0
-    sending++
+    isUnhealthy: boolean,
+    send: () => Promise<Result>,
+  ): Promise<Result> {
+    const unhealthy = isUnhealthy ? 1 : 0
+    inFlight++
     merchant.inFlight++
-    toDoubtful += doubtful
-    merchant.unhealthyInFlight += doubtful
+    unhealthyInFlight += unhealthy
+    merchant.unhealthyInFlight += unhealthy
     try {
       return await send()
     } finally {
-      sending--
+      inFlight--
       merchant.inFlight--
-      toDoubtful -= doubtful
-      merchant.unhealthyInFlight -= doubtful
-      if (isDoubtful) wakeRejectedMerchants()
-      // What is broken off says nothing of the receiver.
-      if (isOver) await new Promise(() => {})
+      unhealthyInFlight -= unhealthy
+      merchant.unhealthyInFlight -= unhealthy
+      if (isUnhealthy) wakeRejectedMerchants()
+      // An attempt that this process aborts is no failure of the receiver: never settle.
+      if (isAbandoned) await new Promise(() => {})
     }
   }
 
-  function join(lanes: ReadonlyMap<string, EndpointWorker>): MerchantScheduler {
-    const merchant: ScheduledMerchant = { workers: lanes, inFlight: 0, unhealthyInFlight: 0, nextWorkerIndex: 0 }
+  function join(workers: ReadonlyMap<string, EndpointWorker>): MerchantScheduler {
+    const merchant: ScheduledMerchant = { workers, inFlight: 0, unhealthyInFlight: 0, nextWorkerIndex: 0 }
     return {
       markReady: () => markReady(merchant),
-      send: (isDoubtful, send) => sendAndCount(merchant, isDoubtful, send),
+      send: (isUnhealthy, send) => sendAndCount(merchant, isUnhealthy, send),
       leave: () => {
         ready.delete(merchant)
-        refused.delete(merchant)
+        rejected.delete(merchant)
       },
     }
   }
@@ -141,10 +136,10 @@ export function createFairScheduler(throttle: Throttle): FairScheduler {
     join,
     stop: () => {
       isStopped = true
-      if (beginning !== null) clearTimeout(beginning)
+      if (throttleTimer !== null) clearTimeout(throttleTimer)
     },
     abandonInFlight: () => {
-      isOver = true
+      isAbandoned = true
     },
   }
 }

@@ -1,26 +1,86 @@
 import type { Context } from '../../../operations/context.ts'
+import { toEventMessage } from '../../events/event-message.ts'
+import { hydrateEvents } from '../../events/event-payload.ts'
 import type { Event } from '../../outbox/event.ts'
+import { eventsAfter, eventsBySequence } from '../../outbox/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
+import type { EventMessage } from '../transport/build-request.ts'
 import { isEventTypeSupported } from '../transport/formats.ts'
 import type { QueuedDelivery } from './attempt.ts'
-import type { FeedCache } from './feed-cache.ts'
 import type { DeliveryQueue } from './queue.ts'
 import { maxOpen } from './queue.ts'
 import { deliveriesBySequence, pendingObjects } from './repository.ts'
 
-/** Events that are looked at together, also where hardly any is for the endpoint. */
+/** Events per read; the second applies while fewer than one event in eight is for the endpoint. */
 const [feedBatchSize, sparseFeedBatchSize] = [64, 500]
 
-/** How far it is read beyond the first event that is not over: what lies between is sent again if the process dies. */
+/** Bounds the events after an unfinished one, which are sent again if the process dies. */
 const maxReadAhead = 1_000
 
-/** Reads on in the feed for one endpoint. */
+type FeedBatch = {
+  readonly events: readonly Event[]
+  readonly toMessages: (events: readonly Event[]) => Promise<readonly EventMessage[]>
+}
+
+/** `latest` is part of the cache key: a batch from before newer events is not reused. */
+type FeedBatchRequest = { readonly after: number; readonly limit: number; readonly latest: number }
+
+export type FeedCache = (request: FeedBatchRequest) => Promise<FeedBatch>
+
+/**
+ * Creates a cache of a merchant's feed. Its endpoint workers that poll at the same time from the same position share one read
+ * and one hydration; a batch is evicted one event-loop iteration after its read.
+ */
+export function createFeedCache(context: Context): FeedCache {
+  const batches = new Map<string, Promise<FeedBatch>>()
+  return ({ after, limit, latest }) => {
+    const key = `${after} ${limit} ${latest}`
+    const cached = batches.get(key)
+    if (cached) return cached
+    const batch = readBatch(context, after, limit)
+    batches.set(key, batch)
+    const evict = () => setImmediate(() => batches.delete(key))
+    batch.then(evict, evict)
+    return batch
+  }
+}
+
+async function readBatch(context: Context, after: number, limit: number): Promise<FeedBatch> {
+  const { db, merchantId } = context
+  const events = await eventsAfter(db, { merchantId, after, limit })
+  const cache = new Map<string, Promise<readonly EventMessage[]>>()
+  const toMessages = (subset: readonly Event[]) => {
+    const key = subset.map(({ sequence }) => sequence).join()
+    const messages = cache.get(key) ?? hydrateMessages(context, subset)
+    cache.set(key, messages)
+    return messages
+  }
+  return { events, toMessages }
+}
+
+async function hydrateMessages(context: Context, events: readonly Event[]): Promise<readonly EventMessage[]> {
+  return (await hydrateEvents(context, events)).map(toEventMessage)
+}
+
+/** Reads the events of deliveries as messages, by sequence. */
+export async function readMessages(
+  context: Context,
+  deliveries: readonly { readonly sequence: number }[],
+): Promise<ReadonlyMap<number, EventMessage>> {
+  if (deliveries.length === 0) return new Map()
+  const { db, merchantId } = context
+  const sequences = deliveries.map(({ sequence }) => sequence)
+  const messages = await hydrateMessages(context, await eventsBySequence(db, { merchantId, sequences }))
+  return new Map(messages.map((message) => [message.sequence, message]))
+}
+
+/** Reads the feed for one endpoint, from its cursor on, into its queue. */
 export type FeedReader = {
-  /** Whether there is more to read, and room for it. */
+  /** Whether there are events to read and the queue has room for them. */
   readonly isBehind: () => boolean
-  /** Reads what comes next; whether there is more after that. */
+  /** Reads the next batch; returns whether more events follow it. */
   readonly read: () => Promise<boolean>
-  /** All up to this number are over. */
+  /** Returns the sequence up to which every event is finished: attempted, waiting or not subscribed to. */
   readonly cursor: () => number
 }
 
@@ -35,51 +95,50 @@ type FeedReaderOptions = {
 
 export function createFeedReader({ context, endpoint, queue, feed, latest, isStopped }: FeedReaderOptions): FeedReader {
   const { db, merchantId } = context
-  const whose = { merchantId, endpointId: endpoint.id }
-  /** Up to where the feed was read. */
+  const key = { merchantId, endpointId: endpoint.id }
   let position = endpoint.cursor
   let isSparse = false
 
   function isBehind(): boolean {
-    const isRoom = queue.openCount() < (queue.isBlocked() ? maxOpen : feedBatchSize / 2)
-    return isRoom && position < latest() && position - passedTo() < maxReadAhead
+    const hasRoom = queue.openCount() < (queue.isBlocked() ? maxOpen : feedBatchSize / 2)
+    return hasRoom && position < latest() && position - cursor() < maxReadAhead
   }
 
-  function passedTo(): number {
+  function cursor(): number {
     const first = queue.firstOpen()
     return first === undefined ? position : first.sequence - 1
   }
 
   async function read(): Promise<boolean> {
     const limit = isSparse ? sparseFeedBatchSize : feedBatchSize
-    const { events, messages } = await feed({ after: position, limit, latest: latest() })
-    const own = events.filter((event) => isSubscribed(endpoint, event))
-    const sequences = own.map(({ sequence }) => sequence)
-    const pending = sequences.length === 0 ? [] : await pendingObjects(db, { ...whose, sequences })
-    const stored = pending.length === 0 ? [] : await deliveriesBySequence(db, { ...whose, sequences })
-    const written = await messages(own)
+    const { events, toMessages } = await feed({ after: position, limit, latest: latest() })
+    const subscribed = events.filter((event) => isSubscribed(endpoint, event))
+    const sequences = subscribed.map(({ sequence }) => sequence)
+    const pending = sequences.length === 0 ? [] : await pendingObjects(db, { ...key, sequences })
+    const stored = pending.length === 0 ? [] : await deliveriesBySequence(db, { ...key, sequences })
+    const messages = await toMessages(subscribed)
     if (isStopped()) return false
-    const isPending = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
+    const retried = new Set(stored.flatMap(({ sequence, status }) => (status === 'pending' ? [sequence] : [])))
     const items: QueuedDelivery[] = []
-    for (const message of written) {
+    for (const message of messages) {
       const { sequence } = message
-      // What is pending already goes its own way.
-      if (isPending.has(sequence)) continue
-      items.push({ sequence, objectId: message.object.id, message, tries: 0, known: null })
+      // The worker reads pending deliveries as retries.
+      if (retried.has(sequence)) continue
+      items.push({ sequence, objectId: message.object.id, message, attemptsInSchedule: 0, storedAttempts: null })
     }
     queue.addOpen(
       items,
       pending.map(({ objectId }) => objectId),
     )
     position = events.at(-1)?.sequence ?? position
-    isSparse = own.length * 8 < events.length
+    isSparse = subscribed.length * 8 < events.length
     return events.length > 0 && position < latest()
   }
 
-  return { isBehind, read, cursor: passedTo }
+  return { isBehind, read, cursor }
 }
 
-/** Whether an endpoint gets an event: of its types and its format's, and of tests its own. */
+/** A `webhook.test` is for the endpoint that it tests only, whatever its types. */
 function isSubscribed({ id, types, format }: StoredWebhookEndpoint, { type, objectId }: Event): boolean {
   if (type === 'webhook.test') return objectId === id
   return (types.length === 0 || types.includes(type)) && isEventTypeSupported(format, type)

@@ -3,29 +3,29 @@ import { allOrFirstError } from '../../../core/maybe-promise.ts'
 import type { Service } from '../../../operations/context.ts'
 import { acquireLease, allLeases, renewLeases } from './repository.ts'
 
-/** How long a process has a merchant for itself unless it says so again, and how often it does. */
+/** A lease expires after `leaseMs` unless its holder renews it, which it does every `renewMs`. */
 const leaseMs = 30_000
 const renewMs = 10_000
 
-/** Leases that are taken in one transaction. */
+/** Leases acquired in one transaction. */
 const leaseBatchSize = 100
 
-/** For which merchants this process sends. */
+/** Decides which process sends the webhooks of a merchant. */
 export type Leases = {
-  /** Those among `merchantIds` that are this process's: whose it was, and whose nobody else's it is. */
+  /** Returns the merchants among `merchantIds`, and maybe others, whose lease this process holds or could acquire. */
   readonly acquire: (merchantIds: readonly string[]) => Promise<ReadonlySet<string>>
   readonly release: () => Promise<void>
 }
 
-/** Where one process sends for all: its database has one writer, and who takes its place takes all of it. */
+/** For SQLite, where one process sends for all merchants: the writer epoch fences it. */
 export const noLeases: Leases = {
   acquire: async (merchantIds) => new Set(merchantIds),
   release: async () => {},
 }
 
 /**
- * Where several processes, and machines, share a database: each merchant is one process's, until that has not said so for
- * `leaseMs`. Times are those of the machines' clocks; where they differ by more, two may send the same for a while.
+ * Creates leases for processes, on one machine or several, that share a database. Expiry compares the clocks of machines: if
+ * they differ by more than `leaseMs`, two processes may send the same events for a while.
  */
 export function createLeases({ db, wallClock }: Service, holder: string): Leases {
   let held = new Set<string>()
@@ -40,22 +40,22 @@ export function createLeases({ db, wallClock }: Service, holder: string): Leases
         held = new Set(renewed.map(({ merchantId }) => merchantId))
       }
       if (merchantIds.every((merchantId) => held.has(merchantId))) return held
-      // No lease is for longer: one that is was taken by a clock that was wrong.
+      // A lease that expires later than any valid one came from a wrong clock, and is void.
       const [from, to] = [dueTimeAfter(0, time), dueTimeAfter(2 * leaseMs, time)]
-      const others = new Set(
+      const leasedByOthers = new Set(
         (await allLeases(db, {})).flatMap((lease) =>
           lease.holder !== holder && lease.until >= from && lease.until <= to ? [lease.merchantId] : [],
         ),
       )
-      const free = merchantIds.filter((merchantId) => !held.has(merchantId) && !others.has(merchantId))
-      // In their order, so that two who take the same wait for one another and not each for the other.
+      const free = merchantIds.filter((merchantId) => !held.has(merchantId) && !leasedByOthers.has(merchantId))
+      // All processes lock rows in the same order, so they do not deadlock.
       free.sort()
-      for (let place = 0; place < free.length; place += leaseBatchSize) {
-        const some = free.slice(place, place + leaseBatchSize)
-        const taken = await db.write((tx) =>
-          allOrFirstError(some.map((merchantId) => acquireLease(tx, { merchantId, holder, until, from, to }))),
+      for (let i = 0; i < free.length; i += leaseBatchSize) {
+        const batch = free.slice(i, i + leaseBatchSize)
+        const acquired = await db.write((tx) =>
+          allOrFirstError(batch.map((merchantId) => acquireLease(tx, { merchantId, holder, until, from, to }))),
         )
-        for (const lease of taken) if (lease) held.add(lease.merchantId)
+        for (const lease of acquired) if (lease) held.add(lease.merchantId)
       }
       return held
     },

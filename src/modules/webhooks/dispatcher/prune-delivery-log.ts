@@ -5,31 +5,29 @@ import { defineInternalOperation } from '../../../operations/define-operation.ts
 import { findEventSequenceRange } from '../endpoints/list-webhook-deliveries.ts'
 import { nextDeliveryLog, removeAttempts, removeDeliveries } from './repository.ts'
 
-/** How long deliveries and their attempts are kept: 30 days. */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
-/** Deliveries that are removed in one transaction. */
+/** Deliveries removed in one transaction. */
 const pruneBatchSize = 500
 
-/** How long the logs are let alone once all were looked at. */
+/** Pause after a pass over the logs of all endpoints. */
 const pruneIntervalMs = 60 * 60 * 1000
 
-/** Before all ids. */
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Removes what the logs hold of events that are too old, one log at a call and some of it; what is still to be tried stays.
- * Those of endpoints that are disabled or deleted have their turn as well.
+ * Creates a function that removes one batch of expired deliveries and their attempts per call, endpoint after endpoint, those
+ * of disabled and deleted endpoints included. Pending deliveries stay.
  */
 export function createLogPruner(service: Service): () => Promise<void> {
   const first = { merchantId: nilUuid, endpointId: nilUuid }
-  let place = first
+  let position = first
   let nextAt = 0
   return async () => {
     if (performance.now() < nextAt) return
-    const log = await nextDeliveryLog(service.db, place)
+    const log = await nextDeliveryLog(service.db, position)
     if (log === null) {
-      place = first
+      position = first
       nextAt = performance.now() + pruneIntervalMs
       return
     }
@@ -39,14 +37,17 @@ export function createLogPruner(service: Service): () => Promise<void> {
       { db: service.db, merchantId },
       { createdFrom: since, createdBefore: null },
     )
-    const asked = { endpointId, before: above + 1, since }
+    const input = { endpointId, before: above + 1, since }
     const context = createContext(service, merchantId)
-    const isMore = above > 0 && (await service.perform(pruneDeliveries, context, asked)) === pruneBatchSize
-    if (!isMore) place = log
+    const hasMore = above > 0 && (await service.perform(pruneDeliveries, context, input)) === pruneBatchSize
+    if (!hasMore) position = log
   }
 }
 
-/** Removes some deliveries that are over, with their attempts, of events before a number, none tried since a time; how many. */
+/**
+ * Removes a batch of finished deliveries, with their attempts, of events before the sequence `before` and without an attempt
+ * since the time `since`; returns how many.
+ */
 export const pruneDeliveries = defineInternalOperation(
   'pruneDeliveries',
   async (

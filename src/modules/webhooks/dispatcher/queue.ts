@@ -1,63 +1,59 @@
-/** Events that are read and not over; where so many are, those that wait for another of their object make room. */
+/** Open events from which on those of a busy object are deferred, to make room for other objects. */
 export const maxOpen = 256
 
-/** What has its place in the order of all, and within that in the order of its object. */
 export type QueueEntry = { readonly sequence: number; readonly objectId: string }
 
 /**
- * What is to be sent to one endpoint, in its order: what was read of the feed, and what is to be tried again. Of one object
- * nothing is begun before it is recorded what came of the last, and nothing while something before it is pending; objects never
- * wait for one another.
+ * Orders the deliveries of one endpoint: open events of the feed and due retries. An object gets its next attempt only after
+ * the previous one is recorded, and no later event while an earlier one is pending; objects never wait for one another.
  */
 export type DeliveryQueue<Item extends QueueEntry> = {
-  /** Takes what may be begun next, if anything may. */
+  /** Takes the next delivery that may start, if any. */
   readonly takeNext: () => Item | null
-  /** Notes that an attempt at what was begun has ended; its object stays busy until that is recorded. */
+  /** Ends an attempt; its object stays busy until the outcome is recorded. */
   readonly finish: (item: Item) => void
   /**
-   * Notes that it was recorded what came of attempts, or that events wait, and of which of their objects something is pending
-   * now. Due deliveries of these objects that were read before are dropped and must be read again.
+   * Applies a flush: attempts and waiting events that are recorded now, and their objects that still have a pending delivery.
+   * Drops the queued retries of these objects, because their stored state has changed; they must be read again.
    */
   readonly markRecorded: (recorded: readonly QueueEntry[], pending: ReadonlySet<string>) => void
-  /** Adds what came next in the feed; `pending` has the objects among these, and maybe others, of which something is pending. */
+  /** Adds the next events of the feed; `pending` must have their objects with a pending delivery, and may have others. */
   readonly addOpen: (items: readonly Item[], pending: readonly string[]) => void
-  /** To be called before it is read what is due: what is recorded meanwhile may change that. */
+  /** Must precede a read of due deliveries: a flush during the read makes its result stale. */
   readonly startReadingRetries: () => void
-  /** Whether what was read of an object since then may be so no more. */
+  /** Whether what was read of an object since `startReadingRetries` may be outdated. */
   readonly isStale: (objectId: string) => boolean
-  /** Adds what is due: the first that is pending of an object, which is not stale. */
+  /** Adds a due delivery: the first pending one of its object, which is not stale. */
   readonly addRetry: (item: Item) => void
   readonly hasRetry: (sequence: number) => boolean
   readonly retryCount: () => number
   readonly openCount: () => number
-  /** The first of the feed that was read and is not over. */
   readonly firstOpen: () => Item | undefined
   readonly inFlightCount: () => number
-  /** Whether all that is open waited for something else of its object when it was last tried to begin something. */
+  /** Whether all open events waited for their objects at the last `takeNext`. */
   readonly isBlocked: () => boolean
 }
 
 /**
- * Makes a queue, which knows nothing of time and does nothing but keep order.
+ * Creates a pure queue, without time or I/O.
  *
- * @param onPutOff called with what was open and must wait until what came before it of its object is over; that is to be recorded
+ * @param onDeferred called with events that left the queue to wait for an earlier one of their object, to be recorded
  */
 export function createDeliveryQueue<Item extends QueueEntry>(
-  onPutOff: (items: readonly Item[]) => void,
+  onDeferred: (items: readonly Item[]) => void,
 ): DeliveryQueue<Item> {
-  /** What was read of the feed and is not over, in its order. */
+  /** Events of the feed without a recorded attempt or deferral, in order; those in flight included. */
   let open: Item[] = []
-  /** What is due again and was not begun. */
   let retries: Item[] = []
-  let isTurnOfRetries = false
+  let isRetryTurn = false
   let isBlocked = false
   const inFlight = new Set<Item>()
-  /** Objects of which something is on its way or not recorded, and how much. */
+  /** Objects with attempts or deferrals that are not recorded yet, and how many. */
   const busy = new Map<string, number>()
-  /** Objects of which something is pending: all of which anything is open, and maybe others. */
+  /** Objects with a pending delivery: all that have open events, and maybe others. */
   const failing = new Set<string>()
-  /** Objects of which something was recorded since what is due was last asked for. */
-  const recordedOf = new Set<string>()
+  /** Objects that a flush changed since `startReadingRetries`. */
+  const changed = new Set<string>()
 
   function takeNext(): Item | null {
     const item = nextItem()
@@ -68,44 +64,44 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     return item
   }
 
-  /** By turns, so that what was put off for days does not hold up what happens, nor the other way round. */
+  /** Alternates, so that neither old retries nor new events starve the other. */
   function nextItem(): Item | null {
-    isTurnOfRetries = !isTurnOfRetries
-    return isTurnOfRetries ? (nextRetry() ?? nextOpen()) : (nextOpen() ?? nextRetry())
+    isRetryTurn = !isRetryTurn
+    return isRetryTurn ? (nextRetry() ?? nextOpen()) : (nextOpen() ?? nextRetry())
   }
 
   function nextRetry(): Item | null {
-    const place = retries.findIndex(({ objectId }) => !busy.has(objectId))
-    return place === -1 ? null : (retries.splice(place, 1)[0] as Item)
+    const index = retries.findIndex(({ objectId }) => !busy.has(objectId))
+    return index === -1 ? null : (retries.splice(index, 1)[0] as Item)
   }
 
   function nextOpen(): Item | null {
     const isFull = open.length >= maxOpen
-    const off = new Set<string>()
-    let found: Item | null = null
+    const deferred = new Set<string>()
+    let next: Item | null = null
     for (const item of open) {
       if (inFlight.has(item)) continue
       const { objectId } = item
-      if (off.has(objectId) || (busy.has(objectId) ? isFull : failing.has(objectId))) off.add(objectId)
+      if (deferred.has(objectId) || (busy.has(objectId) ? isFull : failing.has(objectId))) deferred.add(objectId)
       else if (!busy.has(objectId)) {
-        found = item
+        next = item
         break
       }
     }
-    if (off.size > 0) deferObjects(off)
-    return found
+    if (deferred.size > 0) deferObjects(deferred)
+    return next
   }
 
-  /** Has what is open of some objects wait until what came before it is over. */
+  /** Removes the open events of objects that wait for an earlier event. */
   function deferObjects(objectIds: ReadonlySet<string>): void {
     const isDeferred = (item: Item) => objectIds.has(item.objectId) && !inFlight.has(item)
-    const off = open.filter(isDeferred)
-    for (const { objectId } of off) {
+    const deferred = open.filter(isDeferred)
+    for (const { objectId } of deferred) {
       markBusy(objectId)
       failing.add(objectId)
     }
     open = open.filter((item) => !isDeferred(item))
-    onPutOff(off)
+    onDeferred(deferred)
   }
 
   function markBusy(objectId: string): void {
@@ -113,8 +109,8 @@ export function createDeliveryQueue<Item extends QueueEntry>(
   }
 
   function unmarkBusy(objectId: string): void {
-    const left = (busy.get(objectId) ?? 1) - 1
-    if (left > 0) busy.set(objectId, left)
+    const count = (busy.get(objectId) ?? 1) - 1
+    if (count > 0) busy.set(objectId, count)
     else busy.delete(objectId)
   }
 
@@ -122,31 +118,30 @@ export function createDeliveryQueue<Item extends QueueEntry>(
     for (const { objectId } of recorded) unmarkBusy(objectId)
     const objectIds = new Set(recorded.map(({ objectId }) => objectId))
     for (const objectId of objectIds) {
-      recordedOf.add(objectId)
+      changed.add(objectId)
       if (pending.has(objectId)) failing.add(objectId)
       else if (!busy.has(objectId)) failing.delete(objectId)
     }
-    // What is stored of these is not what was read.
     retries = retries.filter(({ objectId }) => !objectIds.has(objectId))
   }
 
   function addOpen(items: readonly Item[], pending: readonly string[]): void {
     open.push(...items)
-    const known = new Set([...open.map(({ objectId }) => objectId), ...busy.keys()])
+    const present = new Set([...open.map(({ objectId }) => objectId), ...busy.keys()])
     for (const objectId of pending) failing.add(objectId)
-    for (const objectId of failing) if (!known.has(objectId)) failing.delete(objectId)
+    for (const objectId of failing) if (!present.has(objectId)) failing.delete(objectId)
   }
 
   return {
     takeNext,
     finish: (item) => {
       inFlight.delete(item)
-      open = open.filter((each) => each !== item)
+      open = open.filter((other) => other !== item)
     },
     markRecorded,
     addOpen,
-    startReadingRetries: () => recordedOf.clear(),
-    isStale: (objectId) => busy.has(objectId) || recordedOf.has(objectId),
+    startReadingRetries: () => changed.clear(),
+    isStale: (objectId) => busy.has(objectId) || changed.has(objectId),
     addRetry: (item) => {
       failing.add(item.objectId)
       retries.push(item)

@@ -20,57 +20,50 @@ import {
   storeWaitingDelivery,
 } from './repository.ts'
 
-/** An attempt that was made, and what becomes of the delivery by it. */
 export type AttemptRecord = Pick<
   RowOf<'webhookAttempts'>,
   'sequence' | 'attemptedAt' | 'durationMs' | 'status' | 'answer' | 'error'
 > & {
   readonly objectId: string
-  /** When the event happened, in ISO 8601. */
+  /** The time of the event, in ISO 8601. */
   readonly happenedAt: string
-  /** The attempts of its delivery when it was taken up again; `null` for an event that came from the feed. */
-  readonly known: number | null
-  /** Those of them since it was last asked for. */
-  readonly tries: number
-  readonly becomes: 'delivered' | 'pending' | 'exhausted'
-  /** In milliseconds since 1970, where it is pending. */
+  /** All attempts that the delivery had when it was read as a retry; `null` for an event from the feed. */
+  readonly storedAttempts: number | null
+  /** Attempts before this one in the current retry schedule, which starts again with each replay. */
+  readonly attemptsInSchedule: number
+  readonly outcome: 'delivered' | 'pending' | 'exhausted'
+  /** In milliseconds since 1970; `null` unless pending. */
   readonly nextAttemptAt: DueTime | null
 }
 
-/** An event that waits until what is pending of its object is over. */
+/** An event that waits for an earlier, pending one of its object. */
 export type WaitingEvent = Pick<AttemptRecord, 'sequence' | 'objectId'>
 
-/** What is to be recorded of an endpoint: attempts, events that wait for earlier ones, and where its cursor has come to. */
+/** What one flush of an endpoint worker records. */
 export type AttemptReport = {
   readonly endpointId: string
   readonly attempted: readonly AttemptRecord[]
   readonly waiting: readonly WaitingEvent[]
-  /** Moved only where it still is `from`: its owner may have moved it. */
+  /** Compare-and-set: moves the cursor only if it still is `from`, because the merchant may have moved it. */
   readonly cursor: { readonly from: number; readonly to: number }
-  /** It answered that it is gone. */
+  /** Whether the endpoint answered `410 Gone`. */
   readonly isGone: boolean
 }
 
-/**
- * What the sender has to know: whether its owner, or another process, has moved the cursor meanwhile, and of which objects of
- * the report something is pending.
- */
 export type RecordedAttempts = {
+  /** Whether the merchant, or another process, has moved the cursor since it was read. */
   readonly isMoved: boolean
   readonly isEnabled: boolean
+  /** The objects of the report that have a pending delivery. */
   readonly pending: readonly string[]
 }
 
-/** One is disabled that failed so often, for so long; and is tried once in a while from then on. */
+/** An endpoint is disabled after this many failures in a row over this time, and then probed at this interval. */
 const maxFailures = 20
 const maxFailingMs = 5 * 24 * 60 * 60 * 1000
 const probeIntervalMs = 24 * 60 * 60 * 1000
 
-/**
- * Records what came of sending to an endpoint, in one transaction.
- *
- * @returns `null` where the endpoint is there no more
- */
+/** Records the outcomes of attempts to an endpoint in one transaction; returns `null` if the endpoint was deleted. */
 export const recordAttempts = defineInternalOperation(
   'recordAttempts',
   async (context: Context, report: AttemptReport): Promise<RecordedAttempts | null> => {
@@ -96,20 +89,19 @@ type StoreDeliveriesInput = { readonly report: AttemptReport; readonly isMoved: 
 async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: StoreDeliveriesInput): Promise<void> {
   const { merchantId } = context
   const { endpointId, attempted, waiting } = report
-  const own = { merchantId, endpointId, createdAt: timestamp(context.now()) }
+  const key = { merchantId, endpointId, createdAt: timestamp(context.now()) }
   const sequences = attempted.map(({ sequence }) => sequence)
   const stored = sequences.length === 0 ? [] : await deliveriesBySequence(tx, { merchantId, endpointId, sequences })
-  const storedOf = new Map(stored.map((row) => [row.sequence, row]))
+  const rowsBySequence = new Map(stored.map((row) => [row.sequence, row]))
   await allOrFirstError([
-    // Where the cursor was moved these are read again, or nobody wants them.
-    ...(isMoved ? [] : waiting.map((each) => storeWaitingDelivery(tx, { ...own, ...each }))),
-    ...attempted.flatMap((each) => {
-      const { sequence, objectId, attemptedAt, durationMs, status, answer, error } = each
-      const row = storedOf.get(sequence)
-      const delivery = nextDeliveryState(each, row, isMoved)
+    // If the cursor was moved, the events behind it are read again, and those before it are not to be sent.
+    ...(isMoved ? [] : waiting.map((event) => storeWaitingDelivery(tx, { ...key, ...event }))),
+    ...attempted.flatMap((record) => {
+      const { sequence, objectId, attemptedAt, durationMs, status, answer, error } = record
+      const delivery = nextDeliveryState(record, rowsBySequence.get(sequence), isMoved)
       const attempt = { sequence, attempt: delivery.attempts, attemptedAt, durationMs, status, answer, error }
       return [
-        storeDelivery(tx, { ...own, sequence, objectId, ...delivery }),
+        storeDelivery(tx, { ...key, sequence, objectId, ...delivery }),
         insertAttempt(tx, { merchantId, endpointId, ...attempt }),
       ]
     }),
@@ -119,29 +111,38 @@ async function storeDeliveries(tx: Tx, context: Context, { report, isMoved }: St
 type StoredDelivery = Awaited<ReturnType<typeof deliveriesBySequence>>[number]
 
 /**
- * What becomes of a delivery by an attempt. If something else has become of it since the attempt began, by its owner or by a
- * process that took this one for dead, that stays, and the attempt is told in the log only.
+ * Returns the state of a delivery after an attempt. If the delivery has changed since the attempt began, by the merchant or by
+ * a process that took over the lease, the new state stays and the attempt appears in the log only.
  */
 function nextDeliveryState(attempted: AttemptRecord, row: StoredDelivery | undefined, isMoved: boolean) {
-  const { becomes, nextAttemptAt } = attempted
-  const isAsKnown =
-    attempted.known === null ? !isMoved && row?.status !== 'pending' : isPendingUnchanged(row, attempted)
-  const attempts = (row?.attempts ?? 0) + 1
-  // One that was over is tried from the start of the schedule.
+  const { outcome, nextAttemptAt, storedAttempts } = attempted
   const isPending = row?.status === 'pending'
-  const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
-  if (isAsKnown) return { status: becomes, nextAttemptAt, attempts, attemptsBefore }
+  const isUnchanged = storedAttempts === null ? !isMoved && !isPending : isPendingUnchanged(row, attempted)
+  const attempts = (row?.attempts ?? 0) + 1
+  if (isUnchanged) {
+    // A finished delivery that is sent again starts a new schedule.
+    const attemptsBefore = (isPending ? row.attemptsBefore : row?.attempts) ?? 0
+    return { status: outcome, nextAttemptAt, attempts, attemptsBefore }
+  }
+  // Without a row the cursor was moved: a failed event is read again, or no longer wanted.
   const status =
-    row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[becomes]
+    row?.status ?? ({ delivered: 'delivered', pending: 'exhausted', exhausted: 'exhausted' } as const)[outcome]
   return { status, nextAttemptAt: row?.nextAttemptAt ?? null, attempts, attemptsBefore: row?.attemptsBefore ?? 0 }
 }
 
-/** Whether it is to be tried again, and was neither tried nor asked for since it was read. */
-function isPendingUnchanged(row: StoredDelivery | undefined, { known, tries }: AttemptRecord): boolean {
-  return row?.status === 'pending' && row.attempts === known && row.attempts - row.attemptsBefore === tries
+/** Whether the delivery was neither attempted nor replayed since it was read. */
+function isPendingUnchanged(
+  row: StoredDelivery | undefined,
+  { storedAttempts, attemptsInSchedule }: AttemptRecord,
+): boolean {
+  return (
+    row?.status === 'pending' &&
+    row.attempts === storedAttempts &&
+    row.attempts - row.attemptsBefore === attemptsInSchedule
+  )
 }
 
-/** Lets what waits for an earlier event of its object go, where there is none any more; answers of which something is pending. */
+/** Makes the first waiting delivery of each object due if no earlier one is pending; returns the objects with pending deliveries. */
 async function releaseObjects(
   tx: Tx,
   context: Context,
@@ -159,7 +160,7 @@ async function releaseObjects(
 
 type EndpointHealthUpdate = { readonly endpoint: StoredWebhookEndpoint; readonly report: AttemptReport }
 
-/** Writes how the endpoint fares; answers whether it is enabled. */
+/** Counts failures, and disables the endpoint or enables it after a probe; returns whether it is enabled. */
 async function updateEndpointHealth(
   tx: Tx,
   context: Context,
@@ -170,30 +171,30 @@ async function updateEndpointHealth(
     await storeEndpointProgress(tx, endpoint)
     return endpoint.status === 'enabled'
   }
-  const failed = attempted.filter(({ becomes }) => becomes !== 'delivered')
+  const failed = attempted.filter(({ outcome }) => outcome !== 'delivered')
   const hasSucceeded = failed.length < attempted.length
   const failures = hasSucceeded ? 0 : endpoint.failures + failed.length
   const failingSince = hasSucceeded ? null : (endpoint.failingSince ?? attempted[0]?.attemptedAt ?? null)
-  const fares = { ...endpoint, failures, failingSince }
+  const updated = { ...endpoint, failures, failingSince }
   if (endpoint.status === 'enabled') {
-    const reason = isGone ? 'gone' : hasFailedTooLong(context, fares) ? 'failing' : null
+    const reason = isGone ? 'gone' : hasFailedTooLong(context, updated) ? 'failing' : null
     if (reason === null) {
-      await storeEndpointProgress(tx, fares)
+      await storeEndpointProgress(tx, updated)
       return true
     }
-    await disableEndpoint(tx, context, { ...fares, disabledReason: reason })
+    await disableEndpoint(tx, context, { ...updated, disabledReason: reason })
     return false
   }
   if (endpoint.disabledReason !== 'failing') {
-    await storeEndpointProgress(tx, fares)
+    await storeEndpointProgress(tx, updated)
     return false
   }
-  // It was tried to see whether it is there again.
-  const revived = hasSucceeded ? ({ status: 'enabled', disabledReason: null } as const) : {}
+  // This was a probe.
+  const enabled = hasSucceeded ? ({ status: 'enabled', disabledReason: null } as const) : {}
   const probeAt = hasSucceeded ? null : timestamp(context.wallClock() + probeIntervalMs)
   await storeWebhookEndpoint(tx, {
-    ...fares,
-    ...revived,
+    ...updated,
+    ...enabled,
     probeAt,
     updatedAt: strictlyLaterUpdatedAt(context, endpoint),
   })
@@ -204,7 +205,7 @@ function hasFailedTooLong({ now }: Context, { failures, failingSince }: StoredWe
   return failures >= maxFailures && failingSince !== null && now() - Date.parse(failingSince) >= maxFailingMs
 }
 
-/** Its cursor and what is pending stay as they are: enabled again, it goes on from there. */
+/** Disables an endpoint; its cursor and pending deliveries stay, so that it can resume. */
 async function disableEndpoint(tx: Tx, context: Context, endpoint: StoredWebhookEndpoint): Promise<void> {
   const probeAt = endpoint.disabledReason === 'failing' ? timestamp(context.wallClock() + probeIntervalMs) : null
   const updatedAt = strictlyLaterUpdatedAt(context, endpoint)

@@ -19,10 +19,7 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/**
- * Every endpoint that is sent to, or that is tried now and then because it failed, with what tells whether its owner has
- * changed it; an operator's view. It is read every second, and so without what is long.
- */
+/** Enabled endpoints and those to probe, of all merchants. Read every second, so without the long columns. */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -31,12 +28,11 @@ export const activeEndpoints = query(() =>
   ),
 )
 
-/** Endpoints as they are now. */
 export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** What is to be tried again by now: of each object what came first. */
+/** Deliveries that are due at `now`, only the first pending one of each object. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
@@ -44,7 +40,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // Another may be due because its owner wants it again.
+    // A later one may be due because the merchant replayed its event.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -63,7 +59,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .limit(p.limit),
 )
 
-/** When the next after a time is to be tried again. */
+/** The first due time after `after`. */
 export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>) =>
   selectFrom('webhookDeliveries')
     .select('nextAttemptAt')
@@ -75,7 +71,7 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
     .limit(1),
 )
 
-/** The objects of some events of which anything waits for another attempt, however much of each. */
+/** Objects of these events that have a pending delivery. Reads none of the deliveries, of which an object may have many. */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
     .select('events.objectId')
@@ -98,7 +94,6 @@ type NewDeliveryRow = NewRowOf<'webhookDeliveries'>
 const deliveryColumns = ['merchantId', 'endpointId', 'sequence', 'objectId', 'createdAt'] as const
 const outcomeColumns = ['status', 'nextAttemptAt', 'attempts', 'attemptsBefore'] as const
 
-/** What is stored of some events. */
 export const deliveriesBySequence = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('webhookDeliveries')
     .select(['sequence', 'status', 'attempts', 'attemptsBefore', 'nextAttemptAt'])
@@ -107,7 +102,6 @@ export const deliveriesBySequence = query((p: Params<EndpointRef & { sequences: 
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** Writes what has become of a delivery. */
 export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
   insertInto('webhookDeliveries')
     .values(pickParams(p, [...deliveryColumns, ...outcomeColumns]))
@@ -116,7 +110,7 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** Has an event wait for an earlier one of its object. */
+/** Stores a delivery without a due time: it waits for an earlier one of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -136,7 +130,7 @@ export const storeWaitingDelivery = statement(
       ),
 )
 
-/** Has what came first of what is pending of an object tried now, if it was waiting for an earlier one. */
+/** Makes the first pending delivery of an object due at `now`, if it was waiting. */
 export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
@@ -158,7 +152,7 @@ export const releaseObject = statement((p: Params<EndpointRef & { objectId: stri
 
 export const insertAttempt = insertRow('webhookAttempts')
 
-/** Moves an endpoint's cursor, and tells how it fares; nothing of what its owner has said of it changes. */
+/** Updates the cursor and failures of an endpoint, and none of the merchant's settings. */
 export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
     updateTable('webhookEndpoints')
@@ -167,12 +161,11 @@ export const storeEndpointProgress = statement(
       .where('id', '=', p.id),
 )
 
-/** Who sends for which merchants, over all merchants. */
 export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases').selectAll()))
 
 type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
-/** Takes what nobody has, or nobody until a time between `from` and `to`; `null` where another has it. */
+/** Acquires a lease that is free, or whose expiry is not between `from` and `to`; returns `null` if another holder has it. */
 export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
   insertInto('webhookLeases')
     .values(pickParams(p, ['merchantId', 'holder', 'until']))
@@ -191,14 +184,14 @@ export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; 
     .returning('merchantId'),
 )
 
-/** Prolongs all that somebody has; answers which these are. */
+/** Renews all leases of a holder and returns them. */
 export const renewLeases = statement((p: Params<{ holder: string; until: DueTime }>) =>
   acrossMerchants(
     updateTable('webhookLeases').set({ until: p.until }).where('holder', '=', p.holder).returning('merchantId'),
   ),
 )
 
-/** Whose log comes after another's, over all merchants: also of endpoints that are there no more. */
+/** The next endpoint, of any merchant, that has deliveries; it may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')
@@ -215,7 +208,10 @@ export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   ),
 )
 
-/** Removes some of an endpoint's deliveries that are over, all of one that is gone, of events before a number, none tried since a time; answers which. */
+/**
+ * Removes up to `limit` deliveries of events before the sequence `before` without an attempt since `since`, and returns them.
+ * Pending ones stay unless the endpoint was deleted.
+ */
 export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
   deleteFrom('webhookDeliveries')
     .where('merchantId', '=', p.merchantId)
@@ -260,7 +256,6 @@ export const removeDeliveries = statement((p: Params<EndpointRef & { before: num
     .returning('sequence'),
 )
 
-/** Removes the attempts of some events. */
 export const removeAttempts = statement((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   deleteFrom('webhookAttempts')
     .where('merchantId', '=', p.merchantId)

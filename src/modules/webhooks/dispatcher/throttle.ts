@@ -1,76 +1,73 @@
 import { cpus } from 'node:os'
 import { performance } from 'node:perf_hooks'
 
-/** Attempts a second that are always begun, and from how many on they are not counted any more. */
+/** Attempts per second: the rate never falls below the first, and from the second on it is not limited. */
 const [minRate, maxRate] = [20, 5_000]
 
 /**
- * What must be left of the machine's processors, and of this process's one thread, for more to be begun than before. Payouts
- * at full load leave up to a third of two processors, because they wait for one another.
+ * Idle shares of the machine's processors and of this process's event loop below which the rate shrinks. Payouts at full load
+ * leave up to a third of two processors idle, because they wait for one another.
  */
 const [minMachineIdle, minLoopIdle] = [0.4, 0.2]
 
-/** How often it is looked what is left, and by how much the rate grows and shrinks then. */
+/** Interval of measurements, and the factors by which the rate grows or shrinks per interval. */
 const windowMs = 100
 const [growthFactor, declineFactor] = [1.2, 0.6]
 
-/** So much is begun together, and then nothing for as long: what ends together is recorded together. */
+/** Attempts start in bursts of this duration, followed by a pause: attempts that end together are recorded together. */
 const burstMs = 100
 
-/** When the next attempt may begin. */
 export type Throttle = {
-  /** For how many milliseconds none may. */
+  /** Returns the milliseconds until the next attempt may start; 0 if it may start now. */
   readonly waitMs: () => number
-  /** Counts one that begins. */
   readonly recordStart: () => void
 }
 
-/** What was left for some time, from 0 to 1: of the machine's processors, and of this process's one thread. */
+/** The idle share of a period, from 0 to 1, of the machine's processors and of this process's event loop. */
 export type IdleCapacity = { readonly machine: number; readonly loop: number }
 
 /**
- * Has attempts yield to whatever else this machine does, as a transfer in the background yields the line (RFC 6817): as long as
- * something of the processor is left there are ever more of them, and ever fewer as soon as there is not. So nobody must know
- * what others do, nor what an attempt costs, here, in the process that records it and in the database.
+ * Creates an adaptive rate limiter, a token bucket: attempts yield to other work on this machine, as a background transfer
+ * yields bandwidth (LEDBAT, RFC 6817). The rate grows while the machine has idle time and shrinks as soon as it has none, so
+ * nothing needs to know the cost of an attempt here, in the process that records it, or in the database.
  *
- * @param room what was left since it was last asked for
- * @param now in milliseconds, by a clock that nobody sets
+ * @param measureIdle returns what was idle since its last call
+ * @param now monotonic time in milliseconds
  */
 export function createThrottle(
-  room: () => IdleCapacity = createIdleMeter(),
+  measureIdle: () => IdleCapacity = createIdleMeter(),
   now: () => number = () => performance.now(),
 ): Throttle {
   let rate = maxRate
-  let lookedAt = now()
-  let countedAt = lookedAt
-  let left = 1
+  let measuredAt = now()
+  let refilledAt = measuredAt
+  let tokens = 1
   return {
     waitMs: () => {
       const time = now()
-      if (time - lookedAt >= windowMs) {
-        rate = nextRate(rate, room(), (time - lookedAt) / windowMs)
-        lookedAt = time
+      if (time - measuredAt >= windowMs) {
+        rate = nextRate(rate, measureIdle(), (time - measuredAt) / windowMs)
+        measuredAt = time
       }
-      const most = (burstMs * rate) / 1000
-      left = Math.min(left + ((time - countedAt) * rate) / 1000, most)
-      countedAt = time
-      return rate >= maxRate || left >= 1 ? 0 : Math.ceil(((most - left) * 1000) / rate)
+      const maxTokens = (burstMs * rate) / 1000
+      tokens = Math.min(tokens + ((time - refilledAt) * rate) / 1000, maxTokens)
+      refilledAt = time
+      return rate >= maxRate || tokens >= 1 ? 0 : Math.ceil(((maxTokens - tokens) * 1000) / rate)
     },
     recordStart: () => {
-      left = Math.max(left - 1, 0)
+      tokens = Math.max(tokens - 1, 0)
     },
   }
 }
 
-/** Attempts a second, after so many windows in which so much was left. */
+/** Returns the rate after a number of windows with this much idle capacity. */
 export function nextRate(rate: number, { machine, loop }: IdleCapacity, windows: number): number {
-  const hasRoom = machine >= minMachineIdle && loop >= minLoopIdle
-  return hasRoom
+  const hasCapacity = machine >= minMachineIdle && loop >= minLoopIdle
+  return hasCapacity
     ? Math.min(rate * growthFactor ** windows, maxRate)
     : Math.max(rate * declineFactor ** windows, minRate)
 }
 
-/** Measures what was left since the last call. */
 function createIdleMeter(): () => IdleCapacity {
   let machine = readCpuTimes()
   let loop = performance.eventLoopUtilization()
@@ -78,19 +75,19 @@ function createIdleMeter(): () => IdleCapacity {
     const [machineBefore, loopBefore] = [machine, loop]
     machine = readCpuTimes()
     loop = performance.eventLoopUtilization()
-    const all = machine.all - machineBefore.all
+    const totalMs = machine.totalMs - machineBefore.totalMs
     const { utilization } = performance.eventLoopUtilization(loop, loopBefore)
-    // Some systems tell nothing of their processors.
-    return { machine: all > 0 ? (machine.idle - machineBefore.idle) / all : 1, loop: 1 - utilization }
+    // Some systems do not report processor times.
+    return { machine: totalMs > 0 ? (machine.idleMs - machineBefore.idleMs) / totalMs : 1, loop: 1 - utilization }
   }
 }
 
-/** What the machine's processors had to do, and nothing to do, since it was started: in milliseconds of all together. */
-function readCpuTimes(): { readonly idle: number; readonly all: number } {
-  let [idle, all] = [0, 0]
+/** Returns the time since boot of all processors together. */
+function readCpuTimes(): { readonly idleMs: number; readonly totalMs: number } {
+  let [idleMs, totalMs] = [0, 0]
   for (const { times } of cpus()) {
-    idle += times.idle
-    all += times.idle + times.user + times.sys + times.nice + times.irq
+    idleMs += times.idle
+    totalMs += times.idle + times.user + times.sys + times.nice + times.irq
   }
-  return { idle, all }
+  return { idleMs, totalMs }
 }

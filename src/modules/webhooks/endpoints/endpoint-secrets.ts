@@ -2,20 +2,21 @@ import type { WallTime } from '../../../core/ids-and-clock.ts'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import type { SealedSecret } from '../../../database/tables.ts'
 import type { Service } from '../../../operations/context.ts'
-import { generateKeyPair, generateSharedSecret } from '../transport/signing-secrets.ts'
+import { generateKeyPair, generateSharedSecret } from '../transport/standard-webhooks.ts'
+import { allSigningKeys } from './repository.ts'
 import type { KeyedWebhookEndpoint, StoredWebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
 
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** How many secrets of an endpoint sign at most: rotated more often than that, it lets go of the oldest. */
+/** Secrets of an endpoint that sign; rotations beyond that drop the oldest before its overlap ends. */
 const maxSecrets = 5
 
 /**
- * What signs for a new endpoint: a secret, and where it is asked for a pair of keys.
+ * Generates a secret for an endpoint, and an ed25519 pair if `isAsymmetric`.
  *
- * @throws Refusal NOT_CONFIGURED
+ * @throws DomainError NOT_CONFIGURED
  */
 export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsymmetric: boolean): EndpointSigningKeys {
   const seal = (text: string) => ({ sealed: secrets.seal(text, secretContext(key)), until: null })
@@ -27,7 +28,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** What signs once there is something new: that, and until a time what did so before. */
+/** Generates new secrets and keys; the previous ones sign until `until`, or until their own earlier end. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -45,9 +46,9 @@ export function rotateSigningKeys(
 }
 
 /**
- * Everything that signs for an endpoint now, the newest first: each `whsec_…`, and each `whsk_…` where it has such.
+ * Returns every valid `whsec_…` of an endpoint, newest first, and then every `whsk_…`.
  *
- * @throws Refusal NOT_CONFIGURED where the key that sealed one is not there
+ * @throws DomainError NOT_CONFIGURED if a key that encrypted one of them is missing
  */
 export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
   return [...endpoint.secrets, ...endpoint.signingKeys]
@@ -56,8 +57,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * What is shown of an endpoint whose secret is new. A replay shows the same: what is kept with an idempotency key is the
- * sealed one (ruling 71).
+ * Returns an endpoint with its new secret. An idempotent replay returns the same, because the result stored with an idempotency
+ * key has the encrypted secret (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
@@ -65,13 +66,36 @@ export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoi
   return { ...toPublicEndpoint(endpoint), secret: secrets.open(newest.sealed, secretContext(endpoint)) }
 }
 
-/** Whether one still signs at a time. */
-export function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
+/** Returns a predicate for secrets that sign at a time. */
+function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   const at = timestamp(now)
   return ({ until }) => until === null || until > at
 }
 
-/** Where a secret belongs: put anywhere else it does not open. */
+/** Authenticated context of the encryption: a ciphertext copied to another endpoint does not decrypt. */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
+}
+
+/** Limits the reads that unauthenticated requests cause. */
+const cacheMs = 10_000
+
+type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
+
+const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
+
+/** Returns every `whpk_…` that verifies a `v1a` signature now, sorted, so that the order does not reveal its endpoint. */
+export function publicKeys(service: Service): Promise<readonly string[]> {
+  const cached = cachedKeys.get(service.db)
+  if (cached && performance.now() - cached.readAt < cacheMs) return cached.keys
+  const keys = readPublicKeys(service)
+  cachedKeys.set(service.db, { readAt: performance.now(), keys })
+  keys.catch(() => cachedKeys.delete(service.db))
+  return keys
+}
+
+async function readPublicKeys({ db, wallClock }: Service): Promise<readonly string[]> {
+  const isValid = isValidAt(wallClock())
+  const rows = await allSigningKeys(db, {})
+  return rows.flatMap(({ signingKeys }) => signingKeys.filter(isValid).map(({ publicKey }) => publicKey)).toSorted()
 }

@@ -34,62 +34,58 @@ import { deliveryStatuses, maxListedAttempts } from './webhook-delivery.ts'
 import type { WebhookEndpoint as EndpointRow } from './webhook-endpoint.ts'
 import { disabledReasons, webhookEndpointStatuses } from './webhook-endpoint.ts'
 
-export const EventTypeEnum = enumType('EventType', eventTypes, 'What can happen.')
-const WebhookFormatEnum = enumType('WebhookFormat', webhookFormats, 'How events are written and signed.')
-const EndpointStatusEnum = enumType('WebhookEndpointStatus', webhookEndpointStatuses, 'Whether anything is sent.')
-const DisabledReasonEnum = enumType('WebhookDisabledReason', disabledReasons, 'Why nothing is sent to an endpoint.')
-const DeliveryStatusEnum = enumType('WebhookDeliveryStatus', deliveryStatuses, 'What became of an event.')
-const StartPositionEnum = enumType(
-  'WebhookStart',
-  webhookStartPositions,
-  'From where an endpoint that is enabled goes on.',
-)
+export const EventTypeEnum = enumType('EventType', eventTypes, 'The type of an event.')
+const WebhookFormatEnum = enumType('WebhookFormat', webhookFormats, 'The format of bodies and signatures.')
+const EndpointStatusEnum = enumType('WebhookEndpointStatus', webhookEndpointStatuses, 'Whether events are sent.')
+const DisabledReasonEnum = enumType('WebhookDisabledReason', disabledReasons, 'Why an endpoint is disabled.')
+const DeliveryStatusEnum = enumType('WebhookDeliveryStatus', deliveryStatuses, 'The status of a delivery.')
+const StartPositionEnum = enumType('WebhookStart', webhookStartPositions, 'Where an enabled endpoint continues.')
 
 const WebhookAttempt = objectType<AttemptRow>('WebhookAttempt', {
-  description: 'One time that an event was sent to an endpoint.',
+  description: 'One HTTP request of a delivery.',
   fields: {
-    attemptedAt: exposeColumn('attemptedAt', 'When it was sent.', 'DateTime'),
-    durationMs: exposeColumn('durationMs', 'How many milliseconds it took.', 'Int'),
-    status: exposeNullableColumn('status', 'The HTTP status of the answer; null where none came.', 'Int'),
-    error: exposeNullableColumn('error', 'What went wrong, if anything did.'),
-    answer: exposeNullableColumn('answer', 'The beginning of the answer, 1 KiB at most.'),
+    attemptedAt: exposeColumn('attemptedAt', 'The time of the request.', 'DateTime'),
+    durationMs: exposeColumn('durationMs', 'The duration in milliseconds.', 'Int'),
+    status: exposeNullableColumn('status', 'The HTTP status of the response; null without a complete response.', 'Int'),
+    error: exposeNullableColumn('error', 'Why there is no complete response.'),
+    answer: exposeNullableColumn('answer', 'The beginning of the response body, at most 1 KiB.'),
   },
 })
 
 const WebhookDelivery = objectType<DeliveryRow>('WebhookDelivery', {
-  description: 'What became of an event that was sent to an endpoint.',
+  description: 'An event on its way to one endpoint.',
   fields: {
     eventId: computedField('String', ['merchantId', 'sequence', 'eventTime'], 'The id of the event.', (delivery) =>
       eventId({ ...delivery, time: delivery.eventTime }),
     ),
-    eventType: exposeColumn('eventType', 'What it is that happened.', EventTypeEnum),
-    sequence: exposeColumn('sequence', 'The number of the event.', 'Int'),
-    status: exposeColumn('status', 'How far it has come.', DeliveryStatusEnum),
+    eventType: exposeColumn('eventType', 'The type of the event.', EventTypeEnum),
+    sequence: exposeColumn('sequence', 'The `sequence` of the event.', 'Int'),
+    status: exposeColumn('status', 'The status of the delivery.', DeliveryStatusEnum),
     nextAttemptAt: nullableComputedField(
       'DateTime',
       ['nextAttemptAt'],
-      'When it is tried again.',
+      'The time of the next attempt; null if none is scheduled.',
       ({ nextAttemptAt }) => (nextAttemptAt === null ? null : timestamp(Number(nextAttemptAt))),
     ),
     attempts: computedField(
       [WebhookAttempt],
       ['log'],
-      `The latest attempts, ${maxListedAttempts} at most, the first of them first; they are kept for 30 days.`,
+      `The latest attempts, at most ${maxListedAttempts}, oldest first; they are kept for 30 days.`,
       ({ log }) => log,
     ),
   },
 })
 
 export const WebhookEndpoint = nodeType<EndpointRow>('WebhookEndpoint', {
-  description: 'Where the merchant wants to be told of its events.',
+  description: 'A URL that receives the events of a merchant.',
   source: sourceOfList(webhookEndpoints),
   fields: {
     uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
-    url: exposeColumn('url', 'Where events are posted to.'),
-    types: exposeColumnAs('types', 'The types of events that it gets; an empty list means all.', [EventTypeEnum]),
-    format: exposeColumn('format', 'How they are written and signed.', WebhookFormatEnum),
-    description: exposeNullableColumn('description', 'What its owner says of it.'),
-    status: exposeColumn('status', 'Whether anything is sent to it.', EndpointStatusEnum),
+    url: exposeColumn('url', 'The URL that events are posted to.'),
+    types: exposeColumnAs('types', 'The event types that it receives; an empty list means all.', [EventTypeEnum]),
+    format: exposeColumn('format', 'The format of bodies and signatures.', WebhookFormatEnum),
+    description: exposeNullableColumn('description', 'The description that the merchant gave it.'),
+    status: exposeColumn('status', 'Whether events are sent to it.', EndpointStatusEnum),
     disabledReason: exposeNullableColumn(
       'disabledReason',
       'Why it is disabled; null while it is enabled.',
@@ -97,16 +93,16 @@ export const WebhookEndpoint = nodeType<EndpointRow>('WebhookEndpoint', {
     ),
     publicKey: exposeNullableColumn(
       'publicKey',
-      'What verifies `v1a` signatures, where they were asked for: a `whpk_` key.',
+      'The `whpk_` key that verifies `v1a` signatures; null without asymmetric signing.',
     ),
     sentUpTo: exposeColumn(
       'cursor',
-      'The sequence up to which every event was sent, or is about to be tried again.',
+      'The sequence up to which every event was attempted; some may have a retry pending.',
       'Int',
     ),
-    failures: exposeColumn('failures', 'How often sending failed since it last succeeded.', 'Int'),
-    failingSince: exposeNullableColumn('failingSince', 'Since when it has failed.', 'DateTime'),
-    createdAt: exposeColumn('createdAt', 'When it was registered.', 'DateTime'),
+    failures: exposeColumn('failures', 'Failed attempts since the last success.', 'Int'),
+    failingSince: exposeNullableColumn('failingSince', 'The time of the first of these failures.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', 'When it was created.', 'DateTime'),
     updatedAt: exposeColumn('updatedAt', 'When it was last changed.', 'DateTime'),
   },
 })
@@ -133,7 +129,7 @@ addConnection('deliveries', webhookDeliveries, {
     {
       on: WebhookEndpoint,
       parent: 'endpoint',
-      summary: 'What was sent to it, by its event',
+      summary: 'The deliveries to it, in order of their events',
       filter: filterType('WebhookDeliveryFilter', webhookDeliveries, { which: 'Which deliveries' }),
     },
   ],
@@ -142,18 +138,18 @@ addConnection('deliveries', webhookDeliveries, {
 const webhookId = requiredId('WebhookEndpoint')
 const endpointIdInput = { webhookId }
 const inputDescription = 'The webhook endpoint.'
-const updatedEndpointPayload = { webhookEndpoint: exposeRowAs(WebhookEndpoint, 'The endpoint as it is now.') }
+const updatedEndpointPayload = { webhookEndpoint: exposeRowAs(WebhookEndpoint, 'The endpoint after the change.') }
 const secretField = exposeColumn(
   'secret',
-  'What signs with `v1`: 32 bytes in base64 after `whsec_`. It is shown now and never again.',
+  'The secret of `v1` signatures: `whsec_` and 32 bytes in base64. It is shown only once.',
 )
 const endpointInputFields = {
-  types: optional('Which types of events it gets; absent or empty for all.', [EventTypeEnum]),
-  format: optional('How they are written and signed; `STANDARD` unless it says otherwise.', WebhookFormatEnum),
-  description: optional('What its owner says of it, in at most 255 characters.'),
+  types: optional('The event types that it receives; absent or empty for all.', [EventTypeEnum]),
+  format: optional('The format of bodies and signatures; `STANDARD` by default.', WebhookFormatEnum),
+  description: optional('A description, at most 255 characters.'),
 }
 const urlDescription =
-  'Where events are to be posted to: `https` in live, and a public address unless the service allows others.'
+  'The URL that events are posted to: `https` in live mode, with a public address unless WEBHOOK_ALLOW lists it.'
 
 addMutation(createWebhookEndpoint, {
   description: 'Registers where the merchant wants to be told of its events, from the next on. It may have 50.',

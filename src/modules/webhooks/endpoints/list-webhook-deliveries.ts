@@ -24,27 +24,27 @@ const pageSize = 20
 
 export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   status: optional(oneOf(deliveryStatuses)),
-  // In a query it comes as text.
-  before: optional(z.unknown()).transform((given, context) => {
-    if (given === null) return null
-    const isNumber = /^[1-9]\d{0,8}$/.test(String(given))
-    return isNumber ? Number(given) : rejectField(context, 'INVALID_PARAMETER', 'must be the sequence of an event')
+  // A query string carries it as text.
+  before: optional(z.unknown()).transform((value, context) => {
+    if (value === null) return null
+    const isNumber = /^[1-9]\d{0,8}$/.test(String(value))
+    return isNumber ? Number(value) : rejectField(context, 'INVALID_PARAMETER', 'must be the sequence of an event')
   }),
   limit: limit(pageSize),
 })
 
-/** A part of an endpoint's log; `next` is what `before` takes for the part after it, `null` at the end. */
 export type DeliveriesPage = {
   readonly items: readonly WebhookDelivery[]
   readonly limit: number
+  /** The argument `before` of the next page; `null` at the end. */
   readonly next: number | null
 }
 
 /**
- * The log of an endpoint, the newest event first. It is no numbered list: its numbers are the events', of which an endpoint
- * gets some, and old ones are removed; so it has no pages that are counted, and goes on before a sequence.
+ * Lists the delivery log of an endpoint, newest event first. It has no numbered pages: its sequences are those of the merchant's
+ * events, so they have gaps, and old deliveries are removed. `before` is a keyset cursor.
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
+ * @throws DomainError, in order of precedence: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
 export async function listWebhookDeliveries(
   context: Context,
@@ -59,13 +59,12 @@ export async function listWebhookDeliveries(
     isAscending: false,
     withAttempts: true,
   }
-  const found = await readDeliveries(context, { endpointId, status, ...unboundedTime }, range)
-  const items = found.slice(0, limit)
-  return { items, limit, next: found.length > limit ? (items.at(-1)?.sequence ?? null) : null }
+  const rows = await readDeliveries(context, { endpointId, status, ...unboundedTime }, range)
+  const items = rows.slice(0, limit)
+  return { items, limit, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
 }
 
-/** By what the log of an endpoint is narrowed. */
-const filters = { status: filterByEnum(deliveryStatuses, 'Only what became of events in this way.') }
+const filters = { status: filterByEnum(deliveryStatuses, 'Only deliveries with this status.') }
 
 const DeliverySliceInput = z.object({ status: filters.status.schema, ...createdRangeFields, ...sliceFields })
 type DeliverySliceArgs = Partial<z.input<typeof DeliverySliceInput>>
@@ -74,14 +73,14 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The logs of endpoints as lists of many parents are read. */
+/** The delivery logs as a list source of GraphQL connections. */
 export const webhookDeliveries = {
   filters,
-  columns: (wanted: readonly string[]): Projection => createProjection([...wanted, 'sequence']),
+  columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** Each endpoint's log is asked for alone: a merchant has few, and each has an index of its own. */
+  /** Runs one query for each endpoint: a merchant has few, and the index serves one endpoint at a time. */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -99,27 +98,27 @@ type DeliverySlices<Row> = ReadonlyMap<string, Slice<Row>>
 async function sliceDeliveryLogs(
   context: ListContext,
   ids: readonly string[],
-  input: DeliverySliceArgs,
+  args: DeliverySliceArgs,
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
-  const parsed = parseDeliverySlice(input)
-  // The same for the logs of all endpoints, because it is of the merchant's events.
-  let found: ReturnType<typeof findSpan> | null = null
+  const parsed = parseDeliverySlice(args)
+  // The range of the merchant's events is the same for all of its endpoints.
+  let range: ReturnType<typeof findSpan> | null = null
   const findRange = () => {
-    found ??= findEventSequenceRange(context, parsed)
-    return found
+    range ??= findEventSequenceRange(context, parsed)
+    return range
   }
-  const asked = { ...parsed, span: findRange, withAttempts: columns === undefined || columns.names.includes('log') }
-  const slices = ids.map(async (id) => [id, projectSlice(await sliceDeliveryLog(context, id, asked), columns)] as const)
+  const input = { ...parsed, span: findRange, withAttempts: columns === undefined || columns.names.includes('log') }
+  const slices = ids.map(async (id) => [id, projectSlice(await sliceDeliveryLog(context, id, input), columns)] as const)
   return new Map(await Promise.all(slices))
 }
 
 async function rejectWithoutParent(): Promise<never> {
-  throw new Error('deliveries are those of an endpoint')
+  throw new Error('Deliveries can be listed for an endpoint only')
 }
 
-/** What is asked of each log, with what finds the events of the times that are asked for. */
 type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
+  /** Finds the range of sequences of the requested times. */
   readonly span: () => ReturnType<typeof findSpan>
   readonly withAttempts: boolean
 }
@@ -130,17 +129,17 @@ function sliceDeliveryLog(
   { span, withAttempts, first, after, last, before, ...filters }: DeliveryLogSliceArgs,
 ): MaybePromise<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
-  const which = { endpointId, ...filters }
+  const selection = { endpointId, ...filters }
   const list = {
-    name: ['webhook_deliveries', { merchantId, ...which }],
+    name: ['webhook_deliveries', { merchantId, ...selection }],
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,
     rows: async (range: SequenceRange) => {
       const within = intersectSpans(range, await span())
-      return isEmptySpan(within) ? [] : readDeliveries(context, which, { ...range, ...within, withAttempts })
+      return isEmptySpan(within) ? [] : readDeliveries(context, selection, { ...range, ...within, withAttempts })
     },
     total: async () => {
-      const asked = { merchantId, endpointId, ...toFilterParams(which), ...(await span()), limit: maxCountedRows + 1 }
-      const [counted] = await countDeliveries(db, asked)
+      const params = { ...toFilterParams(selection), ...(await span()), limit: maxCountedRows + 1 }
+      const [counted] = await countDeliveries(db, { merchantId, endpointId, ...params })
       const count = Number(counted?.count ?? 0)
       return count > maxCountedRows ? null : count
     },
@@ -148,7 +147,7 @@ function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** The numbers between which the events of a time lie, a little wide. */
+/** Finds a range of sequences that includes all events of a period, and may include a few more. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -159,7 +158,6 @@ export function findEventSequenceRange(
   })
 }
 
-/** The same slice with the values of chosen columns. */
 function projectSlice(slice: Slice<WebhookDelivery>, columns: Projection | undefined): Slice<never> {
   if (columns === undefined) return slice as unknown as Slice<never>
   const rows = new Map<ProjectedRow, WebhookDelivery>(
@@ -173,7 +171,7 @@ type DeliveryFilters = CreatedRange & { readonly endpointId: string; readonly st
 
 const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 
-/** What a query binds: the times are those of the events. */
+/** Converts filters to query parameters; the times are those of the events, not of the deliveries. */
 function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
@@ -182,18 +180,18 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Attempts are up to 20 rows a delivery with long answers, so they are read only where they are asked for. */
+/** Reads attempts only if requested: they are up to 20 rows a delivery, with long response bodies. */
 async function readDeliveries(
   { db, merchantId }: ListContext,
-  which: DeliveryFilters,
+  filters: DeliveryFilters,
   { isAscending, withAttempts, ...range }: SequenceRange & { readonly withAttempts: boolean },
 ): Promise<WebhookDelivery[]> {
-  const { endpointId } = which
-  const asked = { merchantId, endpointId, ...toFilterParams(which), ...range, ...(isAscending && { isAscending }) }
-  const rows = await deliveriesInRange(db, asked)
+  const { endpointId } = filters
+  const params = { ...toFilterParams(filters), ...range, ...(isAscending && { isAscending }) }
+  const rows = await deliveriesInRange(db, { merchantId, endpointId, ...params })
   const sequences = rows.map(({ sequence }) => sequence)
-  const those = { merchantId, endpointId, sequences, most: maxListedAttempts }
-  const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, those) : []
+  const attemptParams = { merchantId, endpointId, sequences, limit: maxListedAttempts }
+  const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, attemptParams) : []
   const log = Map.groupBy(attempts, ({ sequence }) => sequence)
   return rows.map((row) => ({ ...row, log: log.get(row.sequence) ?? [] }))
 }

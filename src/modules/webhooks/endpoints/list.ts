@@ -1,6 +1,9 @@
 import { defineList } from '../../../lists/define-list.ts'
+import type { Service } from '../../../operations/context.ts'
+import { unhealthyEndpoints } from './repository.ts'
+import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
-/** Where the merchant wants to be told of its events. What signs is not among what is read. */
+/** The webhook endpoints of a merchant, without their secrets. */
 export const webhookEndpoints = defineList({
   name: 'webhook_endpoints',
   noun: 'Webhook endpoint',
@@ -16,7 +19,17 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // There are so few of them that nothing but their times narrows them.
+  // A merchant has at most 50: filters by creation time are enough.
   conditions: {},
   filters: {},
 })
+
+export type UnhealthyEndpoint = Pick<
+  WebhookEndpoint,
+  'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
+>
+
+/** Lists up to `limit` endpoints of all merchants that fail, or were disabled because they did; the longest failing first. */
+export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
+  return unhealthyEndpoints(db, { limit })
+}

@@ -27,59 +27,62 @@ import { endpointMembers, webhookEndpointResource } from './webhook-endpoint-sha
 
 const keyedEndpointResource = resource<KeyedWebhookEndpoint>(
   'KeyedWebhookEndpoint',
-  'An endpoint whose secret is new.',
+  'An endpoint with its new secret.',
   {
     ...endpointMembers,
     secret: member(
       ({ secret }) => secret,
       plainText(
-        'What signs with `v1`: 32 bytes in base64 after `whsec_`. It is shown now and never again.',
+        'The secret of `v1` signatures: `whsec_` and 32 bytes in base64. It is shown only once.',
         'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD8rTzcNnAwaY=',
       ),
     ),
   },
 )
 
-const attemptShape = shape<WebhookAttempt>('One time that it was sent.', {
-  attempted_at: member(({ attemptedAt }) => attemptedAt, timestamp('When it was sent.')),
-  duration_ms: member(({ durationMs }) => durationMs, integer('How many milliseconds it took.', 87)),
-  status: nullable(({ status }) => status, integer('The status of the answer; null where none came.', 200)),
-  error: nullInExample(({ error }) => error, text('What went wrong.', 'the connection was refused')),
-  answer: nullable(({ answer }) => answer, text('The beginning of the answer, 1 KiB at most.', 'ok')),
+const attemptShape = shape<WebhookAttempt>('One HTTP request of a delivery.', {
+  attempted_at: member(({ attemptedAt }) => attemptedAt, timestamp('The time of the request.')),
+  duration_ms: member(({ durationMs }) => durationMs, integer('The duration in milliseconds.', 87)),
+  status: nullable(
+    ({ status }) => status,
+    integer('The HTTP status of the response; null without a complete response.', 200),
+  ),
+  error: nullInExample(
+    ({ error }) => error,
+    text('Why there is no complete response.', 'connect: No connection could be made (ECONNREFUSED).'),
+  ),
+  answer: nullable(({ answer }) => answer, text('The beginning of the response body, at most 1 KiB.', 'ok')),
 })
 
-const deliveryResource = resource<WebhookDelivery>('WebhookDelivery', 'What became of an event that was sent.', {
+const deliveryResource = resource<WebhookDelivery>('WebhookDelivery', 'An event on its way to one endpoint.', {
   event_id: member(
     ({ merchantId, sequence, eventTime }) => eventId({ merchantId, sequence, time: eventTime }),
     plainText('The id of the event.', 'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2'),
   ),
-  event_type: member(({ eventType }) => eventType, oneOf('What it is that happened.', eventTypes, 'payout.completed')),
-  sequence: member(({ sequence }) => sequence, integer('The number of the event.', 1234)),
-  status: member(({ status }) => status, oneOf('How far it has come.', deliveryStatuses, 'delivered')),
+  event_type: member(({ eventType }) => eventType, oneOf('The type of the event.', eventTypes, 'payout.completed')),
+  sequence: member(({ sequence }) => sequence, integer('The `sequence` of the event.', 1234)),
+  status: member(({ status }) => status, oneOf('The status of the delivery.', deliveryStatuses, 'delivered')),
   next_attempt_at: nullInExample(
     ({ nextAttemptAt }) => (nextAttemptAt === null ? null : timeOf(Number(nextAttemptAt))),
-    timestamp('When it is tried again.'),
+    timestamp('The time of the next attempt; null if none is scheduled.'),
   ),
   attempts: member(
     ({ log }) => log,
-    listOf(
-      `The latest attempts, ${maxListedAttempts} at most, the first of them first; they are kept for 30 days.`,
-      attemptShape,
-    ),
+    listOf(`The latest attempts, at most ${maxListedAttempts}, oldest first; they are kept for 30 days.`, attemptShape),
   ),
 })
 
 const webhookIdField = { webhookId: { ...idField('The id of the webhook endpoint.'), name: 'webhook_id' } }
 const exampleId = '01980c62-3b4c-7d5e-8f60-718293a4b5c6'
 const endpointFieldDocs = {
-  url: 'Where events are to be posted to: `https` in live, and a public address unless the service allows others.',
+  url: 'The URL that events are posted to: `https` in live mode, with a public address unless WEBHOOK_ALLOW lists it.',
   types: {
     type: 'array',
     items: { type: 'string', enum: eventTypes },
-    description: 'Which types of events it gets; absent or empty for all.',
+    description: 'The event types that it receives; absent or empty for all.',
   },
-  format: 'How events are written and signed; `standard` unless it says otherwise.',
-  description: 'What its owner says of it, in at most 255 characters.',
+  format: 'The format of bodies and signatures; `standard` by default.',
+  description: 'A description, at most 255 characters.',
 }
 const sequenceSchema = { type: 'integer', minimum: 0 }
 const endpointIdInput = WebhookEndpointIdInput
@@ -87,7 +90,7 @@ const endpointResponse = { data: webhookEndpointResource }
 
 export const webhookEndpointRoutes: RouteGroup = {
   name: 'Webhook endpoints',
-  description: 'Where events are posted to as they happen.',
+  description: 'URLs that events are posted to.',
   routes: [
     post('/api/webhooks', createWebhookEndpoint, {
       title: 'Register a webhook endpoint',

@@ -3,9 +3,8 @@ import { lookupId, oneOf, optional, optionalFreeText, rejectField } from '../../
 import { optionalEventTypes } from '../../outbox/optional-event-types.ts'
 import { webhookFormats } from '../transport/formats.ts'
 
-/** What may be said of an endpoint at any time. */
 export const endpointFields = {
-  // Its own check says what else is wrong, and how long it may be.
+  // `findUrlFieldErrors` validates the rest.
   url: z
     .string()
     .transform((url, context) => url.trim() || rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')),
@@ -14,8 +13,7 @@ export const endpointFields = {
   description: optionalFreeText(),
 }
 
-/** What names one that is there. */
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** The number of an event, or 0 for before the first. */
+/** The `sequence` of an event; 0 is before the first. */
 export const eventSequence = () => z.int().min(0)

@@ -3,26 +3,24 @@ import type { RowOf } from '../../../database/tables.ts'
 
 export const webhookEndpointStatuses = defineEnum({
   enabled: 'Events are sent to it.',
-  disabled: 'Nothing is sent to it; once it is enabled it may get what happened meanwhile.',
+  disabled: 'No events are sent to it. Once it is enabled, it can get the events of the meantime.',
 })
 
-/** Why one is disabled. */
 export const disabledReasons = defineEnum({
-  by_request: 'Whoever owns it disabled it.',
-  failing: 'Nothing could be delivered to it for days. It is tried once a day, and enabled when it answers.',
+  by_request: 'The merchant disabled it.',
+  failing: 'Every delivery failed for days. It gets one attempt a day, and is enabled when that succeeds.',
   gone: 'It answered `410 Gone`.',
 })
 
-/** An endpoint as it is stored, with what signs for it, encrypted. */
+/** An endpoint with its encrypted secrets and keys. */
 export type StoredWebhookEndpoint = RowOf<'webhookEndpoints'>
 
-/** Where a merchant wants to be told of its events: all that is ever shown of it, and what its own events keep. */
+/** A destination of a merchant's events, as the APIs and its own events show it. */
 export type WebhookEndpoint = Omit<StoredWebhookEndpoint, 'secrets' | 'signingKeys'>
 
-/** The same where the secret is shown: when it is new, and never again. */
+/** An endpoint with its new secret, which only the operation that generated it returns. */
 export type KeyedWebhookEndpoint = WebhookEndpoint & { readonly secret: string }
 
-/** What may be shown of an endpoint. */
 export function toPublicEndpoint({ secrets: _, signingKeys: __, ...endpoint }: StoredWebhookEndpoint): WebhookEndpoint {
   return endpoint
 }

@@ -1,18 +1,35 @@
 import { createHmac } from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
+import type { Mode } from '../../../operations/context.ts'
 import type { WebhookFormat } from './formats.ts'
-import type { EventMessage, WebhookRequest } from './message.ts'
-import type { Signer } from './signing-secrets.ts'
+import type { Signer } from './standard-webhooks.ts'
 import { createSignedHeaders } from './standard-webhooks.ts'
 
-/** How an event is written for one attempt; `now` is the time of the attempt in milliseconds, and is what is signed. */
-export type BuildRequestOptions = { readonly format: WebhookFormat; readonly signer: Signer; readonly now: WallTime }
+export type EventMessage = {
+  /** `evt_` and a UUID, by which receivers deduplicate. */
+  readonly id: string
+  readonly type: string
+  /** The time of the event, in ISO 8601. */
+  readonly timestamp: string
+  readonly sequence: number
+  readonly object: { readonly type: string; readonly id: string; readonly version: number }
+  readonly mode: Mode
+  /** The object as of the event, as JSON in its REST shape; serialized once for all endpoints. */
+  readonly data: string
+}
+
+export type WebhookRequest = { readonly body: string; readonly headers: Readonly<Record<string, string>> }
+
+export type BuildRequestOptions = {
+  readonly format: WebhookFormat
+  readonly signer: Signer
+  /** The time of the attempt, which is signed. */
+  readonly now: WallTime
+}
 
 /**
- * What is posted at an attempt: the body in the endpoint's format, and the headers of Standard Webhooks 1.0.0 over it.
- *
- * Whatever is signed has the time of the attempt and not the event's: receivers refuse what is older than five minutes, and
- * the tenth attempt is days old.
+ * Builds the request of an attempt: the body in the endpoint's format and its Standard Webhooks 1.0.0 headers. They sign the time
+ * of the attempt, not of the event: receivers reject signatures older than five minutes, and the tenth attempt is days later.
  */
 export function buildRequest(event: EventMessage, { format, signer, now }: BuildRequestOptions): WebhookRequest {
   const body = bodyBuilders[format](event, { signer, now })
@@ -28,7 +45,6 @@ const bodyBuilders: Record<
   stablestack: buildStablestackBody,
 }
 
-/** The event as the feed has it; `data` goes in as it was written. */
 function buildEnvelope({ id, type, timestamp, sequence, object, mode, data }: EventMessage, hasData: boolean): string {
   const head = JSON.stringify({
     id,
@@ -42,12 +58,12 @@ function buildEnvelope({ id, type, timestamp, sequence, object, mode, data }: Ev
 }
 
 /**
- * The provider's body, whose signature stands in it.
+ * Builds the original provider's body, which contains its signature.
  *
- * Its receivers verify what they get when they parse the body, take the signature out and write the rest anew. So it is
- * written from what parsing gives: then their JSON.stringify finds the same order of keys, escapes and numbers, whatever was
- * in `data`. There is room for one signature, which in a rotation is by the newest secret; the headers have all of them. The
- * secret is the text that its owner was shown, `whsec_` included: that is what they pass to createHmac.
+ * Its receivers parse the body, remove the signature and stringify the rest to verify it. So `data` is parsed and stringified
+ * here too: then their JSON.stringify yields the same key order, escapes and numbers. The body has room for one signature, in a
+ * rotation that of the newest secret; the headers have all. The HMAC key is the text of the secret, `whsec_` included, because
+ * that is what receivers pass to createHmac.
  */
 function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Signer; now: WallTime }): string {
   const { id, type } = event
@@ -55,7 +71,7 @@ function buildStablestackBody(event: EventMessage, { signer, now }: { signer: Si
   const signed = JSON.stringify({ id, timestamp: now, event_type: type, data: object })
   const secret = signer.sharedSecrets[0]?.text ?? ''
   const hash = createHmac('sha256', secret).update(`${now}.${signed}`).digest('hex')
-  // Once more with the signature in its place: `data` comes last, so the rest is what was signed.
+  // Inserts the signature before `data` without stringifying that again.
   const head = JSON.stringify({ id, timestamp: now, event_type: type })
   return `${head.slice(0, -1)},"signature":"t=${now},s=${hash}"${signed.slice(head.length - 1)}`
 }

@@ -1,4 +1,3 @@
-/** Why no whole answer came, for whoever reads the log of deliveries. */
 const failureKinds = [
   'url_refused',
   'dns',
@@ -12,10 +11,10 @@ const failureKinds = [
 ] as const
 export type FailureKind = (typeof failureKinds)[number]
 
-/** A failure with a sentence about it, which tells nothing of what is inside: it is shown to the merchant. */
+/** Why no complete response arrived. Merchants see `message`, so it must reveal nothing about the internal network. */
 export type DeliveryFailure = { readonly kind: FailureKind; readonly message: string }
 
-/** A failure that is thrown where only errors pass. */
+/** Carries a failure through Node.js callbacks that take errors only. */
 export class DeliveryError extends Error {
   readonly kind: FailureKind
 
@@ -25,25 +24,25 @@ export class DeliveryError extends Error {
   }
 }
 
-/** How far a connection had come when it failed. */
 export type ConnectionPhase = 'connecting' | 'securing' | 'connected'
 
-/** What an error of a connection means. */
+/** Classifies an error of a connection by its code and the phase in which it occurred. */
 export function toDeliveryFailure(error: unknown, phase: ConnectionPhase): DeliveryFailure {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (error instanceof DeliveryError) return { kind: error.kind, message }
   if (phase === 'connecting') return { kind: 'connect', message: `No connection could be made${formatCode(code)}.` }
-  if (phase === 'securing') return { kind: 'tls', message: `TLS could not be agreed on${formatCode(code)}.` }
-  if (code.startsWith('HPE_')) return { kind: 'protocol', message: `The answer is no HTTP${formatCode(code)}.` }
+  if (phase === 'securing') return { kind: 'tls', message: `The TLS handshake failed${formatCode(code)}.` }
+  if (code.startsWith('HPE_'))
+    return { kind: 'protocol', message: `The response is not valid HTTP${formatCode(code)}.` }
   if (code === 'ECONNRESET' || code === 'EPIPE')
-    return { kind: 'reset', message: 'The connection was closed before the answer was complete.' }
+    return { kind: 'reset', message: 'The connection was closed before the response was complete.' }
   return { kind: 'other', message: `The request failed${formatCode(code)}.` }
 }
 
-/** What is said of a host that is not outside, however it was found out. */
+/** The same for every way to detect such an address. */
 export const addressRefusedFailure: DeliveryFailure = {
   kind: 'address_refused',
-  message: 'The host has an address that is not public, and that WEBHOOK_ALLOW does not allow.',
+  message: 'The host has an address that is neither public nor allowed by WEBHOOK_ALLOW.',
 }
 
 function formatCode(code: string): string {

@@ -1,62 +1,61 @@
-import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
-import { request as requestByHttp } from 'node:http'
-import { request as requestByHttps } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import { Agent as HttpAgent, request as requestByHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestByHttps } from 'node:https'
 import type { Socket } from 'node:net'
 import type { ConnectionPhase, DeliveryFailure } from './failure.ts'
 import { toDeliveryFailure } from './failure.ts'
-import type { TruncatedBody } from './read-response.ts'
-import { readResponse } from './read-response.ts'
 
-/** What is sent: a body only where there is one. */
 export type OutgoingRequest = {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
+  /** Empty for none. */
   readonly body: string
 }
 
-/** A whole answer, of whose body the beginning is kept, or why there is none. */
+/** The beginning of a response body, and whether that is all of it. */
+type TruncatedBody = { readonly beginning: Buffer; readonly isWhole: boolean }
+
+/** A complete response, or why there is none. */
 export type HttpResult =
   | ({ readonly status: number; readonly retryAfter: string | null } & TruncatedBody)
   | DeliveryFailure
 
-/** How long connecting may take, name and TLS included, and how long everything. */
+/** `connectMs` covers DNS, TCP and TLS; `wholeMs` everything. */
 export type HttpTimeouts = { readonly connectMs: number; readonly wholeMs: number }
 
-/** What connects to `http:` and `https:`. */
-type AgentPair = { readonly http: Agent; readonly https: Agent }
+export type AgentPair = { readonly http: HttpAgent; readonly https: HttpsAgent }
 
 type HttpClientOptions = {
-  readonly agents: {
-    /** Keeps connections. */
-    readonly keeping: AgentPair
-    /** Makes one for each request, as where a kept one was closed. */
-    readonly fresh: AgentPair
-  }
+  /** `fresh` opens a connection for each request: for the retry after a stale one. */
+  readonly agents: { readonly keepAlive: AgentPair; readonly fresh: AgentPair }
   readonly limits: HttpTimeouts
-  /** Bytes of an answer that are kept. */
+  /** Bytes of a response body that are kept. */
   readonly maxKeptBytes: number
 }
 
-/** Sends requests, follows no redirects, and waits for nobody long; `close` ends idle connections. */
+/** Sends requests with timeouts, without following redirects. */
 export type HttpClient = {
   readonly send: (url: URL, outgoing: OutgoingRequest) => Promise<HttpResult>
+  /** Closes idle connections. */
   readonly close: () => void
 }
 
-/** Makes what sends requests over the connections of these agents. */
-export function createHttpClient({ agents, limits, maxKeptBytes: keptBytes }: HttpClientOptions): HttpClient {
-  const { keeping, fresh } = agents
+/** Bytes that are read of a response; the connection of a longer one is closed. */
+const maxResponseBytes = 64 * 1024
+
+export function createHttpClient({ agents, limits, maxKeptBytes }: HttpClientOptions): HttpClient {
+  const { keepAlive, fresh } = agents
   return {
     send: async (url, outgoing) => {
       const startedAt = performance.now()
-      const first = await attemptRequest(url, outgoing, { agents: keeping, limits, maxKeptBytes: keptBytes })
-      // A kept connection that the other side had closed meanwhile says nothing of the endpoint.
-      if (first !== staleConnection) return first
+      const result = await attemptRequest(url, outgoing, { agents: keepAlive, limits, maxKeptBytes })
+      // A reused connection that the server had closed says nothing about the endpoint.
+      if (result !== staleConnection) return result
       const wholeMs = limits.wholeMs - Math.round(performance.now() - startedAt)
-      return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes: keptBytes })
+      return attemptRequest(url, outgoing, { agents: fresh, limits: { ...limits, wholeMs }, maxKeptBytes })
     },
     close: () => {
-      for (const { http, https } of [keeping, fresh]) {
+      for (const { http, https } of [keepAlive, fresh]) {
         http.destroy()
         https.destroy()
       }
@@ -64,15 +63,41 @@ export function createHttpClient({ agents, limits, maxKeptBytes: keptBytes }: Ht
   }
 }
 
+type TrustedHttpClientOptions = {
+  readonly limits: HttpTimeouts
+  /** Certificates to trust instead of the system's. */
+  readonly ca?: string
+}
+
+/** Shorter than the keep-alive timeout of most servers. */
+const idleTimeoutMs = 4_000
+
+/**
+ * Creates a client for services that the operator configures, at any address; it keeps the first 64 KiB of a response. URLs that
+ * merchants choose go through `createSender`, which guards against SSRF.
+ */
+export function createTrustedHttpClient({ limits, ca }: TrustedHttpClientOptions): HttpClient {
+  // Neither the environment nor a caller can turn certificate verification off.
+  const tls = { rejectUnauthorized: true, ...(ca !== undefined && { ca }) }
+  const createAgentPair = (keepAlive: boolean): AgentPair => {
+    const options = { keepAlive, ...(keepAlive && { timeout: idleTimeoutMs, scheduling: 'lifo' as const }) }
+    return { http: new HttpAgent(options), https: new HttpsAgent({ ...tls, ...options }) }
+  }
+  return createHttpClient({
+    agents: { keepAlive: createAgentPair(true), fresh: createAgentPair(false) },
+    limits,
+    maxKeptBytes: maxResponseBytes,
+  })
+}
+
 type HttpAttemptOptions = { readonly agents: AgentPair; readonly limits: HttpTimeouts; readonly maxKeptBytes: number }
 
-/** What becomes of a request over a kept connection that is no more. */
 const staleConnection: DeliveryFailure = { kind: 'reset', message: 'The connection was closed before it was used.' }
 
 function attemptRequest(
   url: URL,
   { method, body, headers }: OutgoingRequest,
-  { agents, limits, maxKeptBytes: keptBytes }: HttpAttemptOptions,
+  { agents, limits, maxKeptBytes }: HttpAttemptOptions,
 ): Promise<HttpResult> {
   return new Promise((resolve) => {
     const isSecure = url.protocol === 'https:'
@@ -82,35 +107,35 @@ function attemptRequest(
       headers,
     })
     const phase = watchPhase(request, { isSecure, connectMs: limits.connectMs, onTimeout: (error) => fail(error) })
-    const timer = setTimeout(fail, limits.wholeMs, timeoutFailure('No whole answer came', limits.wholeMs))
-    let isAnswering = false
+    const timer = setTimeout(fail, limits.wholeMs, timeoutFailure('No complete response arrived', limits.wholeMs))
+    let hasResponse = false
 
-    function finish(outcome: HttpResult): void {
+    function finish(result: HttpResult): void {
       clearTimeout(timer)
       phase.end()
-      resolve(outcome)
+      resolve(result)
     }
     function fail(error: DeliveryFailure): void {
       finish(error)
       request.destroy()
     }
-    // This listener stays: what is destroyed may fail once more.
+    // This listener stays: a destroyed request may emit another error.
     request.on('error', (error: NodeJS.ErrnoException) => {
       const failure = toDeliveryFailure(error, phase.now())
-      finish(request.reusedSocket && !isAnswering && failure.kind === 'reset' ? staleConnection : failure)
+      finish(request.reusedSocket && !hasResponse && failure.kind === 'reset' ? staleConnection : failure)
     })
     request.on('response', (response: IncomingMessage) => {
-      isAnswering = true
+      hasResponse = true
       const { statusCode = 0, headers } = response
-      readResponse(response, keptBytes, {
-        onEnd: (read) => finish({ status: statusCode, retryAfter: headers['retry-after'] ?? null, ...read }),
+      readBody(response, maxKeptBytes, {
+        onEnd: (body) => finish({ status: statusCode, retryAfter: headers['retry-after'] ?? null, ...body }),
         onError: (error) => finish(toDeliveryFailure(error, 'connected')),
       })
     })
-    // Handed over by Node, which has nothing more to do with it.
+    // Node.js no longer manages an upgraded socket.
     request.on('upgrade', (_, socket) => {
       socket.destroy()
-      fail({ kind: 'protocol', message: 'The answer changes the protocol, which was not asked for.' })
+      fail({ kind: 'protocol', message: 'The response switches protocols, which the request did not ask for.' })
     })
     request.end(body)
   })
@@ -126,7 +151,7 @@ type WatchPhaseOptions = {
   readonly onTimeout: (failure: DeliveryFailure) => void
 }
 
-/** Follows how far the connection of a request has come, and how long that takes where it is a new one. */
+/** Tracks the connection phase of a request, and limits the time of a new connection. */
 function watchPhase(request: ClientRequest, { isSecure, connectMs, onTimeout }: WatchPhaseOptions) {
   let phase: ConnectionPhase = 'connecting'
   let timer: NodeJS.Timeout | undefined
@@ -146,4 +171,24 @@ function watchPhase(request: ClientRequest, { isSecure, connectMs, onTimeout }: 
     })
   })
   return { now: () => phase, end: () => clearTimeout(timer) }
+}
+
+type BodyHandlers = {
+  readonly onEnd: (body: TruncatedBody) => void
+  readonly onError: (error: Error) => void
+}
+
+function readBody(response: IncomingMessage, maxKeptBytes: number, { onEnd, onError }: BodyHandlers): void {
+  const chunks: Buffer[] = []
+  let size = 0
+  const end = () => onEnd({ beginning: Buffer.concat(chunks), isWhole: size <= maxKeptBytes })
+  response.on('data', (chunk: Buffer) => {
+    if (size < maxKeptBytes) chunks.push(chunk.subarray(0, maxKeptBytes - size))
+    size += chunk.length
+    if (size <= maxResponseBytes) return
+    end()
+    response.destroy()
+  })
+  response.on('end', end)
+  response.on('error', onError)
 }

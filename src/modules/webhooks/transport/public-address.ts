@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { createNetworkMatcher } from '../../../core/net/ip-networks.ts'
 
-/** What of IPv4 is not public unicast (IANA's registry of special-purpose addresses), with where Azure serves its machines. */
+/** IANA's IPv4 Special-Purpose Address Registry, multicast and reserved space, and the address of Azure's platform services. */
 const specialIpv4Networks = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -24,8 +24,8 @@ const specialIpv4Networks = [
 ]
 
 /**
- * Of IPv6 all but 2000::/3, the only unicast that was ever given out, which refuses what is mapped to IPv4, compatible with it
- * or translated to it (64:ff9b::/96, 64:ff9b:1::/48) whatever it holds; and of that Teredo and its neighbours, documentation,
+ * Everything outside 2000::/3, the only allocated unicast space, so that IPv4-mapped, IPv4-compatible and translated addresses
+ * (64:ff9b::/96, 64:ff9b:1::/48) are rejected whatever they contain; and within it Teredo and its neighbors, documentation,
  * AS112, 6to4 and the former 6bone.
  */
 const specialIpv6Networks = [
@@ -42,8 +42,8 @@ const specialIpv6Networks = [
 
 const isSpecialPurpose = createNetworkMatcher([...specialIpv4Networks, ...specialIpv6Networks])
 
-/** Whether anyone on the internet reaches the same machine at this address; what is no address is not public either. */
+/** Whether an address is globally reachable unicast; false for text that is not an address. */
 export function isPublicUnicast(address: string): boolean {
-  // One with a zone is of one link.
+  // An address with a zone is link-local.
   return isIP(address) !== 0 && !address.includes('%') && !isSpecialPurpose(address)
 }

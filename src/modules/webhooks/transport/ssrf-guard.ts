@@ -5,35 +5,30 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isIP, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Allowlist } from './allowlist.ts'
-import { isLocalhost } from './check-url.ts'
+import type { Allowlist } from './destination-policy.ts'
+import { isLocalhost } from './destination-policy.ts'
 import { systemLookup } from './dns-lookup.ts'
 import { addressRefusedFailure, DeliveryError } from './failure.ts'
+import type { AgentPair } from './http-exchange.ts'
 import { isPublicUnicast } from './public-address.ts'
 
-/** What connections are held to. */
 export type SsrfGuard = {
-  readonly allowance: Allowlist
-  /** Looks up hosts that are neither allowed by their names nor this machine. */
+  readonly allowlist: Allowlist
+  /** Resolves hosts that are neither allowed by name nor localhost. */
   readonly lookUp: LookupFunction
 }
 
-/** Agents of `http:` and `https:`, whose every new connection is checked when it is made. */
-export type GuardedAgents = { readonly http: HttpAgent; readonly https: HttpsAgent }
-
-/** Idle connections that are kept, of all hosts together. */
+/** Maximum idle connections of an agent, of all hosts together. */
 export const maxIdleSockets = 128
 
 /**
- * Agents that connect only to public unicast and to what is allowed.
- *
- * Each new connection checks a literal host, or every address that its lookup finds; the socket connects to no other address.
+ * Creates agents that connect to public unicast and allowed addresses only. Each new connection checks a literal host, or every
+ * address that its lookup returns; the socket connects to no other, so DNS rebinding has no effect.
  */
-export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): GuardedAgents {
+export function createGuardedAgents(guard: SsrfGuard, options: AgentOptions): AgentPair {
   return { http: guardAgent(new HttpAgent(options), guard), https: guardAgent(new HttpsAgent(options), guard) }
 }
 
-/** Puts the checks before an agent's own methods. */
 function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard): Guarded {
   const connect = agent.createConnection.bind(agent)
   const keepAlive = agent.keepSocketAlive.bind(agent)
@@ -51,26 +46,26 @@ function guardAgent<Guarded extends HttpAgent>(agent: Guarded, guard: SsrfGuard)
 
 type AgentConnectionOptions = Parameters<HttpAgent['createConnection']>[0]
 
-/** The lookup for a connection, which checks what it finds; `null` where the host is a refused address. */
+/** Returns the checked lookup for a connection; `null` if its host is a rejected address. */
 function createConnectionLookup(
   { host, port }: AgentConnectionOptions,
-  { allowance, lookUp }: SsrfGuard,
+  { allowlist, lookUp }: SsrfGuard,
 ): LookupFunction | null {
   const name = host ?? 'localhost'
-  const isHostAllowed = allowance.coversHost(name, Number(port))
-  const isAllowed = (address: string) => isHostAllowed || allowance.coversAddress(address) || isPublicUnicast(address)
+  const isHostAllowed = allowlist.coversHost(name, Number(port))
+  const isAllowed = (address: string) => isHostAllowed || allowlist.coversAddress(address) || isPublicUnicast(address)
   if (isIP(name) !== 0 && !isAllowed(name)) return null
   return createCheckedLookup(isAllowed, isHostAllowed || isLocalhost(name) ? systemLookup : lookUp)
 }
 
-/** Answers what `lookUp` finds, unless one of all addresses is refused: any of them may be tried. */
+/** Fails if any address of the host is rejected, because the socket may try any of them. */
 function createCheckedLookup(isAllowed: (address: string) => boolean, lookUp: LookupFunction): LookupFunction {
   return (hostname, options, done) =>
-    lookUp(hostname, options, (error, found, family) => {
-      if (error) return done(new DeliveryError('dns', `The host could not be looked up (${error.code}).`), '', 0)
-      const addresses = typeof found === 'string' ? [found] : found.map(({ address }: LookupAddress) => address)
+    lookUp(hostname, options, (error, result, family) => {
+      if (error) return done(new DeliveryError('dns', `The host name could not be resolved (${error.code}).`), '', 0)
+      const addresses = typeof result === 'string' ? [result] : result.map(({ address }: LookupAddress) => address)
       if (!addresses.every(isAllowed)) return done(createAddressError(), '', 0)
-      done(null, found, family)
+      done(null, result, family)
     })
 }
 

@@ -1,60 +1,132 @@
-import { createHmac, sign, timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  timingSafeEqual,
+} from 'node:crypto'
 import type { WallTime } from '../../../core/ids-and-clock.ts'
-import type { Signer } from './signing-secrets.ts'
 
-/** The headers of Standard Webhooks 1.0.0. */
+// Standard Webhooks 1.0.0, "Signature scheme".
+const sharedPrefix = 'whsec_'
+const privatePrefix = 'whsk_'
+const publicPrefix = 'whpk_'
+
+/** Bytes of a shared secret, of an ed25519 seed, and of its public key. */
+const keyBytes = 32
+
+/**
+ * The secrets and keys of an endpoint, newest first; in a rotation the previous ones too. They are key objects because Node.js
+ * takes four times as long to sign with the bytes of a key.
+ */
+export type Signer = {
+  readonly sharedSecrets: readonly { readonly text: string; readonly key: KeyObject }[]
+  readonly privateKeys: readonly KeyObject[]
+}
+
+/** Returns a new `whsec_…`: 32 random bytes in base64. */
+export function generateSharedSecret(): string {
+  return sharedPrefix + randomBytes(keyBytes).toString('base64')
+}
+
+/** Returns a new ed25519 pair. `whsk_…` is seed and public key in base64, as in the samples of the specification. */
+export function generateKeyPair(): { privateKey: string; publicKey: string } {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
+  const both = Buffer.concat([Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')])
+  const publicKey = publicPrefix + Buffer.from(x, 'base64url').toString('base64')
+  return { privateKey: privatePrefix + both.toString('base64'), publicKey }
+}
+
+/**
+ * Parses the secrets that an endpoint signs with.
+ *
+ * @param secrets every valid `whsec_…` and `whsk_…`, newest first; at least one `whsec_…`
+ * @throws an error that reveals nothing of an invalid secret
+ */
+export function parseSigner(secrets: readonly string[]): Signer {
+  const isPrivate = (text: string) => text.startsWith(privatePrefix)
+  const sharedSecrets = secrets
+    .filter((text) => !isPrivate(text))
+    .map((text) => ({ text, key: createSecretKey(decodeBytes(text, sharedPrefix, keyBytes)) }))
+  if (sharedSecrets.length === 0) throw new Error(`An endpoint has no ${sharedPrefix} secret to sign with`)
+  return { sharedSecrets, privateKeys: secrets.filter(isPrivate).map(parsePrivateKey) }
+}
+
+function parsePrivateKey(text: string): KeyObject {
+  const both = decodeBytes(text, privatePrefix, 2 * keyBytes)
+  const d = both.subarray(0, keyBytes).toString('base64url')
+  const x = both.subarray(keyBytes).toString('base64url')
+  const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' })
+  // Node.js accepts the public half of another key, and no receiver could verify its signatures.
+  if (createPublicKey(key).export({ format: 'jwk' }).x !== x)
+    throw new Error(`The halves of a ${privatePrefix} key differ`)
+  return key
+}
+
+function decodeBytes(text: string, prefix: string, length: number): Buffer {
+  const encoded = text.startsWith(prefix) ? text.slice(prefix.length) : ''
+  const bytes = Buffer.from(encoded, 'base64')
+  if (bytes.length === length && bytes.toString('base64') === encoded) return bytes
+  throw new Error(`A secret is not ${prefix} with ${length} bytes in base64`)
+}
+
 export type SignedHeaders = {
   readonly 'webhook-id': string
   readonly 'webhook-timestamp': string
   readonly 'webhook-signature': string
 }
 
-/** How far a signature's time may be from ours, in seconds. */
+/** Maximum difference between a signature's time and ours. */
 const toleranceSeconds = 300
 
-/** Signatures that are looked at: a sender has one by each of its secrets, and those of a rotation are two. */
+/** Signatures that are verified; a rotation needs two. */
 const maxSignatures = 10
 
 type SigningInput = { readonly body: string; readonly signer: Signer; readonly now: WallTime }
 
-/** `webhook-id`, `webhook-timestamp` in seconds, and a signature by each secret and private key that is valid now. */
+/** Returns the headers of a request, signed with every secret and private key of the signer. */
 export function createSignedHeaders(
   id: string,
   { body, signer, now }: SigningInput,
 ): SignedHeaders & { readonly 'content-type': string; readonly 'user-agent': string } {
   const seconds = Math.floor(now / 1000)
   const content = Buffer.from(`${id}.${seconds}.${body}`)
-  const others = signer.privateKeys.map((key) => `v1a,${sign(null, content, key).toString('base64')}`)
+  const asymmetric = signer.privateKeys.map((key) => `v1a,${sign(null, content, key).toString('base64')}`)
   return {
     'content-type': 'application/json',
     'user-agent': 'payout-gateway',
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': [...signWithSharedSecrets(content, signer), ...others].join(' '),
+    'webhook-signature': [...signWithSharedSecrets(content, signer), ...asymmetric].join(' '),
   }
 }
 
 /**
- * The id of what was signed with one of a signer's shared secrets in the last five minutes; `null` for anything else.
+ * Verifies that one of the signer's shared secrets signed a request in the last five minutes; returns the request's id, or `null`.
  *
- * @param headers as they came, their names in lower case
+ * @param headers with names in lower case
  */
 export function verifySignature(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   { body, signer, now }: SigningInput,
 ): string | null {
-  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': given } = headers
-  if (typeof id !== 'string' || typeof time !== 'string' || typeof given !== 'string') return null
-  // Whoever signs chooses its ids: what none needs is kept out of what is stored and logged.
+  const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': header } = headers
+  if (typeof id !== 'string' || typeof time !== 'string' || typeof header !== 'string') return null
+  // The sender chooses its ids: restrict what is stored and logged.
   if (!/^[\x21-\x7e]{1,255}$/.test(id) || !/^\d{1,12}$/.test(time)) return null
   if (Math.abs(now / 1000 - Number(time)) > toleranceSeconds) return null
   const expected = signWithSharedSecrets(Buffer.from(`${id}.${time}.${body}`), signer).map((each) => Buffer.from(each))
-  const signatures = given.split(' ', maxSignatures).map((each) => Buffer.from(each))
-  const isOurs = (signature: Buffer) =>
+  const signatures = header.split(' ', maxSignatures).map((each) => Buffer.from(each))
+  const isValid = (signature: Buffer) =>
     expected.some((each) => each.length === signature.length && timingSafeEqual(each, signature))
-  return signatures.some(isOurs) ? id : null
+  return signatures.some(isValid) ? id : null
 }
 
-function signWithSharedSecrets(content: Buffer, { sharedSecrets: shared }: Signer): string[] {
-  return shared.map(({ key }) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`)
+function signWithSharedSecrets(content: Buffer, { sharedSecrets }: Signer): string[] {
+  return sharedSecrets.map(({ key }) => `v1,${createHmac('sha256', key).update(content).digest('base64')}`)
 }

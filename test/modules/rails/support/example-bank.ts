@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { generateSharedSecret } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { freePort } from '../../../support/free-port.ts'
 
 const examples = join(import.meta.dirname, '../../../../examples')

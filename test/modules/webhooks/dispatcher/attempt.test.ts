@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { attemptDelivery } from '../../../../src/modules/webhooks/dispatcher/attempt.ts'
 import type { StoredWebhookEndpoint } from '../../../../src/modules/webhooks/endpoints/webhook-endpoint.ts'
-import { generateSharedSecret, parseSigner } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+import { generateSharedSecret, parseSigner } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { dueTime, wallTime } from '../../../support/times.ts'
 import { sampleEvent } from '../transport/support/events.ts'
 
@@ -12,7 +12,13 @@ const endpoint = { url: 'https://example.com/', format: 'stablestack' } as Store
 async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = {}) {
   const faults: unknown[] = []
   let now = start
-  const item = { sequence: 7, objectId: 'an object', message: sampleEvent({ data }), tries, known: null }
+  const item = {
+    sequence: 7,
+    objectId: 'an object',
+    message: sampleEvent({ data }),
+    attemptsInSchedule: tries,
+    storedAttempts: null,
+  }
   const send = async () => {
     now += 40
     if (answer instanceof Error) throw answer
@@ -32,9 +38,15 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
 test('an attempt is told with its time, its answer and when the next is due', async () => {
   const { attempted, faults } = await attemptWith(500)
   expect(attempted).toEqual({
-    ...{ sequence: 7, objectId: 'an object', happenedAt: sampleEvent().timestamp, known: null, tries: 0 },
+    ...{
+      sequence: 7,
+      objectId: 'an object',
+      happenedAt: sampleEvent().timestamp,
+      storedAttempts: null,
+      attemptsInSchedule: 0,
+    },
     ...{ attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 40, status: 500, answer: 'ok', error: null },
-    ...{ becomes: 'pending', nextAttemptAt: dueTime(start + 40 + 5_000) },
+    ...{ outcome: 'pending', nextAttemptAt: dueTime(start + 40 + 5_000) },
   })
   expect(faults).toEqual([])
 })
@@ -46,8 +58,8 @@ test.each([
   [500, 9, 'exhausted', null],
 ] as const)(
   'after an answer of %i to an event that was tried %i times before it is %s',
-  async (status, tries, becomes, nextAttemptAt) => {
-    expect((await attemptWith(status, { tries })).attempted).toMatchObject({ becomes, nextAttemptAt })
+  async (status, tries, outcome, nextAttemptAt) => {
+    expect((await attemptWith(status, { tries })).attempted).toMatchObject({ outcome, nextAttemptAt })
   },
 )
 
@@ -57,7 +69,7 @@ test.each([
 ] as const)('an event that can not be %s is a failed attempt, which is tried again', async (_, answer, data) => {
   const { attempted, faults } = await attemptWith(answer, { data })
   expect(attempted).toMatchObject({
-    ...{ status: null, answer: null, durationMs: 0, error: 'other: The event could not be sent.', becomes: 'pending' },
+    ...{ status: null, answer: null, durationMs: 0, error: 'other: The event could not be sent.', outcome: 'pending' },
   })
   expect(faults.length).toBe(1)
 })

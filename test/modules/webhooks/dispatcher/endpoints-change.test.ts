@@ -138,12 +138,12 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
 
   test('gets one at a time after many failures, again and again though nothing else happens', async () => {
     const { dispatch, endpoint, until, deliveries, customers, elapse, receiver } = await startWorld(engine, mode)
-    let [atOnce, most] = [0, 0]
-    const { url, got } = await receiver(async (response) => {
-      atOnce++
-      if (got.length > 24) most = Math.max(most, atOnce)
+    const attempts: { startedAt: number; endedAt: number }[] = []
+    const { url } = await receiver(async (response) => {
+      const attempt = { startedAt: performance.now(), endedAt: Number.POSITIVE_INFINITY }
+      attempts.push(attempt)
       await delay(5)
-      atOnce--
+      attempt.endedAt = performance.now()
       response.statusCode = 500
       response.end()
     })
@@ -151,14 +151,16 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     await customers(27)
     dispatch()
     await until(async () => (await deliveries(id)).size >= 20)
-    const before = got.length
-    await delay(50)
-    expect(got.length).toBe(before)
     await until(async () => {
       elapse(second)
       return (await deliveries(id)).size === 27
     })
-    expect(most).toBe(1)
+    // When the twentieth fails, one more may be in flight; each one after that starts a second after all before it have ended.
+    const pauses = attempts
+      .map(({ startedAt }, i) => startedAt - Math.max(...attempts.slice(0, i).map(({ endedAt }) => endedAt)))
+      .slice(21)
+    expect(pauses.length).toBe(6)
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(second)
   })
 
   test('says 410 and gets nothing more', async () => {

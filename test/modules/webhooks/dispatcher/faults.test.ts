@@ -324,7 +324,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     dispatch()
     await until(async () => (await stored(endpointId)).cursor === 1)
     const [event] = await events()
-    const stale: Omit<AttemptRecord, 'known'> = {
+    const stale: Omit<AttemptRecord, 'storedAttempts'> = {
       ...{
         sequence: 1,
         objectId: event?.objectId ?? '',
@@ -332,13 +332,20 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
         attemptedAt: '2026-03-02T09:00:00.000Z',
         durationMs: 15_000,
       },
-      ...{ status: null, answer: null, error: 'timeout: x', becomes: 'pending', nextAttemptAt: dueTime(1), tries: 0 },
+      ...{
+        status: null,
+        answer: null,
+        error: 'timeout: x',
+        outcome: 'pending',
+        nextAttemptAt: dueTime(1),
+        attemptsInSchedule: 0,
+      },
     }
     const whose = { merchantId: app.merchant.id, endpointId, sequences: [1] }
-    for (const known of [null, 0]) {
+    for (const storedAttempts of [null, 0]) {
       const report = {
         endpointId,
-        attempted: [{ ...stale, known }],
+        attempted: [{ ...stale, storedAttempts }],
         waiting: [],
         cursor: { from: 0, to: 1 },
         isGone: false,

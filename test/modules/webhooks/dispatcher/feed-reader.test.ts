@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { QueuedDelivery } from '../../../../src/modules/webhooks/dispatcher/attempt.ts'
-import { createFeedCache } from '../../../../src/modules/webhooks/dispatcher/feed-cache.ts'
-import { createFeedReader } from '../../../../src/modules/webhooks/dispatcher/feed-reader.ts'
+import { createFeedCache, createFeedReader } from '../../../../src/modules/webhooks/dispatcher/feed-reader.ts'
 import { createDeliveryQueue } from '../../../../src/modules/webhooks/dispatcher/queue.ts'
 import { recordAttempts } from '../../../../src/modules/webhooks/dispatcher/record-attempts.ts'
 import { everyEngine } from '../../../support/app.ts'
@@ -15,10 +14,10 @@ test.each(everyEngine)(
     const endpointId = await endpoint(nowhere)
     const objectId = await app.customer()
     const times = { happenedAt: '2026-03-02T09:00:00.000Z', attemptedAt: '2026-03-02T09:00:00.000Z', durationMs: 1 }
-    const failed = { status: 500, answer: null, error: null, becomes: 'pending', nextAttemptAt: dueTime(1) } as const
+    const failed = { status: 500, answer: null, error: null, outcome: 'pending', nextAttemptAt: dueTime(1) } as const
     await recordAttempts(app.context(), {
       endpointId,
-      attempted: [{ sequence: 1, objectId, known: null, tries: 0, ...times, ...failed }],
+      attempted: [{ sequence: 1, objectId, storedAttempts: null, attemptsInSchedule: 0, ...times, ...failed }],
       waiting: [],
       cursor: { from: 0, to: 1 },
       isGone: false,

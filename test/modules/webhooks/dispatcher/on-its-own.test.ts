@@ -126,6 +126,30 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     expect((await stored(id)).cursor).toBe(5)
   })
 
+  test('stores no cursor while an event is open: the flush of its outcome stores it', async () => {
+    const { app, dispatch, endpoint, until, stored, change, elapse, failing, receiver } = await startWorld(engine, mode)
+    const response = Promise.withResolvers<void>()
+    const { url, got } = await receiver(async (reply) => {
+      await response.promise
+      reply.end()
+    })
+    const id = await endpoint(url, { types: ['customer.updated'] })
+    // The cursor could pass the first event, which the endpoint does not get.
+    await change(await app.customer())
+    elapse(minute)
+    const { state, service } = failing()
+    state.isDown = false
+    const dispatcher = dispatch({ service })
+    await until(() => got.length === 1)
+    elapse(minute)
+    for (let polls = 0; polls < 3; polls++) await dispatcher.poll()
+    await delay(20)
+    expect([state.tries, (await stored(id)).cursor]).toEqual([0, 0])
+    response.resolve()
+    await until(async () => (await stored(id)).cursor === 2)
+    expect(state.tries).toBe(1)
+  })
+
   test('looks every second for endpoints that were added', async () => {
     const { app, dispatch, endpoint, onItsOwn, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()

@@ -23,19 +23,19 @@ async function startStored(engine: Engine, count = 1) {
   await customers(count)
   const { id: merchantId } = app.merchant
   const objectIds = (await events()).map(({ objectId }) => objectId)
-  const failed = { status: 500, answer: 'no', error: null, becomes: 'pending', nextAttemptAt: soon } as const
+  const failed = { status: 500, answer: 'no', error: null, outcome: 'pending', nextAttemptAt: soon } as const
 
   function attempted(sequence: number, change: Partial<AttemptRecord> = {}): AttemptRecord {
     const objectId = objectIds[sequence - 1] as string
     const times = { happenedAt: at(0), attemptedAt: at(5), durationMs: 3 }
-    return { sequence, objectId, ...times, known: null, tries: 0, ...failed, ...change }
+    return { sequence, objectId, ...times, storedAttempts: null, attemptsInSchedule: 0, ...failed, ...change }
   }
 
   return {
     ...world,
     objectIds,
     attempted,
-    delivered: (sequence: number) => attempted(sequence, { status: 200, becomes: 'delivered', nextAttemptAt: null }),
+    delivered: (sequence: number) => attempted(sequence, { status: 200, outcome: 'delivered', nextAttemptAt: null }),
     record: (change: Partial<AttemptReport>) =>
       recordAttempts(app.context(), {
         ...{ endpointId, attempted: [], waiting: [], cursor: { from: 0, to: 0 }, isGone: false },
@@ -68,9 +68,9 @@ const over = (status: 'delivered' | 'exhausted', attempts: number, attemptsBefor
   nextAttemptAt: null,
 })
 const [delivers, fails, givesUp] = [
-  { becomes: 'delivered', nextAttemptAt: null },
-  { becomes: 'pending', nextAttemptAt: soon },
-  { becomes: 'exhausted', nextAttemptAt: null },
+  { outcome: 'delivered', nextAttemptAt: null },
+  { outcome: 'pending', nextAttemptAt: soon },
+  { outcome: 'exhausted', nextAttemptAt: null },
 ] as const
 
 describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
@@ -103,29 +103,35 @@ describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
     [
       'that delivers an event which is tried again',
       pending(2),
-      { ...delivers, known: 2, tries: 2 },
+      { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       over('delivered', 3),
     ],
     [
       'that fails for one again',
       pending(3, 1),
-      { ...fails, known: 3, tries: 2 },
+      { ...fails, storedAttempts: 3, attemptsInSchedule: 2 },
       {},
       { ...pending(4, 1), nextAttemptAt: soon },
     ],
     [
       'also where the cursor has moved',
       pending(2),
-      { ...delivers, known: 2, tries: 2 },
+      { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       { isMoved: true },
       over('delivered', 3),
     ],
-    ['but an event that was tried meanwhile stays', pending(2), { ...delivers, known: 1, tries: 1 }, {}, pending(3)],
+    [
+      'but an event that was tried meanwhile stays',
+      pending(2),
+      { ...delivers, storedAttempts: 1, attemptsInSchedule: 1 },
+      {},
+      pending(3),
+    ],
     [
       'but an event that was asked for meanwhile stays',
       pending(2, 2),
-      { ...delivers, known: 2, tries: 2 },
+      { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       pending(3, 2),
     ],
@@ -133,14 +139,14 @@ describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
     [
       'but an event that is over meanwhile stays',
       over('exhausted', 2),
-      { ...delivers, known: 2, tries: 2 },
+      { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       over('exhausted', 3),
     ],
     [
       'but an event that is delivered meanwhile stays',
       over('delivered', 2, 1),
-      { ...fails, known: 1, tries: 1 },
+      { ...fails, storedAttempts: 1, attemptsInSchedule: 1 },
       {},
       over('delivered', 3, 1),
     ],
@@ -155,7 +161,7 @@ describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
   test('of which the log tells all, numbered by the attempts of the event', async () => {
     const { record, attempted, store, app, endpointNow } = await startStored(engine)
     await store(1, pending(1))
-    await record({ attempted: [attempted(1, { known: 1, tries: 1, error: 'timeout: none' })] })
+    await record({ attempted: [attempted(1, { storedAttempts: 1, attemptsInSchedule: 1, error: 'timeout: none' })] })
     const { id: webhookId } = await endpointNow()
     const { body } = await app.rest('GET', `/api/webhooks/${webhookId}/deliveries`)
     expect(body.data[0].attempts).toEqual([
@@ -179,7 +185,7 @@ describe.each(everyEngine)('what waits for an earlier event of its object on %s'
     expect(await rows(3, 4, 5)).toEqual([3, 4, 5].map((sequence) => ({ sequence, ...stored })))
     pass(minute)
     const now = dueTime(start + minute)
-    const again = { ...delivered(1), known: 1, tries: 1 }
+    const again = { ...delivered(1), storedAttempts: 1, attemptsInSchedule: 1 }
     expect(await record({ attempted: [again] })).toEqual({ isMoved: false, isEnabled: true, pending: [one] })
     expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([now, null, null])
   })

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createTrustedHttpClient } from '../../../../src/modules/webhooks/transport/trusted-http-client.ts'
+import { createTrustedHttpClient } from '../../../../src/modules/webhooks/transport/http-exchange.ts'
 import { certificate } from './support/certificate.ts'
 import { startReceiver } from './support/receiver.ts'
 

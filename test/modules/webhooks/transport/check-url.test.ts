@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createAllowlist, parseAllowlist } from '../../../../src/modules/webhooks/transport/allowlist.ts'
-import { findUrlError } from '../../../../src/modules/webhooks/transport/check-url.ts'
+import {
+  createAllowlist,
+  findUrlError,
+  parseAllowlist,
+} from '../../../../src/modules/webhooks/transport/destination-policy.ts'
 import { isPublicUnicast } from '../../../../src/modules/webhooks/transport/public-address.ts'
 import { innerAddresses, outerAddresses } from './support/addresses.ts'
 
@@ -65,7 +68,7 @@ test.each([
   ['https://localhost.example.com/', null],
   ['https://example.com/#a', 'must not contain a fragment (#)'],
   ['https://example.com/#', 'must not contain a fragment (#)'],
-  ['https://example.com:0/', 'must not be of port 0'],
+  ['https://example.com:0/', 'must not have port 0'],
   ['https://localhost/', publicOnly],
   ['https://api.localhost./', publicOnly],
 ])('in live %j is %j', (url, expected) => expect(faultOf(url)).toBe(expected))

@@ -6,7 +6,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createAllowlist, parseAllowlist } from '../../../../src/modules/webhooks/transport/allowlist.ts'
+import { createAllowlist, parseAllowlist } from '../../../../src/modules/webhooks/transport/destination-policy.ts'
 import { createDnsLookup } from '../../../../src/modules/webhooks/transport/dns-lookup.ts'
 import { createSender } from '../../../../src/modules/webhooks/transport/send.ts'
 import { createGuardedAgents } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
@@ -41,7 +41,7 @@ describe('when a connection is made', () => {
   // The agents themselves, past the check of the URL.
   test.each(innerAddresses)('%s itself is refused', async (host) => {
     const { http } = createGuardedAgents(
-      { allowance: createAllowlist([], 'live'), lookUp: lookup },
+      { allowlist: createAllowlist([], 'live'), lookUp: lookup },
       { keepAlive: true },
     )
     onTestFinished(() => http.destroy())
@@ -55,7 +55,7 @@ describe('when a connection is made', () => {
     ['127.0.0.1', true],
   ])('a name of %s is checked also where only one address is asked for', async (address, isReached) => {
     const receiver = await startReceiver()
-    const guard = { allowance: createAllowlist([], 'sandbox'), lookUp: fakeLookup({ 'hooks.test': [[address]] }) }
+    const guard = { allowlist: createAllowlist([], 'sandbox'), lookUp: fakeLookup({ 'hooks.test': [[address]] }) }
     const { http } = createGuardedAgents(guard, { keepAlive: true })
     onTestFinished(() => http.destroy())
     const options = { host: 'hooks.test', port: receiver.port, agent: http, autoSelectFamily: false }
@@ -202,14 +202,14 @@ describe('names', () => {
   test('that a name server fails for are said to be what it says', async () => {
     const sender = senderOf({ lookUp: createDnsLookup([await startNameServer()]) })
     expect(await sender.send('http://broken.test/', post)).toMatchObject({
-      error: { kind: 'dns', message: 'The host could not be looked up (ESERVFAIL).' },
+      error: { kind: 'dns', message: 'The host name could not be resolved (ESERVFAIL).' },
     })
   })
 
   test('that are not there are said to be', async () => {
     const sender = senderOf({ lookUp: fakeLookup({}) })
     expect(await sender.send('http://nobody.test/', post)).toMatchObject({
-      error: { kind: 'dns', message: 'The host could not be looked up (ENOTFOUND).' },
+      error: { kind: 'dns', message: 'The host name could not be resolved (ENOTFOUND).' },
     })
   })
 })
@@ -219,7 +219,7 @@ test('no proxy of the environment is used, and no variable turns verification of
   const receiver = await startReceiver(undefined, { isSecure: true })
   const script = `
     import { createSender } from ${JSON.stringify(join(import.meta.dirname, '../../../../src/modules/webhooks/transport/send.ts'))}
-    const sender = createSender({ mode: 'sandbox', allowed: [] })
+    const sender = createSender({ mode: 'sandbox', allowlistEntries: [] })
     const post = { body: '{}', headers: {} }
     console.log((await sender.send('http://127.0.0.1:1/', post)).error.kind, (await sender.send(process.argv[1], post)).error.kind)
     sender.close()

@@ -5,8 +5,8 @@ import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildRequest } from '../../../../src/modules/webhooks/transport/build-request.ts'
 import { createSender } from '../../../../src/modules/webhooks/transport/send.ts'
-import { generateSharedSecret, parseSigner } from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
 import { maxIdleSockets } from '../../../../src/modules/webhooks/transport/ssrf-guard.ts'
+import { generateSharedSecret, parseSigner } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { wallTime } from '../../../support/times.ts'
 import { certificate } from './support/certificate.ts'
 import { sampleEvent } from './support/events.ts'
@@ -17,7 +17,7 @@ const post = { body: '{"a":"ü€😀"}', headers: { 'content-type': 'applicatio
 const limits = { connectMs: 200, wholeMs: 400 }
 
 /** What a sender may reach in live, where receivers of tests are inside. */
-const live = { mode: 'live', allowed: ['127.0.0.0/8', '::1/128'], ca: certificate } as const
+const live = { mode: 'live', allowlistEntries: ['127.0.0.0/8', '::1/128'], ca: certificate } as const
 
 function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
   const sender = createSender({ mode: 'sandbox', allowlistEntries: [], ...change })
@@ -133,7 +133,7 @@ describe('a failure is told with its kind and a sentence', () => {
     const url = await startRaw(() => {}, closed.resolve)
     const begunAt = performance.now()
     const sent = await senderOf({ limits }).send(url, post)
-    expect(sent).toMatchObject(failed('timeout', 'No whole answer came within 0.4 seconds.'))
+    expect(sent).toMatchObject(failed('timeout', 'No complete response arrived within 0.4 seconds.'))
     expect(sent.durationMs).toBeGreaterThanOrEqual(390)
     expect(sent.durationMs).toBeLessThanOrEqual(Math.ceil(performance.now() - begunAt))
     await closed.promise
@@ -149,17 +149,17 @@ describe('a failure is told with its kind and a sentence', () => {
       const timer = setInterval(() => socket.write('x'), 20)
       socket.on('close', () => clearInterval(timer))
     })
-    expect(await senderOf({ limits }).send(url, post)).toMatchObject(failed('timeout', /^No whole answer/))
+    expect(await senderOf({ limits }).send(url, post)).toMatchObject(failed('timeout', /^No complete response/))
   })
 
   test('the connection is reset before an answer', async () => {
     const url = await startRaw((socket) => socket.resetAndDestroy())
-    expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the answer was complete/))
+    expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
   test('the connection is closed in the middle of an answer', async () => {
     const url = await startRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
-    expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the answer was complete/))
+    expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
   test('the answer is no HTTP, or its head has no end', async () => {
@@ -168,7 +168,9 @@ describe('a failure is told with its kind and a sentence', () => {
       socket.write(`HTTP/1.1 200 OK\r\n${'x-a: 1234567890\r\n'.repeat(5_000)}`),
     )
     for (const url of [noise, endless])
-      expect(await senderOf().send(url, post)).toMatchObject(failed('protocol', /^The answer is no HTTP \(HPE_/))
+      expect(await senderOf().send(url, post)).toMatchObject(
+        failed('protocol', /^The response is not valid HTTP \(HPE_/),
+      )
   })
 
   test('the answer changes the protocol', async () => {
@@ -177,7 +179,7 @@ describe('a failure is told with its kind and a sentence', () => {
       (socket) => socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
       closed.resolve,
     )
-    expect(await senderOf().send(url, post)).toMatchObject(failed('protocol', /^The answer changes/))
+    expect(await senderOf().send(url, post)).toMatchObject(failed('protocol', /^The response switches protocols/))
     await closed.promise
   })
 
@@ -192,7 +194,7 @@ describe('a failure is told with its kind and a sentence', () => {
     const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']] })
     const receiver = await startReceiver((response) => response.socket?.destroy(), { isSecure: true })
     const sent = await senderOf({ ...live, lookUp }).send(`https://hooks.test:${receiver.port}/`, post)
-    expect(sent).toMatchObject(failed('reset', /closed before the answer was complete/))
+    expect(sent).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
   test('the certificate is not trusted, or of another name', async () => {
@@ -200,10 +202,10 @@ describe('a failure is told with its kind and a sentence', () => {
     const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
     const trusting = senderOf({ ...live, lookUp })
     expect(await senderOf({ lookUp }).send(`https://hooks.test:${port}/`, post)).toMatchObject(
-      failed('tls', /^TLS could/),
+      failed('tls', /^The TLS handshake failed/),
     )
     expect(await trusting.send(`https://other.test:${port}/`, post)).toMatchObject(
-      failed('tls', 'TLS could not be agreed on (ERR_TLS_CERT_ALTNAME_INVALID).'),
+      failed('tls', 'The TLS handshake failed (ERR_TLS_CERT_ALTNAME_INVALID).'),
     )
     expect(received).toEqual([])
     expect(await trusting.send(`https://hooks.test:${port}/`, post)).toMatchObject({ status: 200 })

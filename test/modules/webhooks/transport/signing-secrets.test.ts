@@ -5,7 +5,7 @@ import {
   generateKeyPair,
   generateSharedSecret,
   parseSigner,
-} from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+} from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 
 // A pair in the form of Standard Webhooks, of another implementation.
 const sample = {

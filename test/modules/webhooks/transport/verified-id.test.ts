@@ -1,11 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  createSignedHeaders,
   generateKeyPair,
   generateSharedSecret,
   parseSigner,
-} from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
-import { createSignedHeaders, verifySignature } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
+  verifySignature,
+} from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { wallTime } from '../../../support/times.ts'
 
 const [newest, older] = [generateSharedSecret(), generateSharedSecret()]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { WebhookRequest } from '../../../../src/modules/webhooks/transport/build-request.ts'
 import { buildRequest } from '../../../../src/modules/webhooks/transport/build-request.ts'
 import type { WebhookFormat } from '../../../../src/modules/webhooks/transport/formats.ts'
 import {
@@ -11,12 +12,11 @@ import {
   supportedEventTypes,
   webhookFormats,
 } from '../../../../src/modules/webhooks/transport/formats.ts'
-import type { WebhookRequest } from '../../../../src/modules/webhooks/transport/message.ts'
 import {
   generateKeyPair,
   generateSharedSecret,
   parseSigner,
-} from '../../../../src/modules/webhooks/transport/signing-secrets.ts'
+} from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 import { wallTime } from '../../../support/times.ts'
 import { sampleEvent } from './support/events.ts'
 

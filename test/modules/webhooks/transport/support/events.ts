@@ -1,4 +1,4 @@
-import type { EventMessage } from '../../../../../src/modules/webhooks/transport/message.ts'
+import type { EventMessage } from '../../../../../src/modules/webhooks/transport/build-request.ts'
 
 /** The dullest event. */
 export function sampleEvent(change: Partial<EventMessage> = {}): EventMessage {

@@ -60,6 +60,6 @@ export function fakeLookup(answers: Record<string, readonly (readonly string[])[
     asked.set(hostname, turn + 1)
     const found = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
     const all = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-    setImmediate(() => completeLookup(all, { options, done, fault: null }))
+    setImmediate(() => completeLookup(all, { options, done, error: null }))
   }
 }

@@ -1,0 +1,94 @@
+import { isIP } from 'node:net'
+import type { FieldError } from '../../../core/errors.ts'
+import { hasValue } from '../../../core/input.ts'
+import { createNetworkMatcher, isIpNetwork } from '../../../core/net/ip-networks.ts'
+import type { Mode, Service } from '../../../operations/context.ts'
+import { isPublicUnicast } from './public-address.ts'
+
+/** Exceptions to the rule that webhooks go to public addresses only. */
+export type Allowlist = {
+  /** Whether a host is allowed by name, whatever it resolves to; `host` as in a URL. */
+  readonly coversHost: (host: string, port: number) => boolean
+  readonly coversAddress: (address: string) => boolean
+}
+
+/** The format of WEBHOOK_ALLOW, for error messages. */
+export const allowlistFormat =
+  'networks (10.0.0.0/8), addresses and hosts (hooks.internal, hooks.internal:8080), separated by commas'
+
+/** Returns the entries of WEBHOOK_ALLOW for `createAllowlist`; `null` if one is invalid. */
+export function parseAllowlist(text: string): string[] | null {
+  const entries = text.split(',').map((each) => parseEntry(each.trim()))
+  return entries.every((entry) => entry !== null) ? entries : null
+}
+
+/** Returns a network with its prefix, a host, or a host and a port with a space between them. */
+function parseEntry(text: string): string | null {
+  if (isIP(text) !== 0) return `${text}/${isIP(text) === 4 ? 32 : 128}`
+  if (text.includes('/')) return isIpNetwork(text) ? text : null
+  const [, host = '', port] = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i.exec(text) ?? []
+  if (!URL.canParse(`http://${host}`) || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) return null
+  const { hostname } = new URL(`http://${host}`)
+  return port === undefined ? normalizeHost(hostname) : `${normalizeHost(hostname)} ${Number(port)}`
+}
+
+/** Creates an allowlist of the entries; the sandbox also allows loopback addresses. */
+export function createAllowlist(entries: readonly string[], mode: Mode): Allowlist {
+  const loopback: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
+  const all = [...entries, ...loopback[mode]]
+  const hosts = new Set(all)
+  return {
+    coversHost: (host, port) => hosts.has(normalizeHost(host)) || hosts.has(`${normalizeHost(host)} ${port}`),
+    coversAddress: createNetworkMatcher(all.filter((entry) => entry.includes('/'))),
+  }
+}
+
+/** Strips the brackets of an IPv6 address and the trailing dot of a name. */
+function normalizeHost(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+}
+
+/** Validates the URL of an endpoint in an operation's input; the input schema checks that it is present and a string. */
+export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
+  if (typeof url !== 'string' || !hasValue(url)) return []
+  const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
+  return message === null ? [] : [{ field: 'url', code: 'INVALID_PARAMETER', message }]
+}
+
+export type DestinationPolicy = { readonly mode: Mode; readonly allowlist: Allowlist }
+
+const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https://', 'http://'], live: ['https://'] }
+
+/** In characters. */
+const maxUrlLength = 2_048
+
+/**
+ * Validates the URL of an endpoint: `live` requires https and a host that is public or allowed. Returns the error as a predicate
+ * for its field, or `null`. Does not resolve a name: that is checked at each connection, because the result may change.
+ */
+export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
+  if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
+  // The parser drops spaces, tabs and line ends: the stored URL would differ from the requested one.
+  if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
+  const { protocol, hostname, port } = new URL(text)
+  const prefixes = allowedUrlPrefixes[mode]
+  if (!prefixes.includes(`${protocol}//`)) return `must begin with ${prefixes.join(' or ')}`
+  if (/^\w+:\/*[^/?#]*@/.test(text)) return 'must not contain a user or password'
+  if (text.includes('#')) return 'must not contain a fragment (#)'
+  if (port === '0') return 'must not have port 0'
+  const host = normalizeHost(hostname)
+  const isAllowed = allowlist.coversHost(host, Number(port) || (protocol === 'https:' ? 443 : 80))
+  return isAllowed || isExternalHost(host, allowlist)
+    ? null
+    : 'must be of a public address: what is inside must be allowed by WEBHOOK_ALLOW'
+}
+
+function isExternalHost(host: string, { coversAddress }: Allowlist): boolean {
+  if (isIP(host) !== 0) return isPublicUnicast(host) || coversAddress(host)
+  return !isLocalhost(host) || coversAddress('127.0.0.1')
+}
+
+/** Whether a name means the loopback address whatever DNS returns (RFC 6761, 6.3). */
+export function isLocalhost(host: string): boolean {
+  return /(^|\.)localhost$/i.test(host)
+}
