@@ -4,11 +4,12 @@ import { rmSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import type { WallTime } from '../core/ids-and-clock.ts'
-import { backupSourceName, openDatabase } from '../database/open-database.ts'
+import { backupSourceName } from '../database/engines.ts'
 import type { Service } from '../operations/context.ts'
 import type { BackupFile } from './backup-files.ts'
 import { listBackups, listUnfinishedBackups, nextBackupPath } from './backup-files.ts'
 import type { Config } from './config.ts'
+import { openDatabase } from './open-database.ts'
 import type { ProcessResources } from './start.ts'
 
 /** What ends the schedule, and a backup that is being made: nothing is left of it. */

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isLoopback } from '../core/net/is-loopback.ts'
 import type { Database, DatabaseOptions } from '../database/database.ts'
 import { TemporarilyUnavailableError, takenOverExitCode } from '../database/database.ts'
-import { openDatabase } from '../database/open-database.ts'
 import { demoApiKey, hasDemo, seedDemo } from '../demo/demo.ts'
 import { claimMode } from '../modules/installation/claim-mode.ts'
 import type { Service } from '../operations/context.ts'
@@ -10,6 +9,7 @@ import type { Config } from './config.ts'
 import type { LogOutput, ProcessRole } from './logger.ts'
 import { createLogger, standardOutput } from './logger.ts'
 import { migrationNotice } from './migration-notice.ts'
+import { openDatabase } from './open-database.ts'
 
 type ProcessLogger = ReturnType<typeof createLogger>
 

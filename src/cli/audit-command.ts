@@ -1,6 +1,6 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
+import { inspectDatabase } from '../app/open-database.ts'
 import { invalidInput } from '../core/errors.ts'
-import { inspectDatabase } from '../database/open-database.ts'
 import type { AuditResult } from '../modules/audit/audit.ts'
 import { auditBooks } from '../modules/audit/audit.ts'
 import { auditChain } from '../modules/audit/audit-chain.ts'

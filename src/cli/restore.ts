@@ -1,5 +1,5 @@
 import type { Config } from '../app/config.ts'
-import { openDatabase, restoreDatabase } from '../database/open-database.ts'
+import { openDatabase, restoreDatabase } from '../app/open-database.ts'
 import { auditBooks } from '../modules/audit/audit.ts'
 import { auditChain } from '../modules/audit/audit-chain.ts'
 import { formatNames } from '../modules/diagnoses/diagnosis.ts'

@@ -1,20 +1,20 @@
-/** One object of a database's schema; two schemas are equal where all their objects have equal definitions. */
+/** An object of a database's schema. */
 export type SchemaObject = {
-  /** Such as `trigger`. */
+  /** For example `trigger`. */
   readonly kind: string
   readonly name: string
-  /** The table that it belongs to; `null` for what stands alone. */
+  /** The table that it belongs to, if any. */
   readonly table: string | null
   /** For a foreign key, the table that it refers to. */
   readonly target?: string | null
   readonly definition: string
-  /** Whether the service works as before where an operator has added it. */
+  /** Whether an operator may add it without affecting the service. */
   readonly isHarmless: boolean
 }
 
 /**
- * A database's schema compared with that which the migrations make: `differences` may reject writes or let history be changed,
- * `notices` are additions that do neither, and `unchecked` says why there was nothing to compare with, else `null`.
+ * The result of comparing a database's schema with the one that the migrations create. `differences` may reject writes or let
+ * history be changed, `notices` are harmless additions, and `unchecked` is the reason if the schema could not be compared.
  */
 export type SchemaCheck = {
   readonly differences: readonly string[]
@@ -22,40 +22,41 @@ export type SchemaCheck = {
   readonly unchecked: string | null
 }
 
-/** Compares the objects that were found with those that the migrations make. */
-export function compareSchemas(found: readonly SchemaObject[], expected: readonly SchemaObject[]): SchemaCheck {
+export function compareSchemas(actual: readonly SchemaObject[], expected: readonly SchemaObject[]): SchemaCheck {
   const ownTables = new Set(expected.filter(({ kind }) => kind === 'table').map(({ name }) => name))
-  const foundByName = indexByName(found)
+  const actualByName = indexByName(actual)
   const expectedByName = indexByName(expected)
-  const isTableMissing = ({ table }: SchemaObject) => table !== null && !foundByName.has(`table ${table}`)
+  const isTableMissing = ({ table }: SchemaObject) => table !== null && !actualByName.has(`table ${table}`)
   const isOfOwnTable = ({ table, target }: SchemaObject) =>
     table === null || ownTables.has(table) || ownTables.has(target ?? '')
 
-  const missing = expected.filter((each) => !foundByName.has(objectName(each)) && !isTableMissing(each))
-  const added = found.filter((each) => !expectedByName.has(objectName(each)) && isOfOwnTable(each))
-  const changed = found.filter((each) => {
-    const definition = expectedByName.get(objectName(each))?.definition
-    return definition !== undefined && definition !== each.definition
+  const missing = expected.filter((object) => !actualByName.has(objectName(object)) && !isTableMissing(object))
+  const added = actual.filter((object) => !expectedByName.has(objectName(object)) && isOfOwnTable(object))
+  const changed = actual.filter((object) => {
+    const definition = expectedByName.get(objectName(object))?.definition
+    return definition !== undefined && definition !== object.definition
   })
-  // The text of a table has its columns and foreign keys, which are compared one by one as well.
+  // The definition of a SQLite table includes its columns and foreign keys, which are compared one by one as well.
   const differingTables = new Set([...missing, ...added, ...changed].filter(isPartOfTable).map(({ table }) => table))
-  const tellingChanges = changed.filter(({ kind, name }) => kind !== 'table' || !differingTables.has(name))
+  const reportedChanges = changed.filter(({ kind, name }) => kind !== 'table' || !differingTables.has(name))
   return {
     differences: [
-      ...missing.map((each) => `${describeObject(each)} is missing`),
-      ...added.filter(({ isHarmless }) => !isHarmless).map((each) => `${describeObject(each)} is not of this service`),
-      ...tellingChanges.map((each) => `${describeObject(each)} is changed: ${excerpt(each.definition)}`),
+      ...missing.map((object) => `${describeObject(object)} is missing`),
+      ...added
+        .filter(({ isHarmless }) => !isHarmless)
+        .map((object) => `${describeObject(object)} is not part of the schema`),
+      ...reportedChanges.map((object) => `${describeObject(object)} is changed: ${excerpt(object.definition)}`),
     ],
-    notices: added.filter(({ isHarmless }) => isHarmless).map((each) => `${describeObject(each)} was added`),
+    notices: added.filter(({ isHarmless }) => isHarmless).map((object) => `${describeObject(object)} was added`),
     unchecked: null,
   }
 }
 
 function indexByName(objects: readonly SchemaObject[]): ReadonlyMap<string, SchemaObject> {
-  return new Map(objects.map((each) => [objectName(each), each]))
+  return new Map(objects.map((object) => [objectName(object), object]))
 }
 
-/** Triggers of two tables may have one name. */
+/** Includes the table, because triggers of two tables may share a name. */
 function objectName({ kind, name, table }: SchemaObject): string {
   return table === null ? `${kind} ${name}` : `${kind} ${name} on ${table}`
 }

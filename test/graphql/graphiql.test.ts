@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLogger } from '../../src/app/logger.ts'
 import type { Secrets } from '../../src/core/secrets/secrets.ts'
 import { noSecrets } from '../../src/core/secrets/secrets.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { demoApiKey, seedDemo } from '../../src/demo/demo.ts'
 import { tourTabs } from '../../src/demo/tour.ts'
 import { auditBooks } from '../../src/modules/audit/audit.ts'

@@ -147,8 +147,8 @@ export const modules: readonly Module[] = [
   {
     name: 'database',
     source: [
-      'src/database/{chosen-columns,customer-tables,deadline,one-customer,pending,query,scope}.ts',
-      'src/database/sqlite/{commit-watch,compile-for-sqlite,epoch,sqlite-connection,sqlite-reader,sqlite-writer}.ts',
+      'src/database/{customer-scope,customer-tables,group-commit,merchant-scope,projection,query,query-nodes}.ts',
+      'src/database/sqlite/{compile-for-sqlite,sqlite-connection,sqlite-reader,sqlite-writer,writer-epoch}.ts',
     ],
     tests: [
       'test/modules/client-tokens/{client-tokens,events,every-table,scopes}.test.ts',
@@ -164,7 +164,7 @@ export const modules: readonly Module[] = [
   {
     name: 'database-postgres',
     source: [
-      'src/database/postgres/{batch,compile-for-postgres,lanes,postgres-connection,postgres-errors}.ts',
+      'src/database/postgres/{compile-for-postgres,pipeline,postgres-connection,postgres-errors,write-batcher}.ts',
       'src/database/postgres/{postgres-reader,postgres-writer,row-security,transaction,values}.ts',
     ],
     tests: [

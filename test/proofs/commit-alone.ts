@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { migrations } from '../../db/migrations/index.ts'
 import type { Database } from '../../src/database/database.ts'
-import { deferredWrites } from '../../src/database/deferred-writes.ts'
+import { deferredWrites } from '../../src/database/group-commit.ts'
 import type { MaybePromise, Query, Tx } from '../../src/database/query.ts'
 import { migrateSqlite } from '../../src/database/sqlite/migrate-sqlite.ts'
 import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { inspectDatabase, openDatabase } from '../../../src/database/open-database.ts'
+import { inspectDatabase, openDatabase } from '../../../src/app/open-database.ts'
 import { ask, nodeRail } from '../../modules/deposits/support/node.ts'
 import type { App } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
