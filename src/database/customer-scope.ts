@@ -79,7 +79,7 @@ function scopeQuery(query: Query, access: QueryAccess): ScopedQuery {
   const node = transformer.transformNode(query.node)
   const { hasMerchantTable, hasChanged, ownerParams } = transformer
   if (hasMerchantTable && query.scope !== 'merchant') {
-    throw new Error('a query across merchants can not run in customer scope')
+    throw new Error('a query across merchants cannot run in customer scope')
   }
   const scoped = { query: hasChanged ? rewriteQuery(query, node) : query, ownerParams }
   scopedQueries[access].set(query, scoped)

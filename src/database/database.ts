@@ -141,7 +141,7 @@ export class TemporarilyUnavailableError extends Error {}
 /** A placeholder for a database that is not open yet: rejects everything with UNAVAILABLE. */
 export function unavailableDatabase(): Database {
   const reject = async () => {
-    throw unavailable('The service can not open its database yet.')
+    throw unavailable('The service cannot open its database yet.')
   }
   return {
     execute: reject,

@@ -12,7 +12,7 @@ export const maxQueuedWrites = 10_000
 
 /**
  * Milliseconds on the machine's monotonic clock (CLOCK_MONOTONIC), which all its processes share: a deadline of one process holds
- * for another. Nobody sets this clock, and it continues while a process is suspended.
+ * for another. The clock is never set, and runs while a process is suspended.
  */
 export function monotonicNowMs(): number {
   const [seconds, nanoseconds] = process.hrtime()

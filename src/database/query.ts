@@ -52,7 +52,7 @@ declare const txBrand: unique symbol
 export type Tx = Reader & { readonly deferred: DeferredValues; readonly [txBrand]: true }
 
 /**
- * Values that the operations of a batch change in turn, such as the latest number of a list: read once, kept in memory, and
+ * Values that the operations of a batch change one after another, such as the latest number of a list: read once, kept in memory, and
  * stored once before COMMIT. An operation that fails does not change them.
  */
 export type DeferredValues = {

@@ -9,7 +9,7 @@ import { tables } from './tables.ts'
  */
 export function stubDatabase(db: Database, count: number): Database {
   const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))
-  const reject = () => Promise.reject(new Error('a stub database can not be written'))
+  const reject = () => Promise.reject(new Error('a stub database is read-only'))
   let queries = 0
   return {
     ...db,

@@ -98,7 +98,7 @@ test('for one customer every row of an insert is held to be its own, not only th
       { merchantId: p.merchantId, customerId: p.second },
     ] as never),
   )
-  const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], pending: {} } as unknown as Tx)
+  const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], deferred: {} } as unknown as Tx)
   const db = customerScope({ write } as unknown as Database, 'the customer')
   const inserting = (second: string) => async () =>
     db.write((tx) => insertTwo(tx, { merchantId: 'the merchant', first: 'the customer', second }))
@@ -113,7 +113,7 @@ test('for one customer a change of a table by another name does not run, because
       .set({ description: 'changed' } as never)
       .where('other.merchantId', '=', p.merchantId),
   )
-  const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], pending: {} } as unknown as Tx)
+  const write = (run: (tx: Tx) => unknown) => run({ execute: async () => [], deferred: {} } as unknown as Tx)
   const db = customerScope({ write } as unknown as Database, 'the customer')
 
   const changing = async () => db.write((tx) => changeOther(tx, { merchantId: 'the merchant' }))
@@ -134,7 +134,7 @@ async function narrowed(
     found.push({ sql: compileForSqlite(query.node).sql, params })
     return []
   }
-  const write = (run: (tx: Tx) => unknown) => run({ execute, pending: {} } as unknown as Tx)
+  const write = (run: (tx: Tx) => unknown) => run({ execute, deferred: {} } as unknown as Tx)
   const db = customerScope({ execute, write } as unknown as Database, 'the customer')
   const params: Parameters = { merchantId: 'the merchant', customerId }
   const built = statement(build as (p: OfTwo) => Compilable<object>)

@@ -17,7 +17,7 @@ import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
 import { findServiceRole } from './row-security.ts'
 
-/** How often the primary is looked for while nothing fails. */
+/** How often to look for the primary while nothing fails. */
 const primaryCheckIntervalMs = 5_000
 
 /**

@@ -153,7 +153,7 @@ function uncheckedReason(error: unknown): string | null {
   const state = sqlState(error)
   if (state === '42501')
     return `the schema, because the user may not create a scratch schema to compare it with (grant create on database … to …): ${(error as Error).message}`
-  return state === '25006' ? 'the schema, because a standby can not create a scratch schema to compare it with' : null
+  return state === '25006' ? 'the schema, because a standby cannot create a scratch schema to compare it with' : null
 }
 
 /** Whether an object of the catalogue belongs to an extension, which an operator may have installed. */

@@ -157,7 +157,7 @@ function statFile(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    throw Object.assign(unavailable('The files of the database can not be checked.'), { cause: error })
+    throw Object.assign(unavailable('The database files cannot be checked.'), { cause: error })
   }
 }
 

@@ -19,7 +19,7 @@ export type WriterEpoch = {
  * The writer epoch of the database that `raw` writes. It is `user_version` in the header of the file, on the first page, so reading
  * it costs next to nothing.
  *
- * A check inside a transaction with the write lock holds until the transaction ends, because nobody can take the next epoch
+ * A check inside a transaction with the write lock holds until the transaction ends, because no process can take the next epoch
  * meanwhile. So a process that was suspended can't commit its queued writes after another has taken over.
  *
  * Only services take an epoch. A command neither takes nor requires one: it must not end a service, nor be ended by one.

@@ -20,7 +20,7 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
   test('is nothing in a new database, and nothing is left of the looking', async () => {
     const url = await newPlace()
 
-    expect(await selfCheckAt(url)).toEqual({ faults: [], unchecked: null })
+    expect(await selfCheckAt(url)).toEqual({ errors: [], unchecked: null })
     expect(await runSql(url, `select extname from pg_extension where extname = 'amcheck'`)).toEqual([])
   })
 
@@ -41,7 +41,7 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
     const url = await newPlace()
     await runSql(url, 'create schema extensions; create extension amcheck schema extensions')
 
-    expect(await selfCheckAt(url)).toEqual({ faults: [], unchecked: null })
+    expect(await selfCheckAt(url)).toEqual({ errors: [], unchecked: null })
   })
 
   test.each([
@@ -60,7 +60,7 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
     const asPlainUser = Object.assign(new URL(url), { username: 'plain_user' }).href
 
     expect(await selfCheckAt(asPlainUser)).toEqual({
-      faults: [],
+      errors: [],
       unchecked: expect.stringMatching(
         /^indexes and pages, because the extension amcheck is not available: permission denied/,
       ),

@@ -54,9 +54,7 @@ describe('a mistyped DATABASE_URL', () => {
 
   test('in live mode makes no database, whatever uses it first: only migrate does', async () => {
     const place = await createEmptyInstallation({ MODE: 'live' })
-    expect(await failure(place)).toMatch(
-      /it does not exist; .* to create a new one, run `npm run -s cli -- migrate`/,
-    )
+    expect(await failure(place)).toMatch(/it does not exist; .* to create a new one, run `npm run -s cli -- migrate`/)
     for (const args of [
       ['merchant', 'create', 'Acme'],
       ['rate', 'set', 'USDC', 'NGN', '1500'],
