@@ -1,7 +1,6 @@
 import { unavailable } from '../core/errors.ts'
-import type { PendingMigrations } from './migration.ts'
+import type { PendingMigrations, SchemaCheck } from './migration.ts'
 import type { MaybePromise, Reader, Tx } from './query.ts'
-import type { SchemaCheck } from './schema-check.ts'
 import type { TableName } from './tables.ts'
 
 /** An open database. Only `src/database` knows which engine it is. */

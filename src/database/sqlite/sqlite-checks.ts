@@ -1,7 +1,6 @@
 import Sqlite from 'better-sqlite3'
-import type { Migration } from '../migration.ts'
-import type { SchemaCheck, SchemaObject } from '../schema-check.ts'
-import { compareSchemas } from '../schema-check.ts'
+import type { Migration, SchemaCheck, SchemaObject } from '../migration.ts'
+import { compareSchemas } from '../migration.ts'
 import { migrateSqlite } from './migrate-sqlite.ts'
 
 /** Finds damaged pages, indexes that differ from their tables, and violated constraints and foreign keys. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
 import { formatAmount, oneUnit } from '../../core/money/amount.ts'
 import type { MaybePromise, Reader } from '../../database/query.ts'
-import type { SchemaCheck } from '../../database/schema-check.ts'
+import type { SchemaCheck } from '../../database/migration.ts'
 import { findWrongListCounts } from '../../lists/audit-counts.ts'
 import { blockSizes, wholeListBlockSize } from '../../lists/counted-list.ts'
 import type { Service } from '../../operations/context.ts'

@@ -215,7 +215,11 @@ describePostgres('what is set of standbys', {}, () => {
     const { primary, standby } = await startPair()
     const both = urlOf(primary, standby)
     expect(await settingsOf(primary.url('postgres'))).toMatchObject([
-      { name: 'standbys', value: 'empty, with 1 standbys', advice: expect.stringContaining('can be lost') },
+      {
+        name: 'standbys',
+        value: 'empty, with 1 standbys',
+        advice: expect.stringContaining('can lose acknowledged commits'),
+      },
     ])
     expect(await settingsOf(both)).toMatchObject([
       { name: 'synchronous_standby_names', advice: expect.stringContaining('A failover loses') },
