@@ -31,11 +31,12 @@ async function restore(
 ): Promise<object> {
   const backup = wordAt(words, 0)
   const why = reason === undefined || reason.trim() === '' ? null : parseReason(reason)
-  return restoreDatabase({
+  const { location, previousLocation } = await restoreDatabase({
     ...{ url: config.databaseUrl, backup, canReplace: replace !== undefined, now: Date.now() },
     onProgress: progress.show,
     inspect: (url) => requireConsistentBackup({ url, backup, reason: why, mode: config.mode, progress }),
   })
+  return { file: location, kept: previousLocation }
 }
 
 type BackupInspection = Pick<Config, 'mode'> & {

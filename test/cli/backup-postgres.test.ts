@@ -213,7 +213,10 @@ describe.skipIf(inject('postgresUrl') === null)('a backup of PostgreSQL', () => 
 
     const { code, stderr } = await cli(place, 'backup', join(place.folder, 'payouts.dump'))
 
-    expect([code, stderr]).toEqual([1, expect.stringContaining('pg_dump was not found: install PostgreSQL')])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('pg_dump was not found: install the PostgreSQL client tools'),
+    ])
     expect(readdirSync(place.folder)).toEqual([])
   })
 })
