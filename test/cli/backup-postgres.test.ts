@@ -96,7 +96,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(after).toEqual(before)
     expect(before.chain.events).toBeGreaterThan(20)
     const refused = await cli(other, 'restore', file)
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/is not empty: it has .* make one/)])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/is not empty: it has .* create one/)])
   })
 
   test.each<[what: string, tool: string, message: string | RegExp]>([
