@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Looked up by its own id, because it is what tells the merchant.
+// The key is its id alone, because a request identifies the merchant by it.
 export const apiKeys: Migration = {
   name: '0002-api-keys',
   statements: (schema, { uuid, timestamp, table }) => [

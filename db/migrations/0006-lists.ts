@@ -3,7 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 export const lists: Migration = {
   name: '0006-lists',
   statements: (schema, { uuid, clusteredTable }) => [
-    // The latest number given in each of a merchant's dense sequences.
+    // The latest number of each gapless sequence of a merchant.
     clusteredTable(
       schema
         .createTable('sequences')
@@ -12,7 +12,7 @@ export const lists: Migration = {
         .addColumn('latest', 'integer', (c) => c.notNull())
         .addPrimaryKeyConstraint('sequences_key', ['merchant_id', 'name']),
     ),
-    // How many rows of a list have a sequence number within each block; see src/lists/counted-list.ts.
+    // The maintained row count of each block of sequence numbers of a list; see src/lists/counted-list.ts.
     clusteredTable(
       schema
         .createTable('list_counts')

@@ -25,7 +25,7 @@ export const wallets: Migration = {
         .addForeignKeyConstraint('wallets_customer', ['merchant_id', 'customer_id'], 'customers', ['merchant_id', 'id'])
         .$call((wallets) => referenceToText(wallets, { name: 'wallets_account', column: 'id', target: 'accounts' })),
     ),
-    // Serves the list of all of a merchant's wallets.
+    // Serves the list of a merchant's wallets.
     schema.createIndex('wallets_by_sequence').unique().on('wallets').columns(['merchant_id', 'sequence']),
     // Serves the list of an owner's wallets.
     schema
@@ -33,12 +33,12 @@ export const wallets: Migration = {
       .unique()
       .on('wallets')
       .columns(['merchant_id', 'owner_id', 'owner_sequence']),
-    // Serves the same list by kind of asset.
+    // Serves that list filtered by type of asset.
     schema
       .createIndex('wallets_by_asset_type')
       .on('wallets')
       .columns(['merchant_id', 'owner_id', 'asset_type', 'owner_sequence']),
-    // Serves the same list by currency, and the choice of the paying wallet.
+    // Serves that list filtered by currency, and the search for the paying wallet.
     schema
       .createIndex('wallets_by_currency')
       .on('wallets')

@@ -14,14 +14,14 @@ export const walletAddresses: Migration = {
         .addColumn('address', 'text', (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('wallet_addresses_key', ['merchant_id', 'wallet_id', 'id'])
-        // Two wallets that shared an address could not tell whose deposit came in.
+        // A deposit to an address shared by two wallets would be ambiguous.
         .addUniqueConstraint('wallet_addresses_once', ['merchant_id', 'address', 'network'])
         .addForeignKeyConstraint('wallet_addresses_wallet', ['merchant_id', 'wallet_id'], 'wallets', [
           'merchant_id',
           'id',
         ]),
     ),
-    // Addresses that were imported because they can't be derived; given out in the order of their sequence.
+    // Imported addresses, for networks without derivation; assigned in the order of their sequence.
     clusteredTable(
       schema
         .createTable('pooled_addresses')

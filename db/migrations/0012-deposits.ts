@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The reference is the key, so that one reference pays once.
+// The reference is in the key, so that it credits a wallet once.
 export const deposits: Migration = {
   name: '0012-deposits',
   statements: (schema, { uuid, timestamp, amount, table }) => [

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// What became of a payout after its creation. No status is reached twice, and the key holds that.
+// Status changes of a payout after its creation. The key ensures that no status is reached twice.
 export const payoutEvents: Migration = {
   name: '0015-payout-events',
   statements: (schema, { uuid, timestamp, clusteredTable, appendOnly }) => [

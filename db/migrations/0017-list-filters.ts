@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Each serves a list under one of its filters, from either end.
+// Each serves a list with one of its filters, from either end.
 const indexes = [
   { table: 'customers', name: 'status', columns: ['status', 'sequence'] },
   { table: 'customers', name: 'type', columns: ['customer_type', 'sequence'] },
   { table: 'customers', name: 'status_and_type', columns: ['status', 'customer_type', 'sequence'] },
   { table: 'wallets', name: 'type', columns: ['asset_type', 'sequence'] },
   { table: 'wallets', name: 'code', columns: ['currency', 'sequence'] },
-  // The columns behind the number are the other filters: rows that they exclude are passed over within the index, which
-  // costs a fifth of looking at the rows.
+  // The columns after the number are the other filters: excluded rows are skipped within the index, at a fifth of the
+  // cost of reading the rows.
   {
     table: 'payouts',
     name: 'customer',
@@ -19,12 +19,12 @@ const indexes = [
   { table: 'payouts', name: 'status', columns: ['status', 'sequence', 'asset_code', 'recipient_currency'] },
   { table: 'payouts', name: 'asset', columns: ['asset_code', 'sequence', 'recipient_currency'] },
   { table: 'payouts', name: 'currency', columns: ['recipient_currency', 'sequence'] },
-  // Finds an address by its own id.
+  // Serves the lookup of an address by its id.
   { table: 'wallet_addresses', name: 'id', columns: ['id'] },
 ]
 
-// A merchant has many of these and an owner few, which SQLite does not find out by itself: without it a filtered list
-// would be read along the index of the whole list.
+// A merchant has many rows and an owner few. Without these statistics SQLite would read a filtered list along the index
+// of the whole list.
 const rows = {
   accounts: { key: [100_000, 1] },
   customers: {

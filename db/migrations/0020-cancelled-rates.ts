@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// A row may be cancelled before its time comes, and another set for the same time: it is the next revision, and both stay.
+// A rate may be cancelled before it takes effect. Another one for the same time is the next revision, and both rows
+// stay.
 export const cancelledRates: Migration = {
   name: '0020-cancelled-rates',
   statements: (schema, { timestamp, clusteredTable, raw, writeOnce: changeableOnce }) => [

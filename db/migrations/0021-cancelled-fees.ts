@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// As for rates: a row may be cancelled before its time comes, and another set for the same time; both stay.
+// As for rates: a fee may be cancelled before it takes effect and be set again for the same time, and both rows stay.
 export const cancelledFees: Migration = {
   name: '0021-cancelled-fees',
   statements: (schema, { timestamp, amount, clusteredTable, raw, writeOnce: changeableOnce }) => [

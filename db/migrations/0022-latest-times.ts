@@ -3,7 +3,8 @@ import type { Migration } from '../../src/database/migration.ts'
 
 const lists = ['customers', 'wallets', 'payout_methods', 'payouts']
 
-// When the latest row of each list was made, and which it was: the next is not older, whoever's clock says so.
+// The time and id of the latest row of each list: the next row is never older, even if the clock of its process is
+// behind.
 export const latestTimes: Migration = {
   name: '0022-latest-times',
   statements: (schema, { uuid, amount, raw, milliseconds }) => [

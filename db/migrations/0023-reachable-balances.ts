@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Summed as whole units and the rest, because no sum may leave 64 bits; what would is the most that there can be.
+// Sums whole units and fractions separately, because a sum may exceed 64 bits; then the result is the maximum.
 const units = sql`sum(amount / 100000000)`
 const rest = sql`sum(amount % 100000000)`
 const total = sql`case when ${units} + ${rest} / 100000000 >= 92233720368 then 9223372036854775807
   else ${units} * 100000000 + ${rest} end`
 
-// What a wallet would hold if all that was paid out from it came back: all that was ever deposited. A wallet's account
-// only. Where the books are wrong already it is what the wallet holds: that is for an audit to find, and no reason not to start.
+// The balance of a wallet if all its payouts were returned: the sum of its deposits. Only for wallets' accounts. If the
+// books are already wrong, it is the balance: finding that is the audit's task, and must not prevent a start.
 export const reachableBalances: Migration = {
   name: '0023-reachable-balances',
   statements: (schema, { amount, raw }) => [

@@ -6,9 +6,10 @@ const tables = [
   { table: 'idempotency_keys', column: 'key', scope: ['merchant_id', 'operation'] },
 ]
 
-// GraphQL kept the quotes and spaces around a key that REST took away: the same text must still find what it paid, so stored
-// keys take the form that `readIdempotencyKey` gives. Where two payouts were made with two forms of one text, that finds the
-// one that has its form already, else one of them; the others keep their own, for which nobody can ask any more.
+// GraphQL used to keep quotes and spaces around a key that REST removed. Stored keys are normalized as
+// `parseIdempotencyKey` does, so that the same text still finds its payout. If two payouts have two forms of one key,
+// the one with the normalized form keeps it, or else one of them gets it; the others keep keys that no request can have
+// any more.
 export const oneFormOfIdempotencyKeys: Migration = {
   name: '0025-one-form-of-idempotency-keys',
   statements: (_schema, { raw }) =>

@@ -3,7 +3,7 @@ import type { Migration } from '../../src/database/migration.ts'
 export const payoutsChecksum: Migration = {
   name: '0026-payouts-checksum',
   statements: (schema) => [
-    // Of what never changes in the row, so that an audit sees what a failing disk has changed. Earlier rows have none.
+    // Of the columns that never change, so that an audit detects corruption by a failing disk. NULL for earlier rows.
     schema.alterTable('payouts').addColumn('checksum', 'integer'),
   ],
 }

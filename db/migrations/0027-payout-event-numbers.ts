@@ -1,7 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// The number of an event among the merchant's, dense and in the order of their commits: whoever watches asks for what came
-// after the last one that it saw. Events from before have none, and nobody asks for them so.
+// A gapless number per merchant, in the order of commits: a poller reads the events after the last one that it has
+// seen. NULL for earlier events.
 export const payoutEventNumbers: Migration = {
   name: '0027-payout-event-numbers',
   statements: (schema) => [

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Nothing else would show any more what is wrong there.
+// No later check could find these errors.
 const notOfTheirForm =
   'the ledger has entries that do not follow from their transfers, or none where there should be: run the audit of the version that wrote them'
 
-// The entries of a transfer follow from its kind, its wallet, its amount and its fee, so its row says these, and `entries` is
-// a view of them. Every entry is held against the view before it goes.
+// The entries of a transfer follow from its kind, wallet, amount and fee, so the row of a transfer has these columns
+// and `entries` becomes a view. The migration compares every stored entry with the view before it drops them.
 export const transfersInOneRow: Migration = {
   name: '0028-transfers-in-one-row',
   rewrites: 'every ledger transfer, whose entries move into its own row',
@@ -20,12 +20,12 @@ export const transfersInOneRow: Migration = {
           c.notNull().check(sql`kind in ('deposit', 'payout', 'payout_completed', 'payout_failed', 'payout_returned')`),
         )
         .addColumn('asset_code', 'text', (c) => c.notNull())
-        // Whose balance it moved: NULL where only clearing accounts are moved between.
+        // The wallet whose balance changed; NULL for a transfer between clearing accounts.
         .addColumn('wallet_id', uuid)
-        // Without the fee: what went to the clearing account that the kind says, or came from it.
+        // Without the fee: the amount of the entry on the clearing account of the kind.
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
         .addColumn('fee', amount, (c) => c.notNull().check(sql`fee >= 0`))
-        // Its place in the statement of the wallet, and the balance there.
+        // Its number in the statement of the wallet, and the balance after it.
         .addColumn('sequence', 'integer')
         .addColumn('balance_after', amount, (c) => c.check(sql`balance_after >= 0`))
         .addColumn('payout_id', uuid)
@@ -38,8 +38,8 @@ export const transfersInOneRow: Migration = {
           sql`(wallet_id is null) = (sequence is null) and (wallet_id is null) = (balance_after is null)`,
         )
         .addCheckConstraint('transfers_fee', sql`fee = 0 or kind in ('payout', 'payout_failed', 'payout_returned')`)
-        // It leads to the merchant too. Where there is no wallet nothing but the payout's event says whose it is, and that
-        // is of the same merchant by its own foreign keys.
+        // Also ensures the merchant. A transfer without a wallet belongs to a payout's event, whose foreign keys ensure
+        // the merchant.
         .addForeignKeyConstraint('transfers_wallet_id', ['merchant_id', 'wallet_id'], 'wallets', ['merchant_id', 'id']),
     ),
     raw(sql`insert into transfers_in_one_row
@@ -101,18 +101,18 @@ export const transfersInOneRow: Migration = {
         where b.line is null`,
     ),
     raw(sql`drop table entries_before`),
-    // Serves the statement of a wallet, and holds that no place in it is taken twice.
+    // Serves the statement of a wallet, and makes its numbers unique.
     schema
       .createIndex('transfers_by_wallet')
       .unique()
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves it where only what came in is asked for. Most transfers of a busy wallet are payouts, which cost nothing here; what
-    // went out is found along the whole statement.
+    // Serves the statement filtered by incoming transfers. Most transfers of a busy wallet are payouts, which are not
+    // in this index; a filter by outgoing ones reads along the whole statement.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind <> 'payout'`),
-    // Only wallets' accounts have something of their own to say.
+    // Only wallets' accounts have values that do not follow from other rows.
     raw(sql`delete from accounts where kind <> 'wallet'`),
   ],
 }

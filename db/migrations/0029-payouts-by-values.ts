@@ -1,7 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// One index in the place of three: its columns have few values, so a list that is narrowed by any of them is merged from at
-// most eight of its ranges, each of which is in order.
+// One index instead of three: its columns have few values, so a list filtered by any of them is a merge of at most
+// eight sorted ranges.
 export const payoutsByValues: Migration = {
   name: '0029-payouts-by-values',
   statements: (schema, { setPlannerStatistics: expectRows }) => [

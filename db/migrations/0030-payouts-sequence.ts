@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Every merchant has the sequence of its payouts from the start: a row that is there can be held before anything else is, where
-// the first payout would make it after its wallet, and two processes could wait for one another.
+// Every merchant has the sequence of its payouts from the start, so that a payout can lock it first. If the first
+// payout created it after locking a wallet, two processes could deadlock.
 export const payoutsSequence: Migration = {
   name: '0030-payouts-sequence',
   statements: (_, { raw }) => [

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration, MigrationDialect } from '../../src/database/migration.ts'
 
-// What happened, for whoever has to know, numbered densely for each merchant in the order of the commits. A row is narrow:
-// only what its object's own row does not keep is stored with it.
+// The event feed, numbered without gaps per merchant in the order of commits. `data` has only what the row of the
+// object does not keep.
 export const events: Migration = {
   name: '0031-events',
   rewrites: 'what happened so far as events, two or three for each payout',
@@ -14,15 +14,15 @@ export const events: Migration = {
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('type', 'text', (c) => c.notNull())
         .addColumn('object_id', dialect.uuid, (c) => c.notNull())
-        // Which of its object's events it is, counted from 1.
+        // The number of the event among those of its object, from 1.
         .addColumn('version', 'integer', (c) => c.notNull())
-        // In milliseconds since 1970; by the clock of whoever did it.
+        // Milliseconds since 1970, from the clock of the process that wrote it.
         .addColumn('time', dialect.amount, (c) => c.notNull())
         .addColumn('data', dialect.json)
         .addPrimaryKeyConstraint('events_key', ['merchant_id', 'sequence'])
         .addForeignKeyConstraint('events_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Finds the latest version of an object whose events keep what it was; payouts, which are many, count their own.
+    // Serves the latest version of an object. Payouts, which are many, count their events themselves.
     schema
       .createIndex('events_by_object')
       .unique()
@@ -34,12 +34,12 @@ export const events: Migration = {
       select id, 'events', coalesce((select max(sequence) from events where merchant_id = merchants.id), 0), 0
       from merchants`),
     ...dialect.appendOnly('events'),
-    // What becomes of payouts is followed by their events now.
+    // The feed of events replaces the numbers of payout events.
     schema.dropIndex('payout_events_sequence'),
   ],
 }
 
-/** What happened before there were events, as far as it is known: what customers and methods were before they changed is not. */
+/** Reconstructs events of existing rows. Earlier versions of customers and methods are not known. */
 function history({ milliseconds, rowAsJson }: MigrationDialect) {
   const at = (column: string) => milliseconds(sql.ref(column))
   const nothing = sql`null`
@@ -68,7 +68,7 @@ function history({ milliseconds, rowAsJson }: MigrationDialect) {
     window in_order as (partition by merchant_id order by time, place, object_id)`
 }
 
-/** Whether it was changed in between is not known. */
+/** Changes in between are not known. */
 const beforeItClosed = {
   status: sql`'active'`,
   updated_at: sql`case status when 'closed' then created_at else updated_at end`,
@@ -76,7 +76,7 @@ const beforeItClosed = {
 
 const names = (text: string) => text.trim().split(/\s+/)
 
-// As they were when this was written.
+// The columns at the time of this migration.
 const customerColumns = {
   plain:
     names(`merchant_id id sequence customer_type email phone status address_line1 address_line2 city state postal_code

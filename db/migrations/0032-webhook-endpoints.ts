@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Where a merchant wants to be told of its events.
+// Where a merchant receives its events.
 export const webhookEndpoints: Migration = {
   name: '0032-webhook-endpoints',
   statements: (schema, { uuid, timestamp, json, table }) => [
@@ -12,24 +12,24 @@ export const webhookEndpoints: Migration = {
         .addColumn('id', uuid, (c) => c.notNull())
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('url', 'text', (c) => c.notNull())
-        // Types of events; none for all.
+        // Types of events; an empty list for all.
         .addColumn('types', json, (c) => c.notNull())
         .addColumn('format', 'text', (c) => c.notNull().check(sql`format in ('standard', 'thin', 'stablestack')`))
         .addColumn('description', 'text')
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('enabled', 'disabled')`))
         .addColumn('disabled_reason', 'text', (c) => c.check(sql`disabled_reason in ('by_request', 'failing', 'gone')`))
-        // What signs, encrypted, the newest first, each with the time until which it still does.
+        // Signing secrets, encrypted, the newest first, each with the time until which it signs.
         .addColumn('secrets', json, (c) => c.notNull())
-        // The keys of asymmetric signatures, where they were asked for, in the same way.
+        // Keys of asymmetric signatures, if requested, in the same form.
         .addColumn('signing_keys', json, (c) => c.notNull())
-        // The public half of the newest of them.
+        // The public key of the newest one.
         .addColumn('public_key', 'text')
-        // All events up to this one have been sent, or have a delivery that says when they are tried again.
+        // All events up to this one have been attempted, and failed ones have a delivery.
         .addColumn('cursor', 'integer', (c) => c.notNull())
-        // How often it failed since it last succeeded, and since when it has done so.
+        // Consecutive failures, and the time of the first.
         .addColumn('failures', 'integer', (c) => c.notNull())
         .addColumn('failing_since', timestamp)
-        // When one that is disabled is tried again.
+        // When a disabled endpoint is tried again.
         .addColumn('probe_at', timestamp)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addColumn('updated_at', timestamp, (c) => c.notNull())

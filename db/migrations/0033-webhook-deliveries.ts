@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// What became of the events that were sent to an endpoint.
+// The status of events sent to an endpoint.
 export const webhookDeliveries: Migration = {
   name: '0033-webhook-deliveries',
   statements: (schema, { uuid, timestamp, amount, clusteredTable }) => [
@@ -10,27 +10,27 @@ export const webhookDeliveries: Migration = {
         .createTable('webhook_deliveries')
         .addColumn('merchant_id', uuid, (c) => c.notNull())
         .addColumn('endpoint_id', uuid, (c) => c.notNull())
-        // The event's.
+        // Of the event.
         .addColumn('sequence', 'integer', (c) => c.notNull())
         .addColumn('object_id', uuid, (c) => c.notNull())
         .addColumn('status', 'text', (c) => c.notNull().check(sql`status in ('pending', 'delivered', 'exhausted')`))
         .addColumn('attempts', 'integer', (c) => c.notNull())
-        // Those of them before it was last asked for again: what is left says how far it is in the schedule.
+        // Attempts before the latest resend: the others determine the position in the retry schedule.
         .addColumn('attempts_before', 'integer', (c) => c.notNull())
-        // When it is tried again, in milliseconds since 1970; NULL when it is over, or waits for an earlier one of its object.
+        // Milliseconds since 1970; NULL if it has ended, or waits for an earlier event of its object.
         .addColumn('next_attempt_at', amount)
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('webhook_deliveries_key', ['merchant_id', 'endpoint_id', 'sequence'])
-        // Not to the endpoint, which may be deleted at once however long its log is.
+        // No foreign key to the endpoint, so that it can be deleted immediately, whatever the size of its log.
         .addForeignKeyConstraint('webhook_deliveries_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // Finds what came first of an object.
+    // Serves the search for earlier deliveries of an object.
     schema
       .createIndex('webhook_deliveries_pending')
       .on('webhook_deliveries')
       .columns(['merchant_id', 'endpoint_id', 'object_id', 'sequence'])
       .where(sql.ref('status'), '=', sql.lit('pending')),
-    // Finds what is due.
+    // Serves due deliveries.
     schema
       .createIndex('webhook_deliveries_due')
       .on('webhook_deliveries')
@@ -45,12 +45,12 @@ export const webhookDeliveries: Migration = {
         .addColumn('attempt', 'integer', (c) => c.notNull())
         .addColumn('attempted_at', timestamp, (c) => c.notNull())
         .addColumn('duration_ms', 'integer', (c) => c.notNull())
-        // Of the answer, and the beginning of it; else what went wrong.
+        // The status and the beginning of the response, or else the error.
         .addColumn('status', 'integer')
         .addColumn('answer', 'text')
         .addColumn('error', 'text')
         .addPrimaryKeyConstraint('webhook_attempts_key', ['merchant_id', 'endpoint_id', 'sequence', 'attempt'])
-        // Not to the endpoint, which may be deleted at once however long its log is.
+        // No foreign key to the endpoint, so that it can be deleted immediately, whatever the size of its log.
         .addForeignKeyConstraint('webhook_attempts_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
   ],

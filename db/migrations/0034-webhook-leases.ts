@@ -1,7 +1,7 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// Which process sends the events of a merchant, and until when it has them for itself unless it says so again: where several
-// machines share a database. In milliseconds since 1970.
+// Leases, for several machines that share a database: the process that sends the webhooks of a merchant, and until when
+// unless it renews the lease, in milliseconds since 1970.
 export const webhookLeases: Migration = {
   name: '0034-webhook-leases',
   statements: (schema, { uuid, amount, clusteredTable }) => [

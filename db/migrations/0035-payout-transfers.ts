@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// How payouts reach the bank: which rail carries which, how far each has come on it, and what banks have reported.
+// Rail orders, the routes of payouts to rails, and the banks' reports.
 export const payoutTransfers: Migration = {
   name: '0035-payout-transfers',
   statements: (schema, { uuid, timestamp, amount, json, clusteredTable }) => [
-    // By the order that a bank knows, which tells the merchant as an API key does: what is due is looked for over all merchants, in
-    // order of age. The audit holds it to its payout.
+    // The key is the order id that the bank knows; it identifies the merchant, as an API key does. Due orders are read
+    // across merchants, in order of age. The audit compares an order with its payout.
     clusteredTable(
       schema
         .createTable('payout_transfers')
@@ -22,39 +22,39 @@ export const payoutTransfers: Migration = {
               sql`state in ('QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED', 'ATTENTION')`,
             ),
         )
-        // When the bank is asked next, in milliseconds since 1970; NULL when it is not asked any more. While it is being asked
-        // it lies behind the longest that an answer may take.
+        // The time of the next status poll, in milliseconds since 1970; NULL if there is none. During a poll it is
+        // after the timeout of the response.
         .addColumn('due_at', amount)
-        // How often the bank was asked what became of it since it last said something new.
+        // The number of status polls since the state last changed.
         .addColumn('asked', 'integer', (c) => c.notNull())
-        // How often it was submitted, and when first.
+        // The number of submissions, and the time of the first.
         .addColumn('attempts', 'integer', (c) => c.notNull())
         .addColumn('submitted_at', timestamp)
-        // The bank's own name for the payment.
+        // The bank's id of the payment.
         .addColumn('reference', 'text')
-        // When somebody wanted the bank to take it back, until it has answered.
+        // The time of a cancellation request, until the bank has responded.
         .addColumn('cancel_asked_at', timestamp)
-        // Of each state that it came to: which, when, and why.
+        // Each state with its time and cause.
         .addColumn('history', json, (c) => c.notNull())
         .addColumn('created_at', timestamp, (c) => c.notNull())
         .addColumn('updated_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('payout_transfers_key', ['order_id'])
         .addForeignKeyConstraint('payout_transfers_merchant', ['merchant_id'], 'merchants', ['id']),
     ),
-    // What is to be submitted, in order of age.
+    // Serves due submissions, in order of age.
     schema
       .createIndex('payout_transfers_queued')
       .on('payout_transfers')
       .columns(['rail', 'due_at'])
       .where(sql.ref('state'), '=', sql.lit('QUEUED')),
-    // Of what the bank is to be asked.
+    // Serves due status polls.
     schema
       .createIndex('payout_transfers_due')
       .on('payout_transfers')
       .columns(['rail', 'due_at'])
       .where(sql.ref('due_at'), 'is not', null)
       .where(sql.ref('state'), '<>', sql.lit('QUEUED')),
-    // What a person must look at.
+    // Serves the attention queue.
     schema
       .createIndex('payout_transfers_attention')
       .on('payout_transfers')
@@ -63,7 +63,7 @@ export const payoutTransfers: Migration = {
     clusteredTable(
       schema
         .createTable('rail_routes')
-        // Each `*` where it is for all.
+        // `*` matches any value.
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('currency', 'text', (c) => c.notNull())
         .addColumn('country', 'text', (c) => c.notNull())
@@ -77,7 +77,7 @@ export const payoutTransfers: Migration = {
         .addColumn('paused_at', timestamp, (c) => c.notNull())
         .addPrimaryKeyConstraint('paused_rails_key', ['rail']),
     ),
-    // What banks have posted, as it came: once for each id that they gave it.
+    // Unchanged reports of banks, one for each message id.
     clusteredTable(
       schema
         .createTable('rail_reports')
@@ -85,7 +85,7 @@ export const payoutTransfers: Migration = {
         .addColumn('message_id', 'text', (c) => c.notNull())
         .addColumn('body', 'text', (c) => c.notNull())
         .addColumn('received_at', timestamp, (c) => c.notNull())
-        // When what it says was done; NULL until then.
+        // When the report was processed; NULL before.
         .addColumn('read_at', timestamp)
         .addPrimaryKeyConstraint('rail_reports_key', ['rail', 'message_id']),
     ),

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// What whoever has a node watches, and what was seen there.
+// Deposit addresses to watch on chains, and the deposits that were seen there.
 export const chainDeposits: Migration = {
   name: '0037-chain-deposits',
   statements: (schema, { uuid, timestamp, amount, raw, table, clusteredTable }) => [
-    // By the address that a node knows, which tells the merchant. The number is given when a list is asked for, so that no
-    // address ever comes before one that a list had already: NULL until then.
+    // The key is the address's id, which identifies the merchant. The number is assigned when the list is read, so that
+    // no address is inserted before one that was already returned; NULL before.
     clusteredTable(
       schema
         .createTable('watched_addresses')
@@ -16,10 +16,10 @@ export const chainDeposits: Migration = {
         .addColumn('number', 'integer')
         .addPrimaryKeyConstraint('watched_addresses_key', ['address_id']),
     ),
-    // Serves the list, and those that have no number yet.
+    // Serves the list, and the addresses without a number.
     schema.createIndex('watched_addresses_by_number').unique().on('watched_addresses').columns(['number']),
     raw(sql`insert into watched_addresses select id, merchant_id, wallet_id, null from wallet_addresses`),
-    // Whose an event on a chain is: one is one merchant's, and pays once among all.
+    // The merchant of an event on a chain, so that it is credited once across merchants.
     clusteredTable(
       schema
         .createTable('chain_events')
@@ -35,27 +35,27 @@ export const chainDeposits: Migration = {
         .addColumn('network', 'text', (c) => c.notNull())
         .addColumn('tx_hash', 'text', (c) => c.notNull())
         .addColumn('log_index', 'integer', (c) => c.notNull())
-        // `network:tx_hash:log_index`: that of the deposit, too.
+        // `network:tx_hash:log_index`, also the reference of the deposit.
         .addColumn('reference', 'text', (c) => c.notNull())
         .addColumn('address_id', uuid, (c) => c.notNull())
         .addColumn('wallet_id', uuid, (c) => c.notNull())
         .addColumn('asset_code', 'text', (c) => c.notNull())
         .addColumn('amount', amount, (c) => c.notNull().check(sql`amount > 0`))
-        // The most that were reported since it was last gone.
+        // The maximum reported since the last reorganization that removed it.
         .addColumn('confirmations', 'integer', (c) => c.notNull())
         .addColumn('state', 'text', (c) =>
           c.notNull().check(sql`state in ('DETECTED', 'CONFIRMED', 'REORGED', 'ATTENTION', 'DISMISSED')`),
         )
-        // Why a person must look.
+        // Why it is in the attention queue.
         .addColumn('cause', 'text')
-        // The deposit that credited it; NULL until then.
+        // The deposit that credited it; NULL before.
         .addColumn('deposit_reference', 'text')
-        // Which rail reported it first.
+        // The rail that reported it first.
         .addColumn('rail', 'text', (c) => c.notNull())
         .addColumn('detected_at', timestamp, (c) => c.notNull())
         .addColumn('credited_at', timestamp)
         .addColumn('updated_at', timestamp, (c) => c.notNull())
-        // What is confirmed was credited, and what is pending or gone was not.
+        // A confirmed deposit was credited; a detected or reorganized one was not.
         .addCheckConstraint(
           'chain_deposits_credited',
           sql`case state when 'CONFIRMED' then deposit_reference is not null when 'ATTENTION' then cause is not null
@@ -74,13 +74,13 @@ export const chainDeposits: Migration = {
           'reference',
         ]),
     ),
-    // What a wallet waits for.
+    // Serves the pending deposits of a wallet.
     schema
       .createIndex('chain_deposits_pending')
       .on('chain_deposits')
       .columns(['merchant_id', 'wallet_id', 'detected_at desc', 'reference'])
       .where(sql.ref('state'), '=', sql.lit('DETECTED')),
-    // What a person must look at.
+    // Serves the attention queue.
     schema
       .createIndex('chain_deposits_attention')
       .on('chain_deposits')

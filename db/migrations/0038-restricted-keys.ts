@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// What a key may do, until when, and from where: NULL is everything, for ever, from anywhere, as keys before were.
+// The scopes, expiry and allowed networks of a key. NULL means no restriction, as for existing keys.
 export const restrictedKeys: Migration = {
   name: '0038-restricted-keys',
   statements: (schema, { json, timestamp }) => [

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// The GraphQL documents that this installation trusts, of whichever merchant. An id means one text for good, so one that is
-// removed keeps its row.
+// The trusted GraphQL documents of the installation. The text of an id never changes, so a removed document keeps its
+// row.
 export const trustedDocuments: Migration = {
   name: '0039-trusted-documents',
   statements: (schema, { timestamp, table }) => [
@@ -10,14 +10,14 @@ export const trustedDocuments: Migration = {
       schema
         .createTable('trusted_documents')
         .addColumn('id', 'text', (c) => c.notNull().primaryKey())
-        // The latest change of any row has the highest number: whoever knows all up to one asks for those after it.
+        // The latest change has the highest number, so a process reads the changes after the last one that it knows.
         .addColumn('revision', 'integer', (c) => c.notNull().check(sql`revision > 0`))
         .addColumn('name', 'text')
         .addColumn('text', 'text', (c) => c.notNull())
         .addColumn('added_at', timestamp, (c) => c.notNull())
         .addColumn('removed_at', timestamp),
     ),
-    // documentsAfter, latestRevision; and of two who change something at once one waits for the other.
+    // Serves documentsChangedAfter and latestRevision, and serializes concurrent changes.
     schema.createIndex('trusted_documents_by_revision').unique().on('trusted_documents').columns(['revision']),
   ],
 }

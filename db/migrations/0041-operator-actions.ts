@@ -1,7 +1,6 @@
 import type { Migration } from '../../src/database/migration.ts'
 
-// What operators did: who, what, to what and why, each written in the transaction that did it. It is history, so no row of it
-// changes.
+// The log of operators' actions, each written in the transaction of the action. Append-only.
 export const operatorActions: Migration = {
   name: '0041-operator-actions',
   statements: (schema, { uuid, timestamp, json, table, appendOnly }) => [
@@ -9,24 +8,24 @@ export const operatorActions: Migration = {
       schema
         .createTable('operator_actions')
         .addColumn('id', uuid, (c) => c.notNull().primaryKey())
-        // Of the form that asked for it, which does it once however often it is sent; NULL for a command.
+        // The id of the submitted form, which is processed once; NULL for a command.
         .addColumn('form_id', uuid)
         .addColumn('created_at', timestamp, (c) => c.notNull())
-        // The machine's user, and the session of a console or the command line.
+        // The user of the machine, and the session of the console or the command line.
         .addColumn('operator', 'text', (c) => c.notNull())
         .addColumn('session', 'text', (c) => c.notNull())
-        // The command that does the same, and the id of what it was done to.
+        // The equivalent command, and the id of its object.
         .addColumn('action', 'text', (c) => c.notNull())
         .addColumn('subject', 'text', (c) => c.notNull())
-        // NULL where a command was given none.
+        // NULL if a command had none.
         .addColumn('reason', 'text')
-        // What else was said; never a secret.
+        // Other parameters, never a secret.
         .addColumn('details', json, (c) => c.notNull()),
     ),
     ...appendOnly('operator_actions'),
-    // operatorActionOfForm
+    // Serves operatorActionByForm.
     schema.createIndex('operator_actions_by_form').unique().on('operator_actions').columns(['form_id']),
-    // operatorActionsOf
+    // Serves operatorActionsOfSubject.
     schema.createIndex('operator_actions_by_subject').on('operator_actions').columns(['subject', 'id']),
   ],
 }

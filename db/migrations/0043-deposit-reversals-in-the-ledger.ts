@@ -1,11 +1,10 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Kinds that take money out of a wallet.
+// Kinds that debit a wallet.
 const debits = sql`('deposit_reversal', 'payout')`
 
-// A transfer may reverse a deposit. SQLite can't change what a column may hold, so the table is written once more, as it was but
-// for that.
+// Adds the kind of transfer that reverses a deposit. SQLite can't change a check constraint, so the table is rebuilt.
 export const depositReversalsInTheLedger: Migration = {
   name: '0043-deposit-reversals-in-the-ledger',
   rewrites: 'every ledger transfer, which may be of one more kind',
@@ -74,14 +73,14 @@ export const depositReversalsInTheLedger: Migration = {
           case kind when 'payout' then 'credit' else 'debit' end, fee, null, null
         from transfers where fee > 0`,
     ),
-    // Serves the statement of a wallet, and holds that no place in it is taken twice.
+    // Serves the statement of a wallet, and makes its numbers unique.
     schema
       .createIndex('transfers_by_wallet')
       .unique()
       .on('transfers')
       .columns(['merchant_id', 'wallet_id', 'sequence'])
       .where(sql.ref('wallet_id'), 'is not', null),
-    // Serves it where only what came in is asked for: a payout costs nothing here.
+    // Serves the statement filtered by incoming transfers; payouts are not in this index.
     raw(sql`create index transfers_in on transfers (merchant_id, wallet_id, sequence)
       where wallet_id is not null and kind not in ${debits}`),
   ],

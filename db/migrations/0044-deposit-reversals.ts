@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Deposits that an operator took back, with the reason. The reference is the key, so that each is taken back once.
+// Deposits that an operator reversed, with the reason. The reference is in the key, so that each is reversed once.
 export const depositReversals: Migration = {
   name: '0044-deposit-reversals',
   statements: (schema, { uuid, timestamp, amount, table, appendOnly }) => [

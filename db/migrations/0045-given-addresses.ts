@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Every deposit address that was given out, once for all merchants: whatever it comes from, nobody is given it again. Where a
-// sandbox gave one to several merchants before, they keep it.
+// All assigned deposit addresses, unique across merchants and sources, so that none is assigned twice. Merchants of a
+// sandbox that already share an address keep it.
 export const givenAddresses: Migration = {
   name: '0045-given-addresses',
   statements: (schema, { uuid, raw, clusteredTable }) => [

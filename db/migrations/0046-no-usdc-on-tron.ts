@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from '../../src/database/migration.ts'
 
-// Circle ended USDC on Tron (announced on 20 February 2024), so what is sent to such an address can't be redeemed. The pair is known by
-// the id that was shipped: a row that an operator added has another id, and stays. Wallets and methods that have it keep it.
+// Circle ended USDC on Tron (announced on 20 February 2024), so USDC sent there can't be redeemed. The migration
+// removes the shipped row by its id: a row that an operator added has another id and stays. Existing wallets and
+// methods keep the pair.
 export const noUsdcOnTron: Migration = {
   name: '0046-no-usdc-on-tron',
   statements: (_schema, { raw }) => [

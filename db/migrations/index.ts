@@ -46,7 +46,7 @@ import { depositReversals } from './0044-deposit-reversals.ts'
 import { givenAddresses } from './0045-given-addresses.ts'
 import { noUsdcOnTron } from './0046-no-usdc-on-tron.ts'
 
-/** Every migration in the order in which they run. */
+/** All migrations, in the order in which they run. */
 export const migrations: readonly Migration[] = [
   merchants,
   apiKeys,
@@ -95,6 +95,3 @@ export const migrations: readonly Migration[] = [
   givenAddresses,
   noUsdcOnTron,
 ]
-
-/** The one that every database of ours has. */
-export const firstMigration = merchants.name

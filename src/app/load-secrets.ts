@@ -1,7 +1,7 @@
 import { createSecretsFromKeyFile } from '../core/secrets/key-file.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import { createSecrets, noSecrets } from '../core/secrets/secrets.ts'
-import { sqlitePathOf } from '../database/open-database.ts'
+import { sqlitePathOf } from '../database/engines.ts'
 import type { Mode } from '../operations/context.ts'
 import type { Config } from './config.ts'
 

@@ -4,9 +4,10 @@ import { readdirSync, rmSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename, extname, join, resolve } from 'node:path'
 import type { WallTime } from '../core/ids-and-clock.ts'
-import { backupSourceName, openDatabase } from '../database/open-database.ts'
+import { backupSourceName } from '../database/engines.ts'
 import type { Service } from '../operations/context.ts'
 import type { Config } from './config.ts'
+import { openDatabase } from './open-database.ts'
 import type { ProcessResources } from './start.ts'
 
 /** What ends the schedule, and a backup that is being made: nothing is left of it. */

@@ -3,13 +3,13 @@ import { isLoopback } from '../core/net/ip-networks.ts'
 import type { Database, DatabaseOptions } from '../database/database.ts'
 import { TemporarilyUnavailableError, takenOverExitCode } from '../database/database.ts'
 import type { PendingMigrations } from '../database/migration.ts'
-import { openDatabase } from '../database/open-database.ts'
 import { demoApiKey, hasDemo, seedDemo } from '../demo/demo.ts'
 import { claimMode } from '../modules/installation/claim-mode.ts'
 import type { Service } from '../operations/context.ts'
 import type { Config } from './config.ts'
 import type { LogOutput, ProcessRole } from './logger.ts'
 import { createLogger, standardOutput } from './logger.ts'
+import { openDatabase } from './open-database.ts'
 
 type ProcessLogger = ReturnType<typeof createLogger>
 

@@ -2,15 +2,12 @@ import type { GeneratedAlways } from 'kysely'
 import type { DueTime } from '../core/ids-and-clock.ts'
 
 /**
- * What a column holds, the same on every engine: `text`, `uuid` and `timestamp` are strings in memory, `integer` a
- * number, `amount` a bigint, `json` any JSON value.
+ * The type of a column, the same on both engines. In memory `text`, `uuid` and `timestamp` are strings, `integer` is a number,
+ * `amount` a bigint, and `json` any JSON value.
  */
 export type ColumnKind = 'text' | 'uuid' | 'timestamp' | 'integer' | 'amount' | 'json'
 
-/**
- * One column: its kind, whether it may hold NULL, whether the engine computes it, and (in the type only) what it holds in
- * memory.
- */
+/** A column. `value` exists in the type only: it is the type in memory. */
 export type Column<Value, IsGenerated extends boolean = false> = {
   readonly kind: ColumnKind
   readonly isNullable: boolean
@@ -20,7 +17,7 @@ export type Column<Value, IsGenerated extends boolean = false> = {
 
 const column = <Value>(kind: ColumnKind): Column<Value> => ({ kind, isNullable: false, isGenerated: false })
 
-/** Text; the type parameter narrows it to a list of values. */
+/** Text; the type parameter narrows it to a union of values. */
 export const text = <Value extends string = string>(): Column<Value> => column('text')
 export const uuid = (): Column<string> => column('uuid')
 export const timestamp = (): Column<string> => column('timestamp')
@@ -28,26 +25,25 @@ export const integer = (): Column<number> => column('integer')
 export const amount = (): Column<bigint> => column('amount')
 export const json = <Value>(): Column<Value> => column('json')
 
-/** A moment in milliseconds since 1970, where the engine reckons with it: of the same kind as amounts. */
+/** Milliseconds since 1970, for times that SQL computes with. */
 export const milliseconds = (): Column<bigint> => column('amount')
 
-/** A wall time from which on something is due. */
+/** The wall time from which something is due, in milliseconds since 1970. */
 export const dueTime = (): Column<DueTime> => column('amount')
 
-/** A column that may hold NULL. */
 export const nullable = <Value>({ kind }: Column<Value>): Column<Value | null> => ({
   ...column(kind),
   isNullable: true,
 })
 
-/** A column that the engine computes from others; it is read, never written. */
+/** A column that the engine computes from others: inserts leave it out. */
 export const generated = <Value>(column: Column<Value>): Column<Value, true> => ({ ...column, isGenerated: true })
 
 type TableColumns = Record<string, Column<unknown, boolean>>
 
 type ColumnValue<C> = C extends Column<infer Value, boolean> ? Exclude<Value, undefined> : never
 
-/** Kysely's view of the tables. */
+/** The tables as Kysely's types. */
 export type TableTypes<Tables extends Record<string, TableColumns>> = {
   [T in keyof Tables]: {
     [C in keyof Tables[T]]: Tables[T][C] extends Column<unknown, true>
@@ -56,10 +52,9 @@ export type TableTypes<Tables extends Record<string, TableColumns>> = {
   }
 }
 
-/** A row as it is read. */
 export type SelectableRow<Table extends TableColumns> = { readonly [C in keyof Table]: ColumnValue<Table[C]> }
 
-/** A row as it is written: every column that the engine does not compute, absent values as `null`. */
+/** A row to insert: every column that is not generated, with `null` for absent values. */
 export type InsertableRow<Table extends TableColumns> = {
   readonly [C in keyof Table as Table[C] extends Column<unknown, true> ? never : C]: ColumnValue<Table[C]>
 }

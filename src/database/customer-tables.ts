@@ -4,35 +4,33 @@ import type { Params } from './query.ts'
 import { placeholders, selectFrom } from './query.ts'
 import type { TableName } from './tables.ts'
 
-/** What queries for one customer bind in addition to their own parameters; PostgreSQL checks rows against it as well. */
+/** Parameters that a query in customer scope binds in addition to its own. PostgreSQL's row-level security uses them too. */
 type CustomerScopeParams = { readonly merchantId: string; readonly theCustomer: string }
 
 const p = placeholders<Params<CustomerScopeParams>>()
 
-/** A query for the rows of a table that are a customer's. */
+/** A query for the customer's rows of a table. */
 type CustomerRowsQuery = { readonly toOperationNode: () => OperationNode }
 
-/** Rows that name their customer: `given` is the column that an insert sets, from which the database may compute `owner`. */
+/** Rows with a column for their customer. An insert sets `insertColumn`, from which the database may generate `owner`. */
 type OwnedRows = { readonly owner: string; readonly insertColumn: string }
 
-/** Rows that name by a column the customer's row that they belong to. */
+/** Rows with a foreign key to a row of the customer. */
 type ChildRows = { readonly to: 'wallets' | 'payouts'; readonly foreignKey: string }
 
 const verbs = ['select', 'insert', 'update', 'delete'] as const
-/** What a statement does with rows. */
 export type StatementVerb = (typeof verbs)[number]
 
-/** What a transaction for a customer may do with all of the merchant's rows, and why it has to. */
+/** What a transaction in customer scope may do with all rows of the merchant, and why it must. */
 type MerchantWideAccess = { readonly verbs: readonly StatementVerb[]; readonly reason: string }
 
-/** What of a table exists for a client token that acts as one customer. */
+/** The customer scope of a table. */
 export type CustomerTable = {
-  /** The customer's own rows, in reads and in transactions; `none` where it has none. */
+  /** The rows that a client token of the customer sees, in reads and transactions. */
   readonly rows: OwnedRows | ChildRows | { readonly part: CustomerRowsQuery } | 'none'
   readonly merchantWide?: MerchantWideAccess
 }
 
-/** The nouns whose rows name their customer. */
 const ownedTablesByName = {
   customers: { owner: 'id', insertColumn: 'id' },
   wallets: { owner: 'ownerId', insertColumn: 'customerId' },
@@ -56,7 +54,7 @@ const customerEvents = selectFrom('events')
       exists(selectOwnParent('payouts', 'events', 'objectId')),
       exists(selectOwnParent('wallets', 'events', 'objectId')),
       exists(customerTransferIds.whereRef('transfers.id', '=', 'events.objectId' as never)),
-      // A payout method may be deleted since; its events keep what it was.
+      // Events of payout methods keep their data, because the method itself may be deleted.
       sql<boolean>`events.data ->> 'customerId' = cast(${p.theCustomer} as text)`,
     ]),
   )
@@ -66,9 +64,8 @@ const customerListCounts = selectFrom('listCounts')
   .where('listCounts.list', 'like', sql<string>`'%/owner:' || cast(${p.theCustomer} as text) || '%'`)
 
 /**
- * Declares for each table of a merchant what of it exists for a client token that acts as one customer. A table that is not
- * here has no rows for such a token and takes none. Queries (`one-customer.ts`) and row-level security (`row-security.ts`)
- * both follow from this.
+ * The customer scope of each merchant's table. A table that is not declared has no rows for a client token of a customer, and
+ * accepts none. Query rewriting (`customer-scope.ts`) and row-level security (`row-security.ts`) both follow it.
  */
 export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>> = {
   customers: { rows: ownedTablesByName.customers },
@@ -112,7 +109,7 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
     },
   },
   sequences: {
-    // Event numbers are the merchant's: a customer's stream starts where the merchant's is.
+    // Event numbers are per merchant: a customer's stream starts at the merchant's latest number.
     rows: { part: selectFrom('sequences').selectAll('sequences').where('sequences.name', '=', sql.lit('events')) },
     merchantWide: {
       verbs: ['select', 'insert', 'update'],
@@ -141,9 +138,9 @@ export const customerTables: Readonly<Partial<Record<TableName, CustomerTable>>>
   },
 }
 
-/** The query for the rows of a table that are a customer's. */
+/** Returns the query for the customer's rows of a table. */
 export function selectCustomerRows(table: TableName, { rows }: CustomerTable): CustomerRowsQuery {
-  // Kysely has types for one table.
+  // Kysely types need one table.
   const all = selectFrom(table as 'wallets').selectAll(table as 'wallets')
   if (rows === 'none') return all.where(sql<boolean>`1 = 0`)
   if ('part' in rows) return rows.part
@@ -151,12 +148,12 @@ export function selectCustomerRows(table: TableName, { rows }: CustomerTable): C
   return all.where(({ exists }) => exists(selectOwnParent(rows.to, table, rows.foreignKey)))
 }
 
-/** The customer's wallet or payout that another row names; of that row's merchant, so that nothing is bound for it. */
-function selectOwnParent(noun: ChildRows['to'], table: TableName, by: string) {
-  const one = noun as 'wallets'
-  return selectFrom(one)
-    .select(`${one}.id`)
-    .where(`${noun}.${ownedTablesByName[noun].owner}` as 'wallets.ownerId', '=', p.theCustomer)
-    .whereRef(`${one}.merchantId`, '=', `${table}.merchantId` as never)
-    .whereRef(`${one}.id`, '=', `${table}.${by}` as never)
+/** Selects the customer's wallet or payout that a child row refers to. Correlates the merchant, so it binds no parameter for it. */
+function selectOwnParent(parent: ChildRows['to'], table: TableName, foreignKey: string) {
+  const typed = parent as 'wallets'
+  return selectFrom(typed)
+    .select(`${typed}.id`)
+    .where(`${parent}.${ownedTablesByName[parent].owner}` as 'wallets.ownerId', '=', p.theCustomer)
+    .whereRef(`${typed}.merchantId`, '=', `${table}.merchantId` as never)
+    .whereRef(`${typed}.id`, '=', `${table}.${foreignKey}` as never)
 }

@@ -1,229 +1,240 @@
 import { unavailable } from '../core/errors.ts'
 import type { MaybePromise } from '../core/maybe-promise.ts'
-import type { PendingMigrations } from './migration.ts'
+import type { PendingMigrations, SchemaCheck } from './migration.ts'
 import type { Reader, Tx } from './query.ts'
-import type { SchemaCheck } from './schema-check.ts'
 import type { TableName } from './tables.ts'
 
-/** An open database: reads at once, writes through `write`. Which engine it is shows nowhere else. */
+/** An open database. Only `src/database` knows which engine it is. */
 export type Database = Reader & {
   /**
-   * Runs `operation` in a transaction of its own and answers only when that is durable.
+   * Runs `operation` in a transaction and resolves once it is durable.
    *
-   * The operation may wait for nothing but its own statements and should check before it writes; whatever it throws
-   * rolls it back alone. It may run again: after a `Conflict`, and on an engine with many writers after a serialization
-   * failure, a deadlock or a unique violation, because by then it may find what it did not find before.
+   * The operation may await nothing but its own statements, and should check before it writes. If it throws, only its own
+   * writes are rolled back. It may run again: after a `ConflictError`, and on PostgreSQL after a serialization failure, a
+   * deadlock or a unique violation, because by then it may find the row that it missed.
    *
-   * @throws Refusal UNAVAILABLE when the store cannot take it now (queue or disk full, locked, waited for too long)
+   * @throws DomainError UNAVAILABLE when the database can't take it now (queue or disk full, locked, past its deadline)
    */
   readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
   /**
-   * Asked before anything is done for a request that will write, so that one more than can wait costs little.
+   * Sheds load: called before a request that will write does any work, so that rejecting it is cheap. Also starts an overdue
+   * batch of SQLite's writer.
    *
-   * @throws Refusal UNAVAILABLE when `write` would refuse whatever it were given, as far as the engine knows
+   * @throws DomainError UNAVAILABLE when the write queue is full; PostgreSQL queues per merchant and never throws here
    */
   readonly requireQueueSpace: () => void
-  /** Has `call` called whenever operations are about to run that let nothing else run until they are stored. */
+  /** Registers a callback that runs before each batch that blocks the event loop until it is committed (SQLite). */
   readonly onBeforeBatch: (call: () => void) => void
   /**
-   * Makes this process the one that writes, durably, where an engine takes one writer only: whoever was it before commits
-   * nothing from now on. For a service, when it has its port and before it answers anything.
+   * Makes this process the writer of a single-writer engine, durably: the previous writer commits nothing from now on. Call it
+   * once the port is open and before the first response.
    *
-   * @param onTakenOver called once, when another has done the same; everything that is to be written is refused from then
-   *   on, and the process should end
+   * @param onTakenOver called once, when a later process takes over; all writes are rejected from then on, and the process
+   *   should end
    */
   readonly takeOver: (onTakenOver: () => void) => void
   /**
-   * Runs `read`, which waits for nothing but its statements, so that all of them see the same moment. One that `mayTakeLong`
-   * reads whole tables, and does so without their indexes where the engine can be told to.
+   * Runs `read` on one snapshot; it may await nothing but its own statements. With `mayTakeLong` it may scan whole tables, on
+   * PostgreSQL without indexes and without a statement timeout.
    */
   readonly snapshot: <Result>(
     read: (db: Reader) => MaybePromise<Result>,
     options?: { readonly mayTakeLong?: boolean },
   ) => Promise<Result>
-  /** Has what is read next see all that other processes have committed by now. */
+  /** Ends the current read transaction, so that the next read sees everything that other processes have committed. */
   readonly refresh: () => void
   /**
-   * Looks which server takes writes, where there are several: what is read next is not of one whose place another has taken.
-   * Where none is found, what is read next says so.
+   * Looks for the primary among several servers, so that later reads do not come from a server that was replaced. If none is
+   * found, later reads throw.
    */
   readonly findPrimary: () => Promise<void>
   /**
-   * A number that is the same as before only if no process has changed a row of `table` in between, as of what is read
-   * next; `null` where an engine can't tell without asking a server.
+   * Returns a number that changes whenever a process commits a change to `table`; `null` on PostgreSQL, which would need a
+   * round trip.
    */
   readonly tableVersion: (table: TableName) => number | null
   /**
-   * Has `call` called soon after rows of `table` may have changed, by whichever process; what is read then sees it. It may be
-   * called without a cause.
+   * Calls `call` soon after any process may have changed rows of `table`; reads then see the change. Spurious calls happen.
    *
-   * @returns what ends it
+   * @returns a function that stops watching
    */
   readonly watch: (table: WatchedTable, call: () => void) => () => void
-  /** Reads something, so that a database that can't be read throws. */
+  /** Reads a row. @throws when the database can't be read */
   readonly ping: () => Promise<void>
   /**
-   * Copies the whole database, as of one moment and durably, to a new file while it is in use.
+   * Copies one snapshot of the whole database durably to a new file, while it is in use.
    *
-   * @throws with advice where the file is there already, or the copy can't be made or lacks something
+   * @throws with advice when the file exists, or the copy can't be made or is incomplete
    */
   readonly backup: (path: string, onProgress?: OnProgress) => Promise<void>
-  /** What the engine itself finds wrong with what it stored; reads everything. */
+  /** Checks the integrity of the stored data with the engine's own tools. Reads everything. */
   readonly selfCheck: () => Promise<SelfCheck>
-  /** Compares its schema with that which the migrations make. */
+  /** Compares the schema with the one that the migrations create. */
   readonly checkSchema: () => Promise<SchemaCheck>
-  /** Counts of what the engine did since it was opened. */
   readonly statistics: () => DatabaseStatistics
-  /** Waits for the writes that it has accepted, then closes. */
+  /** Waits for the accepted writes, then closes. */
   readonly close: () => Promise<void>
 }
 
-/** The tables that may be watched: an engine may have to tell others of each change. */
+/** The tables that may be watched: PostgreSQL sends a NOTIFY for each change to one of them. */
 export const watchedTables = ['events', 'trustedDocuments'] as const
 export type WatchedTable = (typeof watchedTables)[number]
 
-/** What a process ends with when another has taken its database over. */
+/** Exit code of a process whose database another process has taken over. */
 export const takenOverExitCode = 3
 
-/** What is known of an operation that writes. */
 export type WriteOptions = {
-  /** The one merchant whose rows it writes: such operations may share a transaction and its commit, one after another. */
+  /** The only merchant whose rows the operation writes. Operations of one merchant may share a transaction, in order. */
   readonly merchantId?: string
-  /** For what is made many times at once; see `Beside`. */
   readonly batchable?: Batchable
-  /** The moment of `machineClock` after which it is not begun any more; `answerLimitMs` from now unless given. */
+  /** On `monotonicNowMs`; the operation does not begin after it. The default is `writeTimeoutMs` from now. */
   readonly deadlineMs?: number
-  /** Told of the commit that stores it, or that it waited for where it was refused, before anyone is answered. */
+  /** Observes the COMMIT of its batch, before any caller is answered; also when the operation itself was rejected. */
   readonly onCommitted?: OnCommitted
 }
 
 /**
- * Says of an operation of a merchant that it may run at the same time as others that say so, of any merchant, in one transaction.
- * Such an operation holds the same thing of its merchant as the others before it asks for anything (`Pending.hold`), relies on no
- * other lock to keep them away, and changes nothing before it knows that it is not refused.
+ * Declares that an operation may run concurrently with other batchable operations, of any merchant, in one transaction. Such an
+ * operation first locks the same value of its merchant as the others (`DeferredValues.lock`), relies on no other lock, and
+ * changes nothing before it knows that it will not be rejected.
  *
- * `key`: two of a merchant that have the same are not in one transaction, where neither would see what the other has made.
+ * Two writes of a merchant with the same `conflictKey` are never in one batch, where neither would see the other's rows.
  */
 export type Batchable = { readonly conflictKey: string | null }
 
-/** The same database for one request, whose operations are begun by then or not at all. */
-export function withDeadline(db: Database, beginBy: number): Database {
-  return { ...db, write: (operation, options) => db.write(operation, { ...options, deadlineMs: beginBy }) }
+/** Returns the database with a deadline for all writes: each begins before it or not at all. */
+export function withDeadline(db: Database, deadlineMs: number): Database {
+  return { ...db, write: (operation, options) => db.write(operation, { ...options, deadlineMs }) }
 }
 
-/** What contradicts itself below the rows, and what could not be looked at, with the reason; `null` where all was. */
+/**
+ * Returns the latest number of a sequence, for a caller that has already seen number `seen`. If that is later than what is known
+ * here, looks for the primary and reads again: a server that was cut off and replaced lacks the latest commits.
+ */
+export async function readHighWaterMark(
+  db: Partial<Pick<Database, 'findPrimary'>>,
+  seen: number,
+  readLatest: () => Promise<number>,
+): Promise<number> {
+  const latest = await readLatest()
+  if (seen <= latest) return latest
+  await db.findPrimary?.()
+  return readLatest()
+}
+
+/** Contradictions within the stored data; `unchecked` is the reason why a part could not be checked, else `null`. */
 export type SelfCheck = { readonly errors: readonly string[]; readonly unchecked: string | null }
 
-/** `writes` are operations that committed, `commits` the transactions that they shared; `waiting` operations have not begun. */
+/** Counts since opening: operations that committed, and the transactions that they shared; `queued` have not begun. */
 export type DatabaseStatistics = { readonly writes: number; readonly commits: number; readonly queued: number }
 
-/** A commit that was durable: how many operations shared it, and how long the engine took to make it so. */
+/** A durable commit: how many operations shared it, and how long the COMMIT took. */
 export type CommittedBatch = { readonly writes: number; readonly seconds: number }
-export type OnCommitted = (group: CommittedBatch) => void
+export type OnCommitted = (batch: CommittedBatch) => void
 
-/** Thrown by an operation that lost a race to another writer; with one writer, as on SQLite, that can't happen. */
+/** Thrown by an operation that lost a race to another writer. Impossible with a single writer, as on SQLite. */
 export class ConflictError extends Error {}
 
-/** Thrown where a database can't be opened now and may be later, without anything being changed. */
+/** Thrown when a database can't be opened now but may be later; nothing was changed. */
 export class TemporarilyUnavailableError extends Error {}
 
-/** Stands for a database that is not open yet: everything is refused with UNAVAILABLE. */
+/** A placeholder for a database that is not open yet: rejects everything with UNAVAILABLE. */
 export function unavailableDatabase(): Database {
-  const refuse = async () => {
-    throw unavailable('The service can not open its database yet.')
+  const reject = async () => {
+    throw unavailable('The service cannot open its database yet.')
   }
   return {
-    execute: refuse,
-    write: refuse,
+    execute: reject,
+    write: reject,
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
     takeOver: () => {},
-    snapshot: refuse,
+    snapshot: reject,
     refresh: () => {},
     findPrimary: async () => {},
     tableVersion: () => null,
     watch: () => () => {},
-    ping: refuse,
-    backup: refuse,
-    selfCheck: refuse,
-    checkSchema: refuse,
+    ping: reject,
+    backup: reject,
+    selfCheck: reject,
+    checkSchema: reject,
     statistics: () => ({ writes: 0, commits: 0, queued: 0 }),
     close: async () => {},
   }
 }
 
-/** Called as a long piece of work goes on: what is under way, how much is done and how much there is. */
+/** Reports the progress of a long task: the current step, and how much of how much is done. */
 export type OnProgress = (label: string, done: number, total: number) => void
 
-/** What opening a database takes: where it is, and what to do when a commit's outcome can't be known. */
 export type DatabaseOptions = {
   readonly url: string
-  /** Refuses to make a new database, so that a mistyped URL is not taken for an empty one. */
+  /** Refuses to create a database, so that a mistyped URL does not open an empty one. */
   readonly mustExist?: boolean
-  /** Refuses a server that is set to lose what it acknowledges, instead of warning. */
+  /** Refuses a server whose settings can lose acknowledged commits, instead of warning. */
   readonly mustBeDurable?: boolean
-  /** Opens it for reading only: it must be there, in the latest form, and `write` is a mistake. */
+  /** Opens an existing, fully migrated SQLite database without the ability to write. */
   readonly isReadOnly?: boolean
-  /** Called when the process must end: rather than guess whether a commit is durable, or because whoever is told of one failed. */
+  /** Called when the process must end: the outcome of a commit is unknown, or an observer of commits has thrown. */
   readonly onFatal: (error: Error) => void
-  /** Called once, when the files of the database were removed or replaced and everything is refused from then on. */
-  readonly onStopped?: (error: Error) => void
-  /** Called before a database that is in use is brought into a later form; what it throws leaves it as it is. */
-  readonly beforeMigrating?: ((coming: PendingMigrations) => MaybePromise<void>) | undefined
+  /** Called once, when the database files were removed or replaced; everything is rejected from then on. */
+  readonly onStopped?: ((error: Error) => void) | undefined
+  /** Called before an existing database is migrated; if it throws, the database stays as it is. */
+  readonly beforeMigrating?: ((pending: PendingMigrations) => MaybePromise<void>) | undefined
   /** Called before each migration, and after the last. */
   readonly onMigrating?: OnProgress | undefined
-  /** Told of each commit, for whoever measures. */
+  /** Observes each commit, for metrics. */
   readonly onCommitted?: OnCommitted | undefined
-  /** Told what an operator should put right, though the database works. */
-  readonly onWarning?: (message: string) => void
+  /** Called with what an operator should fix, although the database works. */
+  readonly onWarning?: ((message: string) => void) | undefined
 }
 
-/** A database that is only looked at, in whatever form it is. */
+export type EngineOptions = Omit<DatabaseOptions, 'url' | 'isReadOnly'>
+
+/** A database opened for inspection, whichever migrations it has. */
 export type InspectedDatabase = {
   readonly db: Reader
   readonly state: EngineState
-  /** As that of `Database`; only for one in the latest form. */
+  /** As that of `Database`; only for a fully migrated one. */
   readonly checkSchema: () => Promise<SchemaCheck>
   readonly close: () => Promise<void>
 }
 
-/** What an engine is set to, and how its tables stand against what this version knows. */
+/** The engine's settings, and its migrations compared with those of this version. */
 export type EngineState = {
-  /** Its name and version. */
+  /** Name and version of the engine. */
   readonly version: string
   readonly settings: readonly EngineSetting[]
-  /** Migrations that the next start will run, and one that this version does not know. */
   readonly pendingMigrations: readonly string[]
+  /** An applied migration that this version does not know. */
   readonly unknownMigration: string | undefined
-  /** How far its own clock, where it has one, is ahead of this machine's. */
+  /** How far the server's clock is ahead of this machine's; `null` for SQLite. */
   readonly clockSkewMs: number | null
 }
 
-/** A setting as it was read back; `advice` where what is acknowledged is not safe with it, or something will not work. */
+/** A setting as read from the engine; `advice` says what to do if it risks acknowledged data or will not work. */
 export type EngineSetting = { readonly name: string; readonly value: string; readonly advice: string | null }
 
-/** What a restore takes beside the URL of the database in whose place the backup is put. */
 export type RestoreOptions = {
+  /** The database to replace. */
   readonly url: string
-  /** The path of the backup, which stays as it is. */
+  /** Path of the backup, which is not changed. */
   readonly backup: string
-  /** Whether a database that is there may be replaced; it is kept beside, under a dated name. */
+  /** Whether an existing database may be replaced; it is kept under a dated name. */
   readonly canReplace: boolean
-  /** The moment that the name has, in milliseconds since 1970. */
+  /** The time in that name, in milliseconds since 1970. */
   readonly now: number
-  /** Looks through a copy of the backup by its URL, which it may bring to the latest form; what it throws refuses it. */
+  /** Inspects a copy of the backup by its URL, and may migrate it; if it throws, the restore is cancelled. */
   readonly inspect: (url: string) => Promise<void>
   readonly onProgress?: OnProgress
 }
 
-/** Where a backup is now, a file or a database of a server, and where what was there before is kept; `null` where nothing was. */
-export type RestoreResult = { readonly file: string; readonly kept: string | null }
+/** Where the restored database is (a file, or a database of a server), and where the previous one is kept, if there was one. */
+export type RestoreResult = { readonly location: string; readonly previousLocation: string | null }
 
-/** What to do where a database was expected and there is none. */
 export const missingDatabaseAdvice =
-  'DATABASE_URL must name a database that is there, unless `npm run -s cli -- migrate` shall make a new one'
+  'DATABASE_URL must name an existing database; to create a new one, run `npm run -s cli -- migrate`'
 
-/** Whether a database at `url` takes the writes of one process only. */
+/** Whether a database at `url` takes writes from one process only. */
 export function isSingleWriter(url: string): boolean {
   return url.startsWith('sqlite:')
 }

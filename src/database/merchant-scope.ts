@@ -1,153 +1,138 @@
-import type { InsertQueryNode, OperationNode, RootOperationNode, SelectQueryNode } from 'kysely'
+import type { InsertQueryNode, OperationNode, RootOperationNode, SelectQueryNode, TableNode } from 'kysely'
 import {
   AliasNode,
-  AndNode,
-  BinaryOperationNode,
   ColumnNode,
   IdentifierNode,
-  OperatorNode,
-  OrNode,
-  ParensNode,
-  RawNode,
+  type RawNode,
   ReferenceNode,
-  SqliteQueryCompiler,
-  TableNode,
   ValueListNode,
   ValueNode,
   ValuesNode,
 } from 'kysely'
-import { isPlaceholder } from './placeholder.ts'
+import { compileRaw, equalOperands, isPlaceholder, tableNameOf } from './query-nodes.ts'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/** Whose rows a query touches: one merchant's (its parameter names which), everybody's, or only those that all share. */
+/** Whose rows a query touches: those of the merchant in its parameter, of all merchants, or only tables without merchants. */
 export type QueryScope = 'merchant' | 'everyMerchant' | 'shared'
 
-/** Tables that say of each row whose it is. */
+/** Tables with a column `merchant_id`, by their names in the database. */
 export const merchantTables: readonly string[] = Object.keys(columnKindsByTable).filter(
   (table) => 'merchant_id' in (columnKindsByTable[table] ?? {}),
 )
 
-/** Those among them whose rows an engine itself keeps apart, where it can: the merchant comes first in them. */
+/** Those with `merchant_id` as their first column, which PostgreSQL puts under row-level security. */
 const rowSecurityTables = merchantTables.filter(
   (table) => Object.keys(columnKindsByTable[table] ?? {})[0] === 'merchant_id',
 )
 
 /**
- * The scope of a query, which it must say itself: it is across merchants, or each table of a merchant that it touches is held
- * to the parameter `merchantId`, by a condition or by what it inserts. So no query sees more or less because of another that
- * ran before it, and one that forgets its merchant is found when it is built, on whichever engine.
+ * Infers the scope of a query when it is built, on both engines. Every merchant's table in a query must be restricted to the
+ * parameter `merchantId`, by a condition or by the inserted value, unless the query is declared to be across merchants.
  *
- * @throws Error that names the tables whose merchant it leaves open
+ * @throws Error that names the unrestricted tables
  */
 export function inferQueryScope(
   query: RootOperationNode,
   { isAcrossMerchants }: { isAcrossMerchants: boolean },
 ): QueryScope {
-  const found: ScopeFindings = { tables: new Set(), unscoped: new Set() }
-  analyzeQuery(query, new Set([merchantParam]), found)
-  if (isAcrossMerchants) return rowSecurityTables.some((table) => found.tables.has(table)) ? 'everyMerchant' : 'shared'
-  if (found.unscoped.size > 0) throw new Error(missingMerchantMessage([...found.unscoped].map(camelCase)))
-  return found.tables.size > 0 ? 'merchant' : 'shared'
+  const findings: ScopeFindings = { tables: new Set(), unscoped: new Set() }
+  analyzeQuery(query, new Set([merchantParam]), findings)
+  const { tables, unscoped } = findings
+  if (isAcrossMerchants) return rowSecurityTables.some((table) => tables.has(table)) ? 'everyMerchant' : 'shared'
+  if (unscoped.size > 0) throw new Error(missingMerchantMessage([...unscoped].map(camelCase)))
+  return tables.size > 0 ? 'merchant' : 'shared'
 }
 
 function missingMerchantMessage(tables: readonly string[]): string {
-  return `A query does not say whose rows of ${tables.join(' and ')} it is for: compare the merchantId of each with the parameter merchantId (or with that of a table where this is done; an insert gives it as the value), or build it with acrossMerchants(…).`
+  return `A query does not restrict ${tables.join(' and ')} to one merchant. Compare the merchantId of each with the parameter merchantId (or with the merchantId of a restricted table; an insert takes it as the value), or build the query with acrossMerchants(…).`
 }
 
-/** Tables that belong to merchants, and those of them that are not held to one. */
+/** Merchants' tables in a query, and those that are not restricted to one merchant. */
 type ScopeFindings = { readonly tables: Set<string>; readonly unscoped: Set<string> }
 
-/** Names by which a query calls its tables, and what else there is in it: the queries within, and SQL that nothing parsed. */
+/** Parts of one query: its tables by name or alias, its subqueries, and its raw SQL. */
 type QueryParts = {
   readonly names: Map<string, string>
   readonly subqueries: OperationNode[]
   readonly rawFragments: RawNode[]
 }
 
-/** Stands among the names of tables for the parameter: whatever is equal to it is held to the merchant. */
+/** Represents the parameter `merchantId` among the names of tables. */
 const merchantParam = ':merchantId'
 
-/** @param outer names of the queries around it that are held to the merchant */
-function analyzeQuery(query: OperationNode, outer: ReadonlySet<string>, found: ScopeFindings): void {
+/** @param outerNames restricted names of the enclosing queries */
+function analyzeQuery(query: OperationNode, outerNames: ReadonlySet<string>, findings: ScopeFindings): void {
   const parts: QueryParts = { names: new Map(), subqueries: [], rawFragments: [] }
   collectParts(query, parts, query)
-  const held = scopedNamesIn(query, parts, outer)
-  for (const [name, table] of parts.names) recordTable(table, held.has(name), found)
-  for (const fragment of parts.rawFragments) analyzeRawSql(fragment, found)
-  for (const each of parts.subqueries) analyzeQuery(each, held, found)
+  const scopedNames = scopedNamesIn(query, parts, outerNames)
+  for (const [name, table] of parts.names) recordTable(table, scopedNames.has(name), findings)
+  for (const fragment of parts.rawFragments) analyzeRawSql(fragment, findings)
+  for (const subquery of parts.subqueries) analyzeQuery(subquery, scopedNames, findings)
 }
 
-function recordTable(table: string, isHeld: boolean, { tables, unscoped: open }: ScopeFindings): void {
+function recordTable(table: string, isScoped: boolean, { tables, unscoped }: ScopeFindings): void {
   if (!merchantTables.includes(table)) return
   tables.add(table)
-  if (!isHeld) open.add(table)
+  if (!isScoped) unscoped.add(table)
 }
 
-function collectParts(node: unknown, parts: QueryParts, query: OperationNode): void {
-  if (typeof node !== 'object' || node === null || ReferenceNode.is(node as OperationNode)) return
-  const each = node as OperationNode
-  if (each !== query && String(each.kind).endsWith('QueryNode')) parts.subqueries.push(each)
-  else if (each.kind === 'RawNode') parts.rawFragments.push(each as RawNode)
-  else if (each.kind === 'TableNode') parts.names.set(tableName(each as TableNode), tableName(each as TableNode))
-  else if (AliasNode.is(each) && TableNode.is(each.node) && IdentifierNode.is(each.alias)) {
-    parts.names.set(each.alias.name, tableName(each.node))
-  } else for (const part of Object.values(each)) collectParts(part, parts, query)
+function collectParts(value: unknown, parts: QueryParts, query: OperationNode): void {
+  if (typeof value !== 'object' || value === null || ReferenceNode.is(value as OperationNode)) return
+  const node = value as OperationNode
+  if (node !== query && String(node.kind).endsWith('QueryNode')) parts.subqueries.push(node)
+  else if (node.kind === 'RawNode') parts.rawFragments.push(node as RawNode)
+  else if (node.kind === 'TableNode') parts.names.set(tableName(node as TableNode), tableName(node as TableNode))
+  else if (AliasNode.is(node) && IdentifierNode.is(node.alias) && tableNameOf(node) !== null) {
+    parts.names.set(node.alias.name, tableNameOf(node) as string)
+  } else for (const part of Object.values(node)) collectParts(part, parts, query)
 }
 
-/**
- * SQL in text is not parsed, so it is only counted: it must bind the merchant, and compare `merchant_id` as often as it reads
- * a merchant's table.
- */
-function analyzeRawSql(fragment: RawNode, found: ScopeFindings): void {
+/** Raw SQL is not parsed: it must bind the merchant, and compare `merchant_id` as often as it reads a merchant's table. */
+function analyzeRawSql(fragment: RawNode, findings: ScopeFindings): void {
   const { sql, parameters } = compileRaw(fragment)
-  const read = merchantTablesIn(sql)
-  const compared = sql.match(/\bmerchant_id"? *=/gi) ?? []
-  const isHeld = parameters.some(isMerchantParam) && compared.length >= read.length
-  for (const table of read) recordTable(table, isHeld, found)
+  const tables = merchantTablesIn(sql)
+  const comparisons = sql.match(/\bmerchant_id"? *=/gi) ?? []
+  const isScoped = parameters.some(isMerchantParam) && comparisons.length >= tables.length
+  for (const table of tables) recordTable(table, isScoped, findings)
 }
 
-/** The tables that SQL in text reads which say of each row whose it is. */
+/** Returns the merchants' tables that raw SQL reads. */
 export function merchantTablesIn(sql: string): string[] {
   return [...sql.matchAll(merchantTablePattern)].map(([table]) => table.toLowerCase())
 }
 
-function compileRaw(fragment: RawNode) {
-  return new SqliteQueryCompiler().compileQuery(fragment, { queryId: '' })
-}
-
-/** A table's name, but for where it stands before one of its columns. */
+/** A table's name, unless it qualifies a column. */
 const merchantTablePattern = new RegExp(`\\b(?:${merchantTables.join('|')})\\b(?!"?\\.)`, 'gi')
 
-/** The names whose rows are the merchant's: what is equal to the merchant, and whatever is equal to that. */
-function scopedNamesIn(query: OperationNode, parts: QueryParts, outer: ReadonlySet<string>): ReadonlySet<string> {
-  const held = new Set([...outer].filter((name) => !parts.names.has(name)))
-  if (isMerchantInsert(query)) for (const name of parts.names.keys()) held.add(name)
-  const links = scopeImplicationsIn(query as SelectQueryNode, parts)
-  for (let size = -1; size < held.size; ) {
-    size = held.size
-    for (const [one, other] of links) if (held.has(one)) held.add(other)
+/** Names restricted to the merchant: those equal to the parameter, and transitively those equal to a restricted name. */
+function scopedNamesIn(query: OperationNode, parts: QueryParts, outerNames: ReadonlySet<string>): ReadonlySet<string> {
+  const scoped = new Set([...outerNames].filter((name) => !parts.names.has(name)))
+  if (isMerchantInsert(query)) for (const name of parts.names.keys()) scoped.add(name)
+  const implications = scopeImplicationsIn(query as SelectQueryNode, parts)
+  for (let size = -1; size < scoped.size; ) {
+    size = scoped.size
+    for (const [from, to] of implications) if (scoped.has(from)) scoped.add(to)
   }
-  return held
+  return scoped
 }
 
-/** If the first is the merchant's, so is the second. */
+/** If the first is restricted to the merchant, so is the second. */
 type ScopeImplication = readonly [from: string, to: string]
 
 function scopeImplicationsIn(
   { where, joins = [] }: Pick<SelectQueryNode, 'where' | 'joins'>,
   parts: QueryParts,
 ): ScopeImplication[] {
-  const links = where ? equalityImplications(where.where, parts) : []
+  const implications = where ? equalityImplications(where.where, parts) : []
   for (const { joinType, table, on } of joins) {
-    const found = on ? equalityImplications(on.on, parts) : []
-    if (joinType.endsWith('InnerJoin')) links.push(...found)
-    // What is joined to rows that stay whatever it is like says nothing about these.
-    if (joinType.endsWith('LeftJoin')) links.push(...found.filter(([, name]) => name === sourceName(table)))
+    const inJoin = on ? equalityImplications(on.on, parts) : []
+    if (joinType.endsWith('InnerJoin')) implications.push(...inJoin)
+    // A left join keeps all rows of the left side, so its condition restricts the joined table only.
+    if (joinType.endsWith('LeftJoin')) implications.push(...inJoin.filter(([, to]) => to === sourceName(table)))
   }
-  return links
+  return implications
 }
 
-/** What must be equal for a condition to hold, both ways. */
 function equalityImplications(condition: OperationNode, parts: QueryParts): ScopeImplication[] {
   return equalOperands(condition).flatMap(([left, right]) =>
     scopeNamesOf(left, parts).flatMap((one) =>
@@ -159,35 +144,7 @@ function equalityImplications(condition: OperationNode, parts: QueryParts): Scop
   )
 }
 
-/** The operands that must be equal for a condition to hold, in pairs. */
-export function equalOperands(condition: OperationNode): [OperationNode, OperationNode][] {
-  const each = conjunctsOf(condition)
-  return each.some(hasTopLevelOr) ? [] : each.flatMap(operandsOfEquality)
-}
-
-function conjunctsOf(condition: OperationNode): OperationNode[] {
-  return AndNode.is(condition) ? [condition.left, condition.right].flatMap(conjunctsOf) : [condition]
-}
-
-/** Whether a condition has an `or` without brackets: beside it no other condition must hold. */
-function hasTopLevelOr(condition: OperationNode): boolean {
-  if (!RawNode.is(condition)) return OrNode.is(condition)
-  let { sql } = compileRaw(condition)
-  for (let before = ''; before !== sql; ) {
-    before = sql
-    sql = sql.replace(/\([^()]*\)/g, '')
-  }
-  return /\bor\b/i.test(sql)
-}
-
-function operandsOfEquality(condition: OperationNode): [OperationNode, OperationNode][] {
-  if (ParensNode.is(condition)) return equalOperands(condition.node)
-  if (!BinaryOperationNode.is(condition)) return []
-  const { leftOperand, operator, rightOperand } = condition
-  return OperatorNode.is(operator) && operator.operator === '=' ? [[leftOperand, rightOperand]] : []
-}
-
-/** Whose merchant an operand is; a column without its table's name can be that of one only. */
+/** The names whose `merchant_id` an operand is. An unqualified column can belong to one table only, so it counts for all. */
 function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   if (ValueNode.is(operand) && isMerchantParam(operand.value)) return [merchantParam]
   if (!ReferenceNode.is(operand) || !ColumnNode.is(operand.column)) return []
@@ -195,15 +152,15 @@ function scopeNamesOf(operand: OperationNode, { names }: QueryParts): string[] {
   return operand.table ? [tableName(operand.table)] : [...names.keys()]
 }
 
-/** Whether each row that is inserted, or changed in its place, is the merchant's. */
+/** Whether every row that a query inserts, or updates on conflict, belongs to the merchant in the parameter. */
 function isMerchantInsert(query: OperationNode): boolean {
   const { columns = [], values, onConflict } = query as InsertQueryNode
   if (query.kind !== 'InsertQueryNode' || !values || !ValuesNode.is(values)) return false
-  // The row that is there already could be another's.
+  // Without the merchant in the conflict key, the existing row could belong to another merchant.
   if (onConflict?.updates && !onConflict.columns?.some(({ column }) => column.name === 'merchant_id')) return false
-  const place = columns.findIndex(({ column }) => column.name === 'merchant_id')
+  const index = columns.findIndex(({ column }) => column.name === 'merchant_id')
   return values.values.every((row) => {
-    const value = row.values[place]
+    const value = row.values[index]
     return isMerchantParam(ValueListNode.is(row) ? (value as ValueNode | undefined)?.value : value)
   })
 }
@@ -212,9 +169,10 @@ function isMerchantParam(value: unknown): boolean {
   return isPlaceholder(value) && value.placeholder === 'merchantId' && !value.isList
 }
 
+/** The name by which a query refers to a source: its alias, or else the table's name. */
 function sourceName(source: OperationNode): string | null {
   if (AliasNode.is(source)) return IdentifierNode.is(source.alias) ? source.alias.name : null
-  return TableNode.is(source) ? tableName(source) : null
+  return tableNameOf(source)
 }
 
 function tableName({ table }: TableNode): string {

@@ -1,104 +1,97 @@
 import type { Compilable, CreateTableBuilder, RawBuilder, SchemaModule } from 'kysely'
 import type { MaybePromise } from '../core/maybe-promise.ts'
 
-/** One step of the schema, for every engine; once released it never changes. */
+/** A change of the schema, for both engines. A released migration never changes. */
 export type Migration = {
-  /** `NNNN-noun`, in the order in which they run. */
+  /** `NNNN-noun`; migrations run in the order of their numbers. */
   readonly name: string
-  /** What it rewrites of a database that is in use, for whoever waits; absent where it does not take long. */
+  /** The data that it rewrites, shown to the operator who waits; absent if it is fast. */
   readonly rewrites?: string
   readonly statements: (schema: SchemaModule, dialect: MigrationDialect) => readonly MigrationStep[]
 }
 
-/** One statement of a migration; one that has a `refusal` finds rows only where the migration must not go on, which is why. */
+/** A statement of a migration. With `refusal` it is a select: if it finds a row, the migration fails with that message. */
 type MigrationStep = Compilable & { readonly refusal?: string }
 
-/** A foreign key of (merchant_id, `column`) to another table's key. */
+/** A foreign key of (merchant_id, `column`) to (merchant_id, id) of another table. */
 type ReferencingKey = { readonly table: string; readonly name: string; readonly column: string }
 
-/** Migrations that a database which is in use is about to get. */
+/** Migrations that are about to run on an existing database. */
 export type PendingMigrations = {
-  /** The last that it has. */
+  /** The last migration that has run. */
   readonly latestApplied: string
   readonly names: readonly string[]
-  /** What they rewrite of it. */
+  /** The data that they rewrite. */
   readonly rewrites: readonly string[]
-  /** Copies the database as it is to a new file. @throws what `backup` throws */
+  /** Copies the database to a new file. @throws what `Database.backup` throws */
   readonly backUp: (path: string) => MaybePromise<void>
 }
 
-/** Those of `migrations` that are not among the `applied`, in their order; `null` where there are none, or the database is new. */
+/** Returns the migrations that have not been applied; `null` if there are none, or the database is new. */
 export function findPendingMigrations(
   migrations: readonly Migration[],
   applied: readonly string[],
 ): Omit<PendingMigrations, 'backUp'> | null {
-  const from = applied.toSorted().at(-1)
-  const missing = migrations.filter(({ name }) => !applied.includes(name))
-  if (from === undefined || missing.length === 0) return null
+  const latestApplied = applied.toSorted().at(-1)
+  const pending = migrations.filter(({ name }) => !applied.includes(name))
+  if (latestApplied === undefined || pending.length === 0) return null
   return {
-    latestApplied: from,
-    names: missing.map(({ name }) => name),
-    rewrites: missing.flatMap(({ rewrites }) => rewrites ?? []),
+    latestApplied,
+    names: pending.map(({ name }) => name),
+    rewrites: pending.flatMap(({ rewrites }) => rewrites ?? []),
   }
 }
 
-/** The first of the `applied` that is none of `migrations`: whatever has it is of a later version. */
+/** Returns an applied migration that this version does not have: a later version has migrated the database. */
 export function findUnknownMigration(migrations: readonly Migration[], applied: readonly string[]): string | undefined {
   return applied.find((name) => !migrations.some((migration) => migration.name === name))
 }
 
-/** The columns of a row by what they hold. */
+/** The columns of a row, by how they become JSON. */
 type JsonColumns = {
   readonly plain: readonly string[]
   readonly times: readonly string[]
   readonly json: readonly string[]
 }
 
-/** What engines call differently in a migration. */
+/** The parts of a migration that the engines write differently. */
 export type MigrationDialect = {
   readonly uuid: RawBuilder<unknown>
   readonly timestamp: RawBuilder<unknown>
   readonly amount: RawBuilder<unknown>
   readonly json: RawBuilder<unknown>
-  /** A `timestamp` as milliseconds since 1970. */
+  /** Converts a `timestamp` to milliseconds since 1970. */
   readonly milliseconds: (timestamp: RawBuilder<unknown>) => RawBuilder<unknown>
-  /** The columns of a row as the JSON object that a row is in memory; those in `replaced` hold something else. */
+  /** The JSON object of a row as the program reads it; `replaced` has other values for some columns. */
   readonly rowAsJson: (
     columns: JsonColumns,
     replaced?: Readonly<Record<string, RawBuilder<unknown>>>,
   ) => RawBuilder<unknown>
-  /** A statement written as it is. */
+  /** A statement in SQL. */
   readonly raw: (statement: RawBuilder<unknown>) => Compilable
-  /** Ends a table whose rows are found through its indexes. */
+  /** Completes a table whose rows are found through its indexes. */
   readonly table: (table: CreateTableBuilder<string, never>) => Compilable
-  /** Ends a table of narrow rows that are stored in the order of their primary key, where the engine can. */
+  /** Completes a table of narrow rows; SQLite stores them in the order of the primary key (WITHOUT ROWID). */
   readonly clusteredTable: (table: CreateTableBuilder<string, never>) => Compilable
-  /**
-   * Holds that a uuid `column` names a row of `target` of the same merchant, whose own id is text: to an engine with types
-   * of their own these differ.
-   */
+  /** A foreign key from a uuid `column` to a text id of the same merchant. PostgreSQL needs a generated text column. */
   readonly referenceToText: <Table extends string, Column extends string>(
     table: CreateTableBuilder<Table, Column>,
     reference: { readonly name: string; readonly column: Column; readonly target: string },
   ) => CreateTableBuilder<Table, Column>
-  /** Forbids to change or delete rows of `table`. */
+  /** Forbids updates and deletes of rows. */
   readonly appendOnly: (table: string) => readonly Compilable[]
-  /**
-   * The same, but that `column`, NULL at first, is set once, and with it nothing else of the row changes.
-   *
-   * @param others every other column of the table
-   */
+  /** Like `appendOnly`, except that `column` may be set once, from NULL. `others` are all other columns of the table. */
   readonly writeOnce: (
     table: string,
     columns: { readonly column: string; readonly others: readonly string[] },
   ) => readonly Compilable[]
-  /** Takes back what `appendOnly` forbade, for a migration that fills a new column of old rows and then forbids it again. */
+  /** Reverts `appendOnly`, for a migration that fills a new column of existing rows and then forbids changes again. */
   readonly dropAppendOnly: (table: string) => readonly Compilable[]
-  /** A view, which shows a merchant no other rows than its tables do. */
+  /** A view. On PostgreSQL the row-level security of its tables applies to its reader. */
   readonly view: (name: string, select: RawBuilder<unknown>) => Compilable
   /**
-   * Puts the table `by`, with a primary key named after it, in the place of `table`: the foreign keys of `referrers` lead to it
-   * from then on, those of `formerReferrers` end.
+   * Replaces `table` by the table `by`, whose primary key is named `<by>_key`. Foreign keys of `referrers` refer to the new table,
+   * those of `removedReferrers` are dropped.
    */
   readonly replaceTable: (
     table: string,
@@ -108,15 +101,91 @@ export type MigrationDialect = {
       readonly removedReferrers: readonly Omit<ReferencingKey, 'column'>[]
     },
   ) => readonly MigrationStep[]
-  /** Refuses the whole migration where `select` finds anything: nothing is changed then. */
+  /** Aborts all migrations of the transaction with the message `refusal` if `select` finds a row. */
   readonly refuseIf: (refusal: string, select: RawBuilder<unknown>) => MigrationStep
   /**
-   * Tells the engine's planner how many rows of a large table share the first columns of an index: the first, the first
-   * two, and so on. `byIndex` names an index without its table, `key` the primary key. Nothing where the engine finds out
-   * by itself.
+   * Sets SQLite's planner statistics: how many rows of a large table share the first column of an index, the first two, and so
+   * on. `byIndex` names indexes without their table, and `key` for the primary key. PostgreSQL collects its own.
    */
   readonly setPlannerStatistics: (
     table: string,
     byIndex: Readonly<Record<string, readonly number[]>>,
   ) => readonly Compilable[]
+}
+
+/** An object of a database's schema. */
+export type SchemaObject = {
+  /** For example `trigger`. */
+  readonly kind: string
+  readonly name: string
+  /** The table that it belongs to, if any. */
+  readonly table: string | null
+  /** For a foreign key, the table that it refers to. */
+  readonly target?: string | null
+  readonly definition: string
+  /** Whether an operator may add it without affecting the service. */
+  readonly isHarmless: boolean
+}
+
+/**
+ * The result of comparing a database's schema with the one that the migrations create. `differences` may reject writes or let
+ * history be changed, `notices` are harmless additions, and `unchecked` is the reason if the schema could not be compared.
+ */
+export type SchemaCheck = {
+  readonly differences: readonly string[]
+  readonly notices: readonly string[]
+  readonly unchecked: string | null
+}
+
+export function compareSchemas(actual: readonly SchemaObject[], expected: readonly SchemaObject[]): SchemaCheck {
+  const ownTables = new Set(expected.filter(({ kind }) => kind === 'table').map(({ name }) => name))
+  const actualByName = indexByName(actual)
+  const expectedByName = indexByName(expected)
+  const isTableMissing = ({ table }: SchemaObject) => table !== null && !actualByName.has(`table ${table}`)
+  const isOfOwnTable = ({ table, target }: SchemaObject) =>
+    table === null || ownTables.has(table) || ownTables.has(target ?? '')
+
+  const missing = expected.filter((object) => !actualByName.has(objectName(object)) && !isTableMissing(object))
+  const added = actual.filter((object) => !expectedByName.has(objectName(object)) && isOfOwnTable(object))
+  const changed = actual.filter((object) => {
+    const definition = expectedByName.get(objectName(object))?.definition
+    return definition !== undefined && definition !== object.definition
+  })
+  // The definition of a SQLite table includes its columns and foreign keys, which are compared one by one as well.
+  const differingTables = new Set([...missing, ...added, ...changed].filter(isPartOfTable).map(({ table }) => table))
+  const reportedChanges = changed.filter(({ kind, name }) => kind !== 'table' || !differingTables.has(name))
+  return {
+    differences: [
+      ...missing.map((object) => `${describeObject(object)} is missing`),
+      ...added
+        .filter(({ isHarmless }) => !isHarmless)
+        .map((object) => `${describeObject(object)} is not part of the schema`),
+      ...reportedChanges.map((object) => `${describeObject(object)} is changed: ${excerpt(object.definition)}`),
+    ],
+    notices: added.filter(({ isHarmless }) => isHarmless).map((object) => `${describeObject(object)} was added`),
+    unchecked: null,
+  }
+}
+
+function indexByName(objects: readonly SchemaObject[]): ReadonlyMap<string, SchemaObject> {
+  return new Map(objects.map((object) => [objectName(object), object]))
+}
+
+/** Includes the table, because triggers of two tables may share a name. */
+function objectName({ kind, name, table }: SchemaObject): string {
+  return table === null ? `${kind} ${name}` : `${kind} ${name} on ${table}`
+}
+
+function isPartOfTable({ kind }: SchemaObject): boolean {
+  return kind === 'column' || kind === 'foreign key'
+}
+
+function describeObject(object: SchemaObject): string {
+  return object.kind === 'column' ? `column ${object.table}.${object.name}` : objectName(object)
+}
+
+const maxExcerptLength = 200
+
+function excerpt(definition: string): string {
+  return definition.length > maxExcerptLength ? `${definition.slice(0, maxExcerptLength)}…` : definition
 }

@@ -1,9 +1,10 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 
-/** What only the owner of a database may do: it has account numbers, and keys' hashes. */
+/** Only the owner may read a database: it has account numbers and hashes of keys. */
 export const ownerOnlyMode = 0o600
 
-/** Makes a new, empty file, unless another process just did. */
+/** Creates an empty file, unless another process just did. */
 export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', ownerOnlyMode))
@@ -12,9 +13,35 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Brings a file, or the names in a folder, to disk. */
+/** Syncs a file, or the names in a folder, to disk. */
 export function fsyncPath(path: string): void {
   const file = openSync(path, 'r')
   fsyncSync(file)
   closeSync(file)
+}
+
+/** A backup under a temporary name. */
+export type PartialBackup = {
+  readonly path: string
+  /** Syncs the file and gives it its final name, atomically. */
+  readonly publish: () => void
+  /** Removes the file, if it was not published. */
+  readonly remove: () => void
+}
+
+/** @throws when `target` exists: a backup never replaces a file */
+export function startBackup(target: string): PartialBackup {
+  if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
+  const path = `${target}.${process.pid}.partial`
+  return {
+    path,
+    publish: () => {
+      fsyncPath(path)
+      // A hard link, because unlike a rename it never replaces a file that another backup has created meanwhile.
+      linkSync(path, target)
+      rmSync(path)
+      fsyncPath(dirname(resolve(target)))
+    },
+    remove: () => rmSync(path, { force: true }),
+  }
 }

@@ -11,43 +11,39 @@ import {
 } from 'kysely'
 import { camelCase, columnKindsByTable } from './tables.ts'
 
-/** Columns that are wanted of a query's rows; the same ones have the same order and the same `key`. */
+/** Columns selected by a caller, sorted: equal sets of columns have the same `key`. */
 export type Projection = {
   readonly names: readonly string[]
   readonly key: string
-  /** The latest forms of queries that were asked for with this very object. */
+  /** A small cache of queries that were projected with this object. */
   readonly projectedQueries: Map<object, object>
 }
 
-/** A row as the values of chosen columns, in the order of their names. */
+/** The values of the selected columns of a row, in the order of their names. */
 export type ProjectedRow = readonly unknown[]
 
-/** These columns. */
-export function createProjection(wanted: Iterable<string>): Projection {
-  const names = [...new Set(wanted)].sort()
-  if (names.length === 0) throw new Error('no columns are chosen')
+export function createProjection(columns: Iterable<string>): Projection {
+  const names = [...new Set(columns)].sort()
+  if (names.length === 0) throw new Error('a projection needs at least one column')
   return { names, key: names.join(), projectedQueries: new Map() }
 }
 
-/**
- * What reads the cell of a column: by its name of whole rows, by its place of the values of chosen columns. Where it was not
- * chosen, reading it throws.
- */
+/** Returns a function that reads a column's value from a whole row or, with `columns`, from a projected one. It throws if the column was not selected. */
 export function cellReader(columns: Projection | undefined, name: string): (row: object) => unknown {
   if (columns === undefined) return (row) => (row as Readonly<Record<string, unknown>>)[name]
-  const place = columns.names.indexOf(name)
-  if (place >= 0) return (row) => (row as ProjectedRow)[place]
+  const index = columns.names.indexOf(name)
+  if (index >= 0) return (row) => (row as ProjectedRow)[index]
   return () => {
-    throw new Error(`the column ${name} was not chosen`)
+    throw new Error(`the column ${name} was not selected`)
   }
 }
 
 /**
- * The same query, which reads of its rows no more than these columns, in their order. Where it merges several, what puts them
- * in order follows, because only what all of them select can.
+ * Returns the query with only these columns, in their order. A compound query (UNION ALL) also selects the columns of its ORDER
+ * BY at the end, because it can only be ordered by selected columns.
  */
 export function projectNode(columns: Projection, node: RootOperationNode): SelectQueryNode {
-  if (!SelectQueryNode.is(node)) throw new Error('columns are chosen of queries that only read')
+  if (!SelectQueryNode.is(node)) throw new Error('only a select can be projected')
   if (!node.setOperations) return selectColumns(columns.names, node)
   const names = [...new Set([...columns.names, ...orderByNames(node)])]
   const setOperations = node.setOperations.map((each) => ({
@@ -61,7 +57,7 @@ function selectColumns(names: readonly string[], node: SelectQueryNode): SelectQ
   const selectable = selectionsByName(node)
   const selections = names.map((name) => {
     const selection = selectable.get(name)
-    if (!selection) throw new Error(`the query has no column ${name} to choose`)
+    if (!selection) throw new Error(`the query does not select the column ${name}`)
     return selection
   })
   return { ...node, selections }
@@ -73,20 +69,22 @@ function orderByNames({ orderBy }: SelectQueryNode): string[] {
 
 const selectionsByNode = new WeakMap<SelectQueryNode, ReadonlyMap<string, SelectionNode>>()
 
-/** What a query selects, by the names that its rows have it under. */
+/** The selections of a query, by the names of the columns in its rows. */
 function selectionsByName(node: SelectQueryNode): ReadonlyMap<string, SelectionNode> {
-  const known = selectionsByNode.get(node)
-  if (known) return known
-  const found = new Map((node.selections ?? []).flatMap((selection) => namedSelections(selection, node)))
-  selectionsByNode.set(node, found)
-  return found
+  const cached = selectionsByNode.get(node)
+  if (cached) return cached
+  const selections = new Map((node.selections ?? []).flatMap((selection) => namedSelections(selection, node)))
+  selectionsByNode.set(node, selections)
+  return selections
 }
 
 function namedSelections(selection: SelectionNode, node: SelectQueryNode): (readonly [string, SelectionNode])[] {
-  const what: OperationNode = selection.selection
-  if (SelectAllNode.is(what)) return selectionsOfTable(node.from?.froms.length === 1 ? node.from.froms[0] : undefined)
-  if (ReferenceNode.is(what) && SelectAllNode.is(what.column)) return selectionsOfTable(what.table)
-  const name = selectedName(what)
+  const selected: OperationNode = selection.selection
+  if (SelectAllNode.is(selected)) {
+    return selectionsOfTable(node.from?.froms.length === 1 ? node.from.froms[0] : undefined)
+  }
+  if (ReferenceNode.is(selected) && SelectAllNode.is(selected.column)) return selectionsOfTable(selected.table)
+  const name = selectedName(selected)
   return name === null ? [] : [[camelCase(name), selection]]
 }
 

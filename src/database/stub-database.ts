@@ -4,45 +4,44 @@ import type { Database } from './database.ts'
 import { tables } from './tables.ts'
 
 /**
- * The same database for who wants to see what would be read, and nothing of it: each query runs, and then `count` rows are answered
- * that nobody has stored. Every id of the first row is the same, as if it led to itself, and those of the second are others.
- * Nothing can be written.
+ * Returns a read-only database for warm-up: it runs each query for real, but returns `count` stub rows instead of the result. All
+ * ids of the first row are equal, so that it seems to refer to itself; those of the second are different.
  */
 export function stubDatabase(db: Database, count: number): Database {
-  const rows = Array.from({ length: count }, (_, place) => createStubRow(place + 1))
-  const refuse = () => Promise.reject(new Error('nothing is written beside invented rows'))
+  const rows = Array.from({ length: count }, (_, index) => createStubRow(index + 1))
+  const reject = () => Promise.reject(new Error('a stub database is read-only'))
   let queries = 0
   return {
     ...db,
     execute: (query, params) => {
-      // Whoever reads on until there is no more would never end.
-      if (++queries > maxStubQueries) throw new Error('too much is read of invented rows')
+      // Stops a caller that pages through rows until there are no more.
+      if (++queries > maxStubQueries) throw new Error('too many queries on a stub database')
       return mapMaybe(db.execute(query, params), () =>
         rows.map((row) => (query.projection ? query.projection.names.map((name) => row[name]) : row)),
       ) as never
     },
-    snapshot: refuse,
-    write: refuse,
+    snapshot: reject,
+    write: reject,
   }
 }
 
-/** Queries that are run beside invented rows: more than a document within its limits has. */
+/** More than a document within the limits needs. */
 const maxStubQueries = 200
 
-/** The id of an invented row; no merchant has it. */
+/** The id of a stub row, which no stored row has. */
 export function stubId(number: number): string {
   return `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 }
 
 type StubRow = Readonly<Record<string, unknown>>
 
-/** A row of whichever table: it has the columns of all. */
+/** Creates a row with the columns of all tables. */
 function createStubRow(number: number): StubRow {
   const columns = Object.values(tables).flatMap((table) => Object.entries<{ readonly kind: ColumnKind }>(table))
-  // Where the tables differ, ids are what leads to other rows.
-  const inOrder = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
-  const values = inOrder.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
-  // What queries themselves call something.
+  // Where tables share the name of a column, an id wins: it leads to further queries.
+  const idsLast = columns.toSorted(([, one], [, other]) => Number(one.kind === 'uuid') - Number(other.kind === 'uuid'))
+  const values = idsLast.map(([name, { kind }]) => [name, stubValues[kind](number)] as const)
+  // Columns that queries compute.
   return { ...Object.fromEntries(values), sequence: number, rowCount: 1, total: 1 }
 }
 

@@ -2,12 +2,11 @@ import type { ColumnKind, InsertableRow, SelectableRow, TableTypes } from './col
 import { amount, dueTime, generated, integer, json, milliseconds, nullable, text, timestamp, uuid } from './columns.ts'
 
 /**
- * Every table and column, once: Kysely's types, the columns that an insert writes and how a row is read follow from it.
- * The migrations make them; a test compares the two.
+ * Every table and column. Kysely's types, the columns of an insert, and the decoding of rows follow from it. The migrations
+ * create the tables; a test compares both.
  *
- * Where a row belongs to a merchant, `merchantId` comes first here, in the primary key and in every index.
- * `ownerId` is the customer, or the merchant itself for what the merchant owns: an equality that indexes serve, where
- * `customerId is null` would need another query.
+ * In a merchant's table `merchantId` comes first: here, in the primary key and in every index. `ownerId` is the customer, or the
+ * merchant for rows without a customer, so that one indexed equality serves both.
  */
 export const tables = {
   installation: {
@@ -426,7 +425,7 @@ export const tables = {
   },
 } as const
 
-/** The views, which show what follows from the tables: they are for operators and the audit. */
+/** Views, for operators and the audit. */
 export const views = {
   entries: {
     merchantId: uuid(),
@@ -440,7 +439,6 @@ export const views = {
   },
 } as const
 
-/** What happened. */
 export type EventType =
   | 'payout.initiated'
   | 'payout.completed'
@@ -458,10 +456,10 @@ export type EventType =
   | 'webhook_endpoint.disabled'
   | 'webhook.test'
 
-/** A secret that is stored encrypted, and until when it signs; `null` for as long as there is no newer one. */
+/** An encrypted secret, and until when it signs; `null` for the newest one. */
 export type SealedSecret = { readonly sealed: string; readonly until: string | null }
 
-/** The kind of each column of each table and view, as the database spells both. */
+/** The kinds of all columns of tables and views, by their names in the database. */
 export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string, ColumnKind>>>> = Object.fromEntries(
   Object.entries({ ...tables, ...views }).map(([table, columns]) => [
     snakeCase(table),
@@ -469,28 +467,24 @@ export const columnKindsByTable: Readonly<Record<string, Readonly<Record<string,
   ]),
 )
 
-/** The name of a table or column in the database, from that in our code. */
+/** Converts the name of a table or column to its name in the database. */
 export function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The same as a type. */
 export type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeCase<Rest>}`
   : ''
 
-/** The name of a table or column in our code, from that in the database. */
 export function camelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Kysely's view of the tables. */
+/** The tables as Kysely's types. */
 export type Tables = TableTypes<typeof tables>
 
 export type TableName = keyof Tables & string
 
-/** A row of `table` as it is read. */
 export type RowOf<Table extends TableName> = SelectableRow<(typeof tables)[Table]>
 
-/** A row of `table` as it is inserted. */
 export type NewRowOf<Table extends TableName> = InsertableRow<(typeof tables)[Table]>

@@ -67,7 +67,7 @@ describe('files that are removed under a running service', () => {
     expect(paid).toMatchObject({ acknowledgedLate: 0, refusals: [503] })
     expect(await service.ready()).toEqual([
       503,
-      'The log of the database (-wal) was removed while the service had it open. All that was acknowledged is saved in the database file. Nothing is read or stored any more until the service is started again.',
+      'The write-ahead log of the database (-wal) was removed while the service had it open. All acknowledged writes are saved in the database file. Nothing is read or stored until the service is restarted.',
     ])
     expect((await fetch(`${service.address}/api/customers`, { headers })).status).toBe(503)
     // A group that was under way when it was removed is of unknown outcome.
@@ -85,7 +85,10 @@ describe('files that are removed under a running service', () => {
 
     expect((await pay()).status).toBe(503)
     await expect.poll(async () => (await fetch(`${address}/api/customers`, { headers })).status).toBe(503)
-    expect(await ready()).toEqual([503, expect.stringContaining('The log of the database (-wal) was removed')])
+    expect(await ready()).toEqual([
+      503,
+      expect.stringContaining('The write-ahead log of the database (-wal) was removed'),
+    ])
     child.kill('SIGTERM')
     await ended
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 10 })
@@ -104,7 +107,7 @@ describe('files that are removed under a running service', () => {
     expect([created.code, created.stderr]).toEqual([1, expect.stringContaining("can't be opened")])
     await expect.poll(() => ids.every(isInFile), { timeout: 30_000 }).toBe(true)
     // Pages that come later in the file may still be on their way; whoever is answered after that finds all of them there.
-    expect(await service.ready()).toEqual([503, expect.stringContaining('All that was acknowledged is saved')])
+    expect(await service.ready()).toEqual([503, expect.stringContaining('All acknowledged writes are saved')])
 
     expect(await payoutsAfterCrash(place, service)).toBe(demoPayouts + 10)
   })
@@ -122,7 +125,7 @@ describe('files that are removed under a running service', () => {
     expect(deposit.code).toBe(0)
 
     expect((await pay()).status).toBe(503)
-    expect(await ready()).toEqual([503, expect.stringMatching(/^The index of the database’s log \(-shm\) was re/)])
+    expect(await ready()).toEqual([503, expect.stringMatching(/^The index of the write-ahead log \(-shm\) was re/)])
     child.kill('SIGTERM')
     await ended
     const again = await cli(place, 'deposit', walletId, '5', '--reference', 'beside', '--json')
@@ -149,7 +152,7 @@ describe('files that are removed under a running service', () => {
     expect(paid.acknowledged).toBeGreaterThan(0)
     expect(await service.ready()).toEqual([
       503,
-      `The database file was ${fate} while the service had it open. Nothing is read or stored any more until the service is started again.`,
+      `The database file was ${fate} while the service had it open. Nothing is read or stored until the service is restarted.`,
     ])
     if (fate === 'removed') renameSync(`${place.file}.gone`, place.file)
     expect((await service.pay()).status).toBe(503)

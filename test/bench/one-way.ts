@@ -1,5 +1,5 @@
 import { createLogger, standardOutput } from '../../src/app/logger.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 

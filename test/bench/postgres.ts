@@ -9,7 +9,7 @@
  */
 import { createConnection, createServer } from 'node:net'
 import { parseArgs } from 'node:util'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'
 import { createContext, createService } from '../../src/operations/context.ts'
 import { perform } from '../support/perform.ts'

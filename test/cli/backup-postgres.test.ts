@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { migrations } from '../../db/migrations/index.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { listBackups } from '../../src/app/scheduled-backups.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
 import { migratePostgres } from '../../src/database/postgres/migrate-postgres.ts'
 import type { Diagnosis } from '../../src/modules/diagnoses/diagnosis.ts'
 import { createService } from '../../src/operations/context.ts'
@@ -96,7 +96,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(after).toEqual(before)
     expect(before.chain.events).toBeGreaterThan(20)
     const refused = await cli(other, 'restore', file)
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/is not empty: it has .* make one/)])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/is not empty: it has .* create one/)])
   })
 
   test.each<[what: string, tool: string, message: string | RegExp]>([
@@ -106,11 +106,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
       `exec ${binaries}/pg_dump "$@" --exclude-table-data=payouts`,
       'public.payouts has no of 26 rows',
     ],
-    [
-      'pg_dump is older than the server',
-      'echo "pg_dump (PostgreSQL) 9.6.24"',
-      /pg_dump is of version 9, older than the/,
-    ],
+    ['pg_dump is older than the server', 'echo "pg_dump (PostgreSQL) 9.6.24"', /pg_dump has version 9, older than the/],
   ])('leave nothing behind where %s', async (_, tool, message) => {
     const place = await filledPlace()
     const folder = join(place.folder, 'bin')
@@ -157,9 +153,9 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
   test('are refused by restore where the file is none, or is to replace a database', async () => {
     const place = await newPlace()
     const file = join(place.folder, 'payouts.dump')
-    expect((await cli(place, 'restore', file)).stderr).toContain('There is no file')
+    expect((await cli(place, 'restore', file)).stderr).toMatch(/The file \S+ does not exist/)
     writeFileSync(file, 'precious')
-    expect((await cli(place, 'restore', file)).stderr).toContain('is no backup of a PostgreSQL database')
+    expect((await cli(place, 'restore', file)).stderr).toContain('is not a backup of a PostgreSQL database')
     expect((await cli(place, 'restore', file, '--replace')).stderr).toContain('--replace is for SQLite')
   })
 
@@ -217,7 +213,10 @@ describe.skipIf(inject('postgresUrl') === null)('a backup of PostgreSQL', () => 
 
     const { code, stderr } = await cli(place, 'backup', join(place.folder, 'payouts.dump'))
 
-    expect([code, stderr]).toEqual([1, expect.stringContaining('pg_dump was not found: install PostgreSQL')])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('pg_dump was not found: install the PostgreSQL client tools'),
+    ])
     expect(readdirSync(place.folder)).toEqual([])
   })
 })

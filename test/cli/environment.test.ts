@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
-import { databaseName } from '../../src/database/open-database.ts'
+import { databaseName } from '../../src/database/engines.ts'
 import { startApp } from '../support/app.ts'
 import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 

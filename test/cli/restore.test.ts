@@ -80,7 +80,7 @@ describe('restore', () => {
     const before = readFileSync(place.file)
 
     const refused = await cli(place, 'restore', backup)
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('is there already: --replace')])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('exists already: --replace')])
     expect(readFileSync(place.file)).toEqual(before)
 
     const { kept } = (await cli(place, 'restore', backup, '--replace', '--json')).json() as { kept: string }
@@ -101,7 +101,7 @@ describe('restore', () => {
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
     await ended
-    expect((await cli(place, 'restore', backup, '--replace')).stderr).toContain('takes the log in')
+    expect((await cli(place, 'restore', backup, '--replace')).stderr).toContain('applies the journal')
 
     expect(await cli(place, 'audit')).toMatchObject({ code: 0 })
     expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
@@ -125,15 +125,15 @@ describe('restore', () => {
 
   // In order of precedence where one file has several.
   test.each<[what: string, spoilt: (backup: string) => void, message: string | RegExp]>([
-    ['is not there', (backup) => spoil(`${backup}.other`, ''), /There is no file .*missing/],
-    ['is no database', (backup) => writeFileSync(backup, 'precious '.repeat(100)), 'is no SQLite file'],
+    ['is not there', (backup) => spoil(`${backup}.other`, ''), /The file .*missing.* does not exist/],
+    ['is no database', (backup) => writeFileSync(backup, 'precious '.repeat(100)), 'is not a SQLite file'],
     [
       'is cut off',
       (backup) => truncateSync(backup, statSync(backup).size - 4_096),
-      /is cut off: it has \d+ of \d+ bytes/,
+      /is truncated: it has \d+ of \d+ bytes/,
     ],
     ['is damaged', turnBitInIndex, /is damaged: .*wallets_by_currency/],
-    ['is of another application', anothersDatabase, 'a database of something else'],
+    ['is of another application', anothersDatabase, 'the database of another program'],
     [
       'is of a later version',
       (backup) => spoil(backup, `insert into migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`),
@@ -163,7 +163,7 @@ describe('restore', () => {
       'has a trigger of somebody else',
       (backup) =>
         spoil(backup, `create trigger stop before insert on payouts begin select raise(abort, 'stopped'); end`),
-      'trigger stop on payouts is not of this service',
+      'trigger stop on payouts is not part of the schema',
     ],
     ['is in use', (backup) => writeFileSync(`${backup}-wal`, ''), 'is a database in use'],
   ])('refuses a backup that %s, and changes nothing', async (what, spoilt, message) => {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { transfersInOneRow } from '../../db/migrations/0028-transfers-in-one-row.ts'
 import { migrations } from '../../db/migrations/index.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { listWatchedAddresses } from '../../src/modules/deposits/list-watched-addresses.ts'
 import { settlePayout } from '../../src/modules/payouts/settle-payout.ts'

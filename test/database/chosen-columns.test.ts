@@ -149,12 +149,16 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
       selectFrom('payouts').select(['id', 'status as state']).where('merchantId', '=', p.merchantId),
     )
 
-    expect(() => some(app.db, { merchantId }, createProjection(['id', 'amount']))).toThrow('no column amount to choose')
-    expect(() => some(app.db, { merchantId }, createProjection(['status']))).toThrow('no column status to choose')
+    expect(() => some(app.db, { merchantId }, createProjection(['id', 'amount']))).toThrow(
+      'does not select the column amount',
+    )
+    expect(() => some(app.db, { merchantId }, createProjection(['status']))).toThrow(
+      'does not select the column status',
+    )
     expect(await some(app.db, { merchantId }, createProjection(['state']))).toEqual([['PROCESSING'], ['PROCESSING']])
-    expect(() => createProjection([])).toThrow('no columns are chosen')
+    expect(() => createProjection([])).toThrow('a projection needs at least one column')
     const slice = await payouts.slice(app.context(), { first: 1 }, createProjection(['id']))
-    expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not chosen')
+    expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not selected')
   })
 
   test('are found by id, one by an equality', async () => {

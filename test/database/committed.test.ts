@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { query, selectFrom } from '../../src/database/query.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'
 import { everyEngine, newDatabase } from '../support/app.ts'

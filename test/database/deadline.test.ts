@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { monotonicNowMs, writeTimeoutMs } from '../../src/database/deadline.ts'
+import { monotonicNowMs, writeTimeoutMs } from '../../src/database/group-commit.ts'
 import type { Tx } from '../../src/database/query.ts'
 import { takeSequenceNumber } from '../../src/lists/sequence.ts'
 import { insertMerchant } from '../../src/modules/merchants/repository.ts'

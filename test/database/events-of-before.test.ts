@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { events } from '../../db/migrations/0031-events.ts'
 import { migrations } from '../../db/migrations/index.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { closeCustomer } from '../../src/modules/customers/close-customer.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { updateCustomer } from '../../src/modules/customers/update-customer.ts'

@@ -12,7 +12,7 @@ import { idOf, merchantRow } from './rows.ts'
 
 const merchantId = idOf(1)
 const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
-const late = { message: 'a statement was run after its operation had ended' }
+const late = { message: 'a statement ran after its operation had ended' }
 
 const merchantNames = query(() => selectFrom('merchants').select('name').orderBy('id'))
 const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'addresses:test')

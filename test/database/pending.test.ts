@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deferredWrites } from '../../src/database/deferred-writes.ts'
+import { deferredWrites } from '../../src/database/group-commit.ts'
 import type { Tx } from '../../src/database/query.ts'
 
 const tx = {} as Tx

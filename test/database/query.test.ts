@@ -354,7 +354,7 @@ test('compileForSqlite leaves out locks of rows, and takes nothing that SQLite d
     expect(sqlOf(locked).trim()).toBe('select "id" from "wallets"')
   }
   for (const other of [wallets.forKeyShare(), wallets.forUpdate().skipLocked(), wallets.modifyEnd(sql`for ever`)]) {
-    expect(() => sqlOf(other)).toThrow('SQLite has no such modifier')
+    expect(() => sqlOf(other)).toThrow('SQLite does not support this modifier')
   }
 })
 

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { migrations } from '../../db/migrations/index.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { everyEngine } from '../support/app.ts'
 import { runSql } from '../support/postgres-database.ts'
 import { startBefore } from './before.ts'
@@ -53,20 +53,20 @@ const changes: readonly [done: string, sql: string, said: string | RegExp][] = [
   [
     'a unique index is added',
     'create unique index one_payout on payouts (merchant_id)',
-    'index one_payout on payouts is not of this service',
+    'index one_payout on payouts is not part of the schema',
   ],
   [
     'an index that computes something is added',
     'create index computed on payouts (length(recipient_country))',
-    'index computed on payouts is not of this service',
+    'index computed on payouts is not part of the schema',
   ],
   ['a table is dropped', 'drop table seals', 'table seals is missing'],
-  ['a column is added', 'alter table seals add column more text', 'column seals.more is not of this service'],
+  ['a column is added', 'alter table seals add column more text', 'column seals.more is not part of the schema'],
   ['a column is dropped', 'alter table seals drop column prints', 'column seals.prints is missing'],
   [
     'a table of another application refers to ours',
     'create table bookmarks (code text references asset_codes (code))',
-    /^(constraint|foreign key) .* on bookmarks is not of this service$/,
+    /^(constraint|foreign key) .* on bookmarks is not part of the schema$/,
   ],
 ]
 
@@ -77,7 +77,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
     [
       'a trigger is added',
       `create trigger nothing_more before insert on payouts begin select raise(abort, 'no'); end`,
-      'trigger nothing_more on payouts is not of this service',
+      'trigger nothing_more on payouts is not part of the schema',
     ],
     [
       'a trigger is replaced',
@@ -102,7 +102,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
       'a trigger is added',
       `create function nothing_more() returns trigger language plpgsql as $$ begin return null; end $$;
         create trigger nothing_more before insert on payouts for each row execute function nothing_more()`,
-      'trigger nothing_more on payouts is not of this service',
+      'trigger nothing_more on payouts is not part of the schema',
     ],
     [
       'triggers are switched off',
@@ -127,12 +127,12 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
     [
       'a rule is added',
       'create rule no_seals as on insert to seals do instead nothing',
-      'rule no_seals on seals is not of this service',
+      'rule no_seals on seals is not part of the schema',
     ],
     [
       'a policy is added',
       'create policy everything on seals using (true)',
-      'policy everything on seals is not of this service',
+      'policy everything on seals is not part of the schema',
     ],
     [
       'a policy is opened',

@@ -258,7 +258,7 @@ const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unkno
 
 describe('a query on a merchant’s table', () => {
   test.each(unsaid)('does not build with %s: %s', (_, tables, build) => {
-    expect(() => scopeOf(build)).toThrow(`A query does not say whose rows of ${tables} it is for: compare`)
+    expect(() => scopeOf(build)).toThrow(`A query does not restrict ${tables} to one merchant. Compare`)
   })
 
   test.each(said)('says whose rows it is for by %s: %s', (_, scope, build) => {
@@ -269,7 +269,7 @@ describe('a query on a merchant’s table', () => {
     const declare = () =>
       queryWithFilters(['id'], (p: P, has) => (has('id') ? payouts().where('id', '=', p.id) : payouts()))
 
-    expect(declare).toThrow('rows of payouts')
+    expect(declare).toThrow('does not restrict payouts')
   })
 
   test('with filters is built no sooner than it is asked for, by what there is then', async () => {
@@ -288,7 +288,7 @@ describe('a query on a merchant’s table', () => {
     )
     const db: Reader = { execute: async () => [] }
 
-    expect(() => filtered(db, { id: '1' } as never)).toThrow('rows of payouts')
+    expect(() => filtered(db, { id: '1' } as never)).toThrow('does not restrict payouts')
   })
 
   test('inserts a whole row as its merchant’s', () => {

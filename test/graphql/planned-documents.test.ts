@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { demoKey, seedDemo } from '../../src/demo/demo.ts'
 import { tourTabs } from '../../src/demo/tour.ts'
 import { createDocumentCache } from '../../src/graphql/documents/document-caches.ts'

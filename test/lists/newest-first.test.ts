@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { createBankPayoutMethod } from '../../src/modules/payout-methods/create-payout-method.ts'
 import { createPayout } from '../../src/modules/payouts/create-payout.ts'

@@ -149,8 +149,8 @@ export const modules: readonly Module[] = [
   {
     name: 'database',
     source: [
-      'src/database/{customer-scope,customer-tables,deadline,deferred-writes,merchant-scope,projection,query}.ts',
-      'src/database/sqlite/{commit-watch,compile-for-sqlite,sqlite-connection,sqlite-reader,sqlite-writer,writer-epoch}.ts',
+      'src/database/{customer-scope,customer-tables,group-commit,merchant-scope,projection,query,query-nodes}.ts',
+      'src/database/sqlite/{compile-for-sqlite,sqlite-connection,sqlite-reader,sqlite-writer,writer-epoch}.ts',
     ],
     tests: [
       'test/modules/client-tokens/{client-tokens,events,every-table,scopes}.test.ts',

@@ -1,5 +1,5 @@
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createSecrets } from '../../src/core/secrets/secrets.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { updateCustomer } from '../../src/modules/customers/update-customer.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'

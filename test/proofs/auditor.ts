@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { createService } from '../../src/operations/context.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
+import { openDatabase } from '../../src/app/open-database.ts'
 import type { Database } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
 import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
 import { createService } from '../../src/operations/context.ts'
 import type { Model } from '../modules/ledger/model.ts'

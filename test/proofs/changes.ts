@@ -4,7 +4,7 @@ import type { Change } from './changed-source.ts'
 export const believesCommits: Change = {
   file: 'src/database/sqlite/sqlite-writer.ts',
   from: `      if (!isKnownUncommitted(error)) onFatal(error as Error)
-      finishBatch(group, () => rejectAll(group, error))
+      finishBatch(batch, () => rejectAll(batch, error))
       return
     }`,
   to: '    }',

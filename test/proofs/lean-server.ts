@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module'
 import { fastify } from 'fastify'
+import { migrations } from '../../db/migrations/index.ts'
 import { openSqlite } from '../../src/database/sqlite/open-sqlite.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createStreamLimiter } from '../../src/server/graphql/stream-limiter.ts'
@@ -10,8 +11,7 @@ import { addRestRoutes, sendFailure } from '../../src/server/rest/endpoints.ts'
 // The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as
 // the service does, and as there an unknown outcome of a commit ends the process.
 const path = (process.env.DATABASE_URL ?? '').replace(/^sqlite:/, '')
-const db = openSqlite({
-  path,
+const db = openSqlite(path, migrations, {
   mustExist: true,
   onFatal: (error) => {
     process.stderr.write(`${error.message}\n`)

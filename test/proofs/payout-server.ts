@@ -1,5 +1,5 @@
 import { createLogger } from '../../src/app/logger.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'

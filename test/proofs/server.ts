@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'

@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { auditBooks } from '../../src/modules/audit/audit.ts'
 import type { ChainAuditResult } from '../../src/modules/audit/audit-chain.ts'
 import { auditChain } from '../../src/modules/audit/audit-chain.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLogger } from '../../src/app/logger.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { Change } from './changed-source.ts'

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { formatAmount } from '../../src/core/money/amount.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
 import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { createService } from '../../src/operations/context.ts'
 import type { Acknowledged, PayoutLog } from './clients.ts'

@@ -1,4 +1,4 @@
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
 import { setFee } from '../../src/modules/pricing/fees/set-fee.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/app/logger.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
+import { openDatabase } from '../../src/app/open-database.ts'
 import type { Query } from '../../src/database/query.ts'
 import type { ApiKey } from '../../src/modules/merchants/api-key.ts'
 import { formatApiKey, newApiKey, parseApiKey } from '../../src/modules/merchants/api-key.ts'

@@ -3,12 +3,13 @@ import type { Import, Node, Source, Sources } from './source.ts'
 import { declaredIn, parseSource } from './source.ts'
 
 /**
- * The layers of `src`, lowest first: a file may import its own layer and those before it (house rule 3). The longest entry
- * that a path starts with is its layer.
+ * The layers of `src` and `db`, lowest first: a file may import its own layer and those before it (house rule 3). The longest
+ * entry that a path starts with is its layer.
  */
 export const order = [
   'core/',
   'database/',
+  'migrations/',
   'operations/',
   'lists/',
   'rest/',
@@ -68,6 +69,8 @@ const inGraphql = /^src\/graphql\/|^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
 const graphqlOfServer = /^src\/server\/(graphql\/[\w-]+|pages\/graphiql-page)\.ts$/
 const statuses = 'src/core/api/http-status.ts'
 const configuration = 'src/app/config.ts'
+const inMigrations = /^db\/migrations\//
+const opensDatabases = 'src/app/open-database.ts'
 const operators = /^src\/(cli|demo)\//
 const roots = /^src\/(app\/|cli\/|server\/host\.ts$)/
 
@@ -111,6 +114,7 @@ const rules: readonly Rule[] = [
   keepsQueriesInRepositories,
   keepsPackagesWhereTheyBelong,
   keepsEnginesInDatabase,
+  keepsMigrationsApart,
   keepsHttpInRest,
   readsOnlyItsOwnSources,
   makesNoCode,
@@ -124,7 +128,6 @@ function importsEarlierParts({ path, imports }: Source) {
     const [own, other] = [layerOf(path), layerOf(imported.path)]
     if (own === null) return `is in no layer that the order knows`
     if (other === null) return `imports ${imported.path}, which is in no layer that the order knows`
-    // The database begins with its migrations, which know nothing of it but their own type.
     return order.indexOf(other) > order.indexOf(own) && `imports ${imported.path}: ${other} is above ${own}`
   })
 }
@@ -207,7 +210,16 @@ function keepsPackagesWhereTheyBelong({ path, imports }: Source) {
 function keepsEnginesInDatabase({ path, imports }: Source) {
   return ours(imports).map(({ path: imported }) => {
     if (engines.test(imported) && !inDatabase.test(path)) return `imports the engine ${imported}`
-    return imported === 'src/database/open-database.ts' && !roots.test(path) && 'opens a database'
+    return imported === 'src/database/engines.ts' && !roots.test(path) && 'opens a database'
+  })
+}
+
+/** House rule 3: migrations take only types from `src`, and one file hands them to the engines. */
+function keepsMigrationsApart({ path, imports }: Source) {
+  return ours(imports).map(({ path: imported, isType }) => {
+    if (inMigrations.test(path))
+      return !inMigrations.test(imported) && !isType && `is a migration and imports ${imported}`
+    return inMigrations.test(imported) && path !== opensDatabases && 'imports migrations, which are handed in'
   })
 }
 
@@ -369,7 +381,7 @@ function ours(imports: readonly Import[]): (Import & { path: string })[] {
 
 /** The layer that a file belongs to; `null` for one that the order does not know. */
 function layerOf(path: string): (typeof order)[number] | null {
-  const name = path.startsWith('db/migrations/') ? 'database/' : path.replace(/^src\//, '')
+  const name = path.replace(/^(src|db)\//, '')
   const [layer] = order.filter((prefix) => name.startsWith(prefix)).toSorted((one, other) => other.length - one.length)
   return layer ?? null
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
+import { openDatabase } from '../../src/app/open-database.ts'
 import type { Database } from '../../src/database/database.ts'
-import { openDatabase } from '../../src/database/open-database.ts'
 
 const template = 'template_of_tests'
 

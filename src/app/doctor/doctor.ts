@@ -1,5 +1,5 @@
 import type { EngineState, InspectedDatabase } from '../../database/database.ts'
-import { inspectDatabase, sqlitePathOf } from '../../database/open-database.ts'
+import { sqlitePathOf } from '../../database/engines.ts'
 import type { Diagnosis, DiagnosisCheck, DiagnosisContext } from '../../modules/diagnoses/diagnosis.ts'
 import { reportFault } from '../../modules/diagnoses/diagnosis.ts'
 import { checkExpiringKeys, checkKeyModes, checkUnusedKeys } from '../../modules/diagnoses/key-checks.ts'
@@ -15,6 +15,7 @@ import {
 import { endpointHealth } from '../../modules/diagnoses/repository.ts'
 import { findMode } from '../../modules/installation/find-mode.ts'
 import type { Config } from '../config.ts'
+import { inspectDatabase } from '../open-database.ts'
 import {
   checkBackupAge,
   checkCorsOrigins,

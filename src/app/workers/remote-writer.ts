@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { DomainError, unavailable, unknownOutcome } from '../../core/errors.ts'
-import { monotonicNowMs, writeTimeoutMs } from '../../database/deadline.ts'
+import { monotonicNowMs, writeTimeoutMs } from '../../database/group-commit.ts'
 import { systemCaller } from '../../operations/access/api-caller.ts'
 import type { Perform } from '../../operations/context.ts'
 import type { ChannelSend } from './channel.ts'

@@ -1,27 +1,23 @@
-import { existsSync, linkSync, rmSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import type pg from 'pg'
-import { createPrivateFile, fsyncPath } from '../private-file.ts'
+import { createPrivateFile, startBackup } from '../private-file.ts'
 import { requireToolVersion, runTool, withConnectionString } from './client-tools.ts'
 import type { ServerTarget } from './connection-url.ts'
-import { rowCounter } from './copy-row-counter.ts'
 
-/** Lets a transaction see the rows of every merchant, for as long as a large database takes. */
+/** Shows a transaction the rows of all merchants, without timeouts. */
 const wholeDatabaseSettings = `set local app.every_merchant = 'on'; set local statement_timeout = 0;
   set local idle_in_transaction_session_timeout = 0`
 
 /**
- * Copies one snapshot of a database by `pg_dump`, in its custom format, under a name of its own until it is read through, on disk,
- * and has the rows of that snapshot.
+ * Dumps a snapshot of a database with `pg_dump` in its custom format. The dump gets its name once it is on disk and was read back with
+ * the row counts of the snapshot.
  *
- * Row-level security binds the owner of the tables as well, so `pg_dump` runs as an operator's view over all merchants.
+ * `pg_dump` runs with access to all merchants, because row-level security applies to the owner of the tables too.
  *
- * @param client a connection of its own to the server at `place`, which is opened and closed here
- * @throws Error where the target exists, `pg_dump` is missing, older than the server or fails, or the copy lacks something
+ * @param client a new client for `server`, which is connected and closed here
+ * @throws Error when the target exists, `pg_dump` is missing, older than the server or fails, or the dump is incomplete
  */
-export async function backUpPostgres(client: pg.Client, place: ServerTarget, target: string): Promise<void> {
-  if (existsSync(target)) throw new Error(`${target} exists already: a backup never replaces a file`)
-  const partial = `${target}.${process.pid}.partial`
+export async function backUpPostgres(client: pg.Client, server: ServerTarget, target: string): Promise<void> {
+  const { path, publish, remove } = startBackup(target)
   client.on('error', () => {})
   await client.connect()
   try {
@@ -34,22 +30,24 @@ export async function backUpPostgres(client: pg.Client, place: ServerTarget, tar
     await requireAllRowsVisible(client)
     await requireToolVersion('pg_dump', number)
     await requireToolVersion('pg_restore', number)
-    createPrivateFile(partial)
-    await withConnectionString(place, (connection) =>
-      runTool('pg_dump', [...dumpOptions({ snapshot, partial }), `--dbname=${connection}`]),
-    )
-    await requireRowCounts(partial, await countRows(client))
-    fsyncPath(partial)
-    // A link, because unlike a new name it never replaces what another backup has put there meanwhile.
-    linkSync(partial, target)
+    createPrivateFile(path)
+    const options = [
+      '--format=custom',
+      '--enable-row-security',
+      `--snapshot=${snapshot}`,
+      `--file=${path}`,
+      '--no-password',
+    ]
+    await withConnectionString(server, (connection) => runTool('pg_dump', [...options, `--dbname=${connection}`]))
+    await requireRowCounts(path, await countRows(client))
+    publish()
   } finally {
-    rmSync(partial, { force: true })
+    remove()
     await client.end().catch(() => {})
   }
-  fsyncPath(dirname(resolve(target)))
 }
 
-/** Holds that policies hide no row from an operator's view: it would be missed by `pg_dump`, and by whoever counts rows here. */
+/** @throws Error when a policy may hide rows from a query across merchants, and so from `pg_dump` and `countRows` */
 async function requireAllRowsVisible(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class c
@@ -62,40 +60,80 @@ async function requireAllRowsVisible(client: pg.Client): Promise<void> {
   if (rows.length === 0) return
   const names = rows.map(({ name }) => name).join(', ')
   throw new Error(
-    `Row-level security may hide rows of ${names}, so nothing was copied: \`doctor\` says how the policies differ.`,
+    `Row-level security may hide rows of ${names}, so nothing was copied: run \`doctor\` to see how the policies differ.`,
   )
-}
-
-function dumpOptions({ snapshot, partial }: { snapshot: string; partial: string }): string[] {
-  return ['--format=custom', '--enable-row-security', `--snapshot=${snapshot}`, `--file=${partial}`, '--no-password']
 }
 
 type RowCounts = ReadonlyMap<string, number>
 
-/** How many rows each table has in the snapshot, by its name as a copy has it. */
+/** Counts the rows of each table in the snapshot, by the table's name in a dump. */
 async function countRows(client: pg.Client): Promise<RowCounts> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select format('%I.%I', current_schema(), relname) as name from pg_class c
       where relnamespace = current_schema()::regnamespace and relkind = 'r' and not exists
         (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`,
   )
-  const sizes = new Map<string, number>()
+  const counts = new Map<string, number>()
   for (const { name } of tables) {
     const { rows } = await client.query<{ count: string }>(`select count(*) from ${name}`)
-    sizes.set(name, Number(rows[0]?.count))
+    counts.set(name, Number(rows[0]?.count))
   }
-  return sizes
+  return counts
 }
 
-/** Reads the whole copy as a restore would, and counts what it has of each table. */
-async function requireRowCounts(copy: string, expected: RowCounts): Promise<void> {
+/** Reads the whole dump as a restore would, and compares the row counts. */
+async function requireRowCounts(dump: string, expected: RowCounts): Promise<void> {
   const counter = rowCounter()
-  await runTool('pg_restore', ['--data-only', '--file=-', copy], counter.read)
-  const found = counter.rows()
-  const wrong = [...expected].filter(([table, count]) => found.get(table) !== count)
+  await runTool('pg_restore', ['--data-only', '--file=-', dump], counter.read)
+  const counts = counter.rows()
+  const wrong = [...expected].filter(([table, count]) => counts.get(table) !== count)
   if (wrong.length === 0) return
   const described = wrong
     .slice(0, 3)
-    .map(([table, count]) => `${table} has ${found.get(table) ?? 'no'} of ${count} rows`)
+    .map(([table, count]) => `${table} has ${counts.get(table) ?? 'no'} of ${count} rows`)
   throw new Error(`The copy does not have the rows of the database, and was removed: ${described.join('; ')}`)
+}
+
+/** Counts the rows of each table in the output of `pg_restore`, chunk by chunk. */
+type RowCounter = { readonly read: (bytes: Buffer) => void; readonly rows: () => RowCounts }
+
+const newline = 10
+const copyLinePattern = /^COPY (.+?) (\(.*\) )?FROM stdin;$/
+
+/** Enough of a line to recognize the beginning of a table's rows. */
+const maxLineBytes = 1024 * 1024
+
+/** Each row is a line, because a line break within a value is escaped. The line `\.` ends the rows of a table. */
+function rowCounter(): RowCounter {
+  const rows = new Map<string, number>()
+  let table: string | null = null
+  let line = ''
+
+  function endLine(text: string): void {
+    if (table === null) {
+      table = copyLinePattern.exec(text)?.[1] ?? null
+      if (table !== null) rows.set(table, 0)
+    } else if (text === '\\.') table = null
+    else rows.set(table, (rows.get(table) ?? 0) + 1)
+  }
+
+  /** Of a row it keeps three bytes, to recognize `\.`. */
+  function appendToLine(part: Buffer): void {
+    const maxLength = table === null ? maxLineBytes : 3
+    if (line.length < maxLength) line += part.toString('latin1', 0, maxLength)
+  }
+
+  return {
+    rows: () => rows,
+    read: (bytes) => {
+      let start = 0
+      for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
+        appendToLine(bytes.subarray(start, end))
+        endLine(line)
+        line = ''
+        start = end + 1
+      }
+      appendToLine(bytes.subarray(start))
+    },
+  }
 }

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ServerTarget } from './connection-url.ts'
 
-/** The programs of PostgreSQL's client that copy a database and read a copy. */
 export type ClientTool = 'pg_dump' | 'pg_restore'
 
 /**
- * Runs `pg_dump` or `pg_restore`, as `PATH` finds it, and waits for its end.
+ * Runs `pg_dump` or `pg_restore` from `PATH` until it ends.
  *
- * @param onOutput called with each part of its standard output
- * @throws Error that says what the program said
+ * @param onOutput receives its standard output
+ * @throws Error with its standard error
  */
 export async function runTool(
   tool: ClientTool,
@@ -19,25 +18,25 @@ export async function runTool(
   onOutput: (bytes: Buffer) => void = () => {},
 ): Promise<void> {
   const child = spawn(tool, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
+  let stderr = ''
   child.stderr.on('data', (chunk) => {
-    said = `${said}${chunk}`.slice(-2_000)
+    stderr = `${stderr}${chunk}`.slice(-2_000)
   })
   child.stdout.on('data', onOutput)
   const code = await new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'ENOENT' ? toolNotFound(tool) : error))
     child.once('close', (code, signal) => resolve(signal ?? code))
   })
-  if (code !== 0) throw new Error(`${tool} failed (${code}): ${said.trim()}`)
+  if (code !== 0) throw new Error(`${tool} failed (${code}): ${stderr.trim()}`)
 }
 
 function toolNotFound(tool: ClientTool): Error {
   return new Error(
-    `${tool} was not found: install PostgreSQL's client of the server's version or a later one (on Debian \`apt-get install postgresql-client\`), or put the folder that has it in PATH.`,
+    `${tool} was not found: install the PostgreSQL client tools of the server's version or later (on Debian \`apt-get install postgresql-client\`), or add their folder to PATH.`,
   )
 }
 
-/** Holds that a tool is of the server's version or a later one. @param serverNumber as `server_version_num` has it */
+/** @param serverNumber `server_version_num` @throws Error when the tool is older than the server */
 export async function requireToolVersion(tool: ClientTool, serverNumber: number): Promise<void> {
   let text = ''
   await runTool(tool, ['--version'], (bytes) => {
@@ -47,14 +46,13 @@ export async function requireToolVersion(tool: ClientTool, serverNumber: number)
   const server = Math.floor(serverNumber / 10_000)
   if (version >= server) return
   throw new Error(
-    `${tool} is of version ${version}, older than the server (${server}): install PostgreSQL's client ${server} or later, and put its folder first in PATH (on Debian /usr/lib/postgresql/${server}/bin).`,
+    `${tool} has version ${version}, older than the server (${server}): install the PostgreSQL client tools ${server} or later, and put their folder first in PATH (on Debian /usr/lib/postgresql/${server}/bin).`,
   )
 }
 
 /**
- * Calls `use` with the connection string of a place for one of the tools, which sees the rows of every merchant.
- *
- * The password is in a file that only its owner can read, and not in the arguments, which every user of the machine can.
+ * Calls `use` with a connection string for one of the tools, which sees the rows of all merchants. The password is in a private file,
+ * because every user of the machine can read the arguments of a process.
  */
 export async function withConnectionString<Result>(
   { config: { connectionString = '' } }: ServerTarget,
@@ -62,9 +60,9 @@ export async function withConnectionString<Result>(
 ): Promise<Result> {
   const url = new URL(connectionString)
   const { searchParams } = url
-  // pg takes a server on this machine by its name, and PostgreSQL's own tools by its socket.
+  // Without a host, pg connects to localhost but libpq to a socket.
   if (url.hostname === '' && !searchParams.has('host')) searchParams.set('host', 'localhost')
-  // A word that only pg knows: the connection is encrypted, and nothing is checked.
+  // Only pg knows this value: encryption without verifying the certificate.
   if (searchParams.get('sslmode') === 'no-verify') searchParams.set('sslmode', 'require')
   searchParams.delete('uselibpqcompat')
   const options = [searchParams.get('options'), '-c app.every_merchant=on', '-c statement_timeout=0']
@@ -78,7 +76,7 @@ export async function withConnectionString<Result>(
       searchParams.set('passfile', passwords)
       url.password = ''
     }
-    // libpq takes a plus sign for itself, and not for a space.
+    // libpq does not decode a plus sign to a space.
     return await use(url.href.replace(url.search, url.search.replaceAll('+', '%20')))
   } finally {
     rmSync(folder, { recursive: true, force: true })

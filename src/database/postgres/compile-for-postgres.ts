@@ -9,44 +9,41 @@ import type {
 import { CastNode, DataTypeNode, PostgresQueryCompiler, ReferenceNode, TableNode } from 'kysely'
 import type { ColumnKind } from '../columns.ts'
 import type { QueryScope } from '../merchant-scope.ts'
-import { isPlaceholder } from '../placeholder.ts'
 import type { Query } from '../query.ts'
-import { noIndexMarker } from '../query.ts'
+import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 import { columnKindsByTable } from '../tables.ts'
 
-/** What is bound in one place: the parameter `name`, or where that is `null`, `value` itself. */
+/** A bound parameter: the value of `name`, or if that is `null`, the constant `value`. */
 export type PostgresParameter = {
   readonly name: string | null
   readonly value: unknown
   readonly isList: boolean
-  /** Whether it is only held against a column: then one that the column's type can't hold matches nothing. */
+  /** Whether it is only compared: then a value that the column's type can't represent matches no row. */
   readonly isCompared: boolean
 }
 
-/** A query's text for PostgreSQL. */
 export type PostgresStatement = {
   readonly sql: string
   readonly parameters: readonly PostgresParameter[]
   readonly scope: QueryScope
 }
 
-/** Compiles a query for PostgreSQL. */
 export function compileForPostgres({ node, scope }: Query): PostgresStatement {
   const compiler = new PostgresCompiler()
   const { sql, parameters } = compiler.compileQuery(node, { queryId: '' })
-  const placed = parameters.map((value, place) => {
+  const described = parameters.map((value, index) => {
     const { placeholder: name = null, isList = false } = isPlaceholder(value) ? value : {}
-    return { name, value: name === null ? value : null, isList, isCompared: compiler.comparedParameters.has(place) }
+    return { name, value: name === null ? value : null, isList, isCompared: compiler.comparedParameters.has(index) }
   })
-  return { sql, parameters: placed, scope }
+  return { sql, parameters: described, scope }
 }
 
 class PostgresCompiler extends PostgresQueryCompiler {
-  /** Places of parameters that stand on the right side of a comparison. */
+  /** Indexes of parameters on the right side of a comparison. */
   readonly comparedParameters = new Set<number>()
   private rightOperand: OperationNode | null = null
 
-  /** A list is bound as one array, so that one statement serves a list of any length. */
+  /** Binds a list as one array, so that one statement serves lists of any length. */
   protected override visitBinaryOperation(node: BinaryOperationNode): void {
     const { leftOperand, operator, rightOperand } = node
     const value = 'value' in rightOperand ? rightOperand.value : null
@@ -66,15 +63,15 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 
   protected override visitValue(node: ValueNode): void {
-    // Said of the whole transaction; see postgres-connection.ts.
+    // A setting of the transaction instead: `fullScanSettings`.
     if (node.value === noIndexMarker) return
     if (node === this.rightOperand) this.comparedParameters.add(this.numParameters)
     super.visitValue(node)
   }
 
   /**
-   * What is merged in an order has each of its parts in that order, and no longer than the whole. Only so the server sees that
-   * an index gives it, and reads a few rows of each; else it reads all rows of every part, and sorts them.
+   * Adds the ORDER BY and LIMIT of a UNION ALL to each of its parts. Otherwise the server does not see that an index yields the order,
+   * and reads and sorts all rows of every part.
    */
   protected override visitSelectQuery(node: SelectQueryNode): void {
     const { setOperations, orderBy, limit, offset, ...first } = node
@@ -82,8 +79,8 @@ class PostgresCompiler extends PostgresQueryCompiler {
       super.visitSelectQuery(node)
       return
     }
-    for (const [place, part] of [first, ...setOperations.map(({ expression }) => expression)].entries()) {
-      this.append(place === 0 ? '(' : ' union all (')
+    for (const [i, part] of [first, ...setOperations.map(({ expression }) => expression)].entries()) {
+      this.append(i === 0 ? '(' : ' union all (')
       super.visitSelectQuery({ ...(part as SelectQueryNode), orderBy })
       this.append(' limit cast(')
       this.visitNode(limit.limit)
@@ -94,14 +91,14 @@ class PostgresCompiler extends PostgresQueryCompiler {
       }
       this.append(')')
     }
-    for (const end of [orderBy, limit, offset]) {
-      if (!end) continue
+    for (const clause of [orderBy, limit, offset]) {
+      if (!clause) continue
       this.append(' ')
-      this.visitNode(end)
+      this.visitNode(clause)
     }
   }
 
-  /** All columns are named: those of tables.ts, whatever else a later version or this engine keeps in the table. */
+  /** Replaces `*` by the columns in tables.ts: the table may have more, such as generated text columns. */
   protected override visitSelectAll(node: SelectAllNode): void {
     const table = this.onlyTable()
     if (table === null) super.visitSelectAll(node)
@@ -119,7 +116,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
     this.append(columns.map((column) => `"${table}"."${column}"`).join(', '))
   }
 
-  /** The table that an unqualified `*` is about, or `null` where it is about something that is no table of ours. */
+  /** The table of an unqualified `*`, or `null` if the source is not exactly one of our tables. */
   private onlyTable(): string | null {
     const query = this.nodeStack.findLast(({ kind }) => kind.endsWith('QueryNode')) as EnclosingQuery | undefined
     if (!query || query.joins?.length) return null
@@ -131,7 +128,7 @@ class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** An account's id is text, and a wallet's account has the wallet's own id: held against text, a uuid becomes text. */
+/** Casts a uuid that is compared with text: the id of an account is text, and for a wallet's account it is the wallet's uuid. */
 function castForComparison(other: OperationNode, operand: OperationNode): OperationNode {
   if (columnKindOf(operand) !== 'uuid' || columnKindOf(other) !== 'text') return operand
   return CastNode.create(operand, DataTypeNode.create('text'))
@@ -142,7 +139,7 @@ function columnKindOf(node: OperationNode): ColumnKind | null {
   return columnKindsByTable[node.table?.table.identifier.name ?? '']?.[node.column.column.name] ?? null
 }
 
-/** What of the queries' nodes tells their table: `into` of an insert, `table` of an update, `from` of a select or delete. */
+/** Where queries have their table: `into` of an insert, `table` of an update, `from` of a select or delete. */
 type EnclosingQuery = RootOperationNode & {
   readonly into?: TableNode
   readonly table?: OperationNode

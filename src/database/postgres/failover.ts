@@ -2,85 +2,83 @@ import type { ClientBase, ClientConfig } from 'pg'
 import pg from 'pg'
 import type { ServerTarget } from './connection-url.ts'
 
-/** How long something may take before it is asked whether another server has taken the place, and each server to say so. */
+/** A statement that takes longer triggers a search for another primary. */
 const probeIntervalMs = 2_000
+/** For each server. */
 const probeTimeoutMs = 3_000
 
-/** The servers that a database may be on, of which one takes writes at a time. */
+/** The primary among the servers of a URL. */
 export type PrimaryServer = {
-  /** A connection to the one that took writes when it was last looked; the pool makes its own of `Client`. */
+  /** Creates a client for the current primary. */
   readonly createClient: (options: ClientConfig) => pg.Client
-  readonly Client: new (options?: ClientConfig) => pg.Client
-  /** Its number among all. */
+  /** The class of such clients, for the pool. */
+  readonly Client: new (
+    options?: ClientConfig,
+  ) => pg.Client
+  /** The index of the current primary among the servers. */
   readonly currentIndex: () => number
   /**
-   * Looks which one takes writes, where there are several; connections to any other are broken off.
+   * Looks for the primary if there are several servers, and closes connections to any other.
    *
-   * @throws Error that says of each why it is not the one
+   * @throws Error with the reason of each server, if none is the primary
    */
   readonly find: () => Promise<void>
-  /** Waits, and looks now and then for as long as that takes unusually long: a server that froze says nothing at all. */
-  readonly probeWhileWaiting: <Result>(answer: Promise<Result>) => Promise<Result>
+  /** Awaits a result, and looks for the primary every 2 s meanwhile: a frozen server never responds. */
+  readonly probeWhileWaiting: <Result>(result: Promise<Result>) => Promise<Result>
 }
 
 /**
- * Follows the one server of several that takes writes.
+ * Follows the primary among several servers. Probes all of them concurrently, because a frozen one accepts a connection and never
+ * responds; the first that passes `requirePrimary` is the primary.
  *
- * All are asked at once, because one that is frozen takes a connection and then says nothing; the first that passes
- * `requirePrimary` is it.
- *
- * @param check what each is asked: `isStandby` where nothing may be changed
+ * @param check SQL of the probe; `isStandbySql` changes nothing
  */
-export function followPrimary(places: readonly ServerTarget[], check = replicate): PrimaryServer {
+export function followPrimary(servers: readonly ServerTarget[], check = replicate): PrimaryServer {
   const opened = new Map<pg.Client, number>()
   let current = 0
-  let looking: Promise<void> | null = null
+  let probing: Promise<void> | null = null
 
-  class PlacedClient extends pg.Client {
+  class PrimaryClient extends pg.Client {
     constructor(options?: ClientConfig) {
-      const place = current
-      super({ ...options, ...configOf(places, place) })
-      opened.set(this, place)
+      const index = current
+      super({ ...options, ...(servers[index] as ServerTarget).config })
+      opened.set(this, index)
       this.once('end', () => opened.delete(this))
     }
   }
 
   function find(): Promise<void> {
-    if (places.length === 1) return Promise.resolve()
-    looking ??= probeServers().finally(() => {
-      looking = null
+    if (servers.length === 1) return Promise.resolve()
+    probing ??= probeServers().finally(() => {
+      probing = null
     })
-    return looking
+    return probing
   }
 
   async function probeServers(): Promise<void> {
     try {
-      current = await Promise.any(places.map((each, place) => probeServer(each, check).then(() => place)))
+      current = await Promise.any(servers.map((server, index) => probeServer(server, check).then(() => index)))
     } catch (error) {
       const causes = (error as AggregateError).errors as Error[]
-      const told = places.map(({ name }, place) => `${name}: ${causes[place]?.message}`)
-      throw Object.assign(new Error(`No server takes writes (${told.join('; ')})`), { code: 'ECONNREFUSED' })
+      const reasons = servers.map(({ name }, index) => `${name}: ${causes[index]?.message}`)
+      throw Object.assign(new Error(`No server takes writes (${reasons.join('; ')})`), { code: 'ECONNREFUSED' })
     }
-    for (const [client, place] of opened) if (place !== current) client.connection.stream.destroy()
+    for (const [client, index] of opened) if (index !== current) client.connection.stream.destroy()
   }
 
-  async function probeWhileWaiting<Result>(answer: Promise<Result>): Promise<Result> {
-    if (places.length === 1) return answer
+  async function probeWhileWaiting<Result>(result: Promise<Result>): Promise<Result> {
+    if (servers.length === 1) return result
     const timer = setInterval(() => find().catch(() => {}), probeIntervalMs)
-    return answer.finally(() => clearInterval(timer))
+    return result.finally(() => clearInterval(timer))
   }
 
   return {
-    createClient: (options) => new PlacedClient(options),
-    Client: PlacedClient,
+    createClient: (options) => new PrimaryClient(options),
+    Client: PrimaryClient,
     currentIndex: () => current,
     find,
     probeWhileWaiting,
   }
-}
-
-function configOf(places: readonly ServerTarget[], place: number): ClientConfig {
-  return (places[place] as ServerTarget).config
 }
 
 async function probeServer({ config }: ServerTarget, check: string): Promise<void> {
@@ -99,46 +97,43 @@ async function probeServer({ config }: ServerTarget, check: string): Promise<voi
 }
 
 /**
- * What has whoever commits next wait for the synchronous standbys, if there are any, with all that was committed before: a
- * commit that wrote nothing waits for nobody. A standby can't do it.
+ * Makes the next COMMIT wait until the synchronous standbys, if any, have all earlier commits: it writes a WAL record, because a
+ * commit without one waits for nothing. Also reports whether the server is a standby.
  */
 export const replicate = `select case when not pg_is_in_recovery() and current_setting('synchronous_standby_names') <> ''
   then pg_logical_emit_message(true, 'payout_gateway', '') end, pg_is_in_recovery() as "isStandby"`
 
-/** Asks no more than whether it is a standby. */
 export const isStandbySql = 'select pg_is_in_recovery() as "isStandby"'
 
 /**
- * Lets a new connection be used only to a server that takes writes, and that shows nothing which its synchronous standbys
- * don't have.
+ * Verifies that a new connection leads to the primary, and waits until its synchronous standbys have everything that it shows.
  *
- * PostgreSQL shows what was being committed when it crashed as soon as it is up again, replicated or not, and a failover then
- * takes it back: so whoever connects waits first until the standbys have all of it. A primary that was replaced without
- * knowing it does not come through this, because its standbys follow another.
+ * After a crash PostgreSQL shows commits that were not replicated yet, and a failover then loses them. A former primary that does
+ * not know of its replacement fails this check, because its standbys follow another server.
  *
- * @throws Error, also where it takes too long; the connection is broken off then
+ * @throws Error, also after `probeTimeoutMs`; the connection is closed then
  */
 export async function requirePrimary(client: ClientBase, check = replicate): Promise<void> {
-  let isWarned = false
-  const note = ({ code }: { code?: string | undefined }) => {
-    isWarned ||= isWarning(code)
+  let hasWarning = false
+  const handleNotice = ({ code }: { code?: string | undefined }) => {
+    hasWarning ||= isWarning(code)
   }
-  client.on('notice', note)
+  client.on('notice', handleNotice)
   const stream = (client as pg.Client).connection.stream
   const timeout = setTimeout(() => stream.destroy(), probeTimeoutMs)
   try {
     const { rows } = await client.query<{ isStandby: boolean }>(check)
     if (rows[0]?.isStandby) throw Object.assign(new Error('it is a standby'), { code: '25006' })
-    if (isWarned) throw Object.assign(new Error('its standbys were not waited for'), { code: '57014' })
+    if (hasWarning) throw Object.assign(new Error('the wait for its standbys was cancelled'), { code: '57014' })
   } finally {
     clearTimeout(timeout)
-    client.off('notice', note)
+    client.off('notice', handleNotice)
   }
 }
 
 /**
- * Whether a notice of PostgreSQL's is a warning, in any language. With one a COMMIT can succeed that should have waited for a
- * standby: somebody cancelled the wait, and what was committed may be gone after a failover.
+ * Whether the code of a notice is that of a warning. COMMIT succeeds with a warning if its wait for a standby was cancelled: then a
+ * failover may lose it.
  */
 export function isWarning(code: string | undefined): boolean {
   return code?.startsWith('01') === true

@@ -16,7 +16,7 @@ const dialect: MigrationDialect = {
   uuid: sql`uuid`,
   timestamp: sql`timestamptz`,
   amount: sql`bigint`,
-  // As it was given: jsonb would order the fields of an object anew.
+  // Keeps the order of the fields of an object; jsonb does not.
   json: sql`json`,
   milliseconds: (timestamp) => sql`cast(extract(epoch from ${timestamp}) * 1000 as bigint)`,
   rowAsJson: ({ plain, times, json }, replaced = {}) => {
@@ -55,8 +55,8 @@ const dialect: MigrationDialect = {
   dropAppendOnly: (table) =>
     forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)} on ${sql.table(table)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} with (security_invoker = true) as ${select}`),
-  replaceTable: (table, { by, referrers, removedReferrers: formerReferrers }) => [
-    ...[...referrers, ...formerReferrers].map(({ table, name }) =>
+  replaceTable: (table, { by, referrers, removedReferrers }) => [
+    ...[...referrers, ...removedReferrers].map(({ table, name }) =>
       raw(sql`alter table ${sql.table(table)} drop constraint ${sql.ref(name)}`),
     ),
     raw(sql`drop table ${sql.table(table)}`),
@@ -66,36 +66,34 @@ const dialect: MigrationDialect = {
       raw(sql`alter table ${sql.table(referrer)} add constraint ${sql.ref(name)}
         foreign key (merchant_id, ${sql.ref(column)}) references ${sql.table(table)} (merchant_id, id)`),
     ),
-    // It would be counted by itself, but somewhat later.
+    // Autovacuum would do it too, but later.
     raw(sql`analyze ${sql.table(table)}`),
   ],
   refuseIf: (refusal, select) => ({ ...raw(select), refusal }),
-  // It counts by itself (autovacuum).
+  // Autovacuum collects statistics.
   setPlannerStatistics: () => [],
 }
 
 const forbiddenVerbs = ['update', 'delete', 'truncate']
 
-/** What an append-only table's triggers call. */
+/** The function of the triggers of append-only tables. */
 const forbidChangeSql = `create or replace function forbid_change() returns trigger language plpgsql as $$
   begin raise exception '% are append-only', tg_table_name; end $$`
 
-/** Any number, the same in every version: whoever holds it migrates. */
+/** The advisory lock of migrations: an arbitrary number, the same in every version. */
 const migrationLockKey = 7_230_417_005
 
 type MigrateOptions = {
   readonly mustExist: boolean
-  /** Called before a database that has been in use is changed. */
-  readonly beforeMigrating?: (coming: Omit<PendingMigrations, 'backUp'>) => MaybePromise<void>
+  /** Called before an existing database is changed. */
+  readonly beforeMigrating?: (pending: Omit<PendingMigrations, 'backUp'>) => MaybePromise<void>
   readonly onMigrating?: OnProgress | undefined
 }
 
 /**
- * Brings the database to the latest form, in one transaction.
+ * Applies pending migrations in one transaction. An advisory lock makes processes that start simultaneously migrate once.
  *
- * A lock is taken before it looks at what is there, so two processes that start at once do it once.
- *
- * @throws when the database has none of our tables where `mustExist`, or is of a later version than this program
+ * @throws when the database has no tables of this service and `mustExist`, or a later version has migrated it
  */
 export async function migratePostgres(
   client: Client,
@@ -105,7 +103,7 @@ export async function migratePostgres(
   await client.query('begin')
   try {
     await client.query('select pg_advisory_xact_lock($1)', [migrationLockKey])
-    // Row-level security binds the tables' owner as well: without this a migration would fill no row of older tables.
+    // Row-level security applies to the owner too: without this a migration would see no rows.
     await client.query(`set local app.every_merchant = 'on'`)
     const { rows: tables } = await client.query(`select to_regclass('migrations') as name`)
     if (tables[0]?.name === null) {
@@ -130,22 +128,21 @@ async function applyPendingMigrations(
   const applied = rows.map(({ name }) => name)
   const unknown = findUnknownMigration(migrations, applied)
   if (unknown) throw new Error(`it has migration ${unknown}, which this version does not know: use a later one`)
-  const coming = findPendingMigrations(migrations, applied)
-  if (coming) await beforeMigrating(coming)
-  const missing = migrations.filter(({ name }) => !applied.includes(name))
-  if (missing.length === 0) return
-  await applyMigrations(client, missing, onMigrating)
+  const announced = findPendingMigrations(migrations, applied)
+  if (announced) await beforeMigrating(announced)
+  const pending = migrations.filter(({ name }) => !applied.includes(name))
+  if (pending.length === 0) return
+  await applyMigrations(client, pending, onMigrating)
   await grantToServiceRole(client)
 }
 
-/** Makes the schema of the latest form where `search_path` leads to an empty one, in the transaction that is open. */
+/** Creates the schema in the first, empty schema of `search_path`, within the open transaction. */
 export async function createSchema(client: Client, migrations: readonly Migration[]): Promise<void> {
   await createMigrationsTable(client)
   await applyMigrations(client, migrations)
   await secureRows(client)
 }
 
-/** What migrations are recorded in, and what their triggers call. */
 async function createMigrationsTable(client: Client): Promise<void> {
   await client.query('create table migrations (name text primary key, applied_at timestamptz not null)')
   await client.query(forbidChangeSql)
@@ -168,7 +165,6 @@ async function applyMigrations(
   onMigrating('migrations', migrations.length, migrations.length)
 }
 
-/** Forbids what `event` does to rows of `table`. */
 function createForbiddingTrigger(
   table: string,
   name: string,

@@ -4,47 +4,46 @@ import type { PrimaryServer } from './failover.ts'
 
 const channel = 'payout_gateway_commits'
 
-/** Commits of this process within so many milliseconds are told to others together. */
+/** Commits within this time share a NOTIFY for each table. */
 const notifyIntervalMs = 10
 
-/** How often watchers are called though nothing was heard: whoever commits may end before it has told anyone. */
+/** How often watchers are called without a notification: a process may die between its COMMIT and its NOTIFY. */
 const fallbackPollMs = 2_000
 
-/** After how long a lost connection is opened anew. */
 const reconnectDelayMs = 1_000
 
-/** Who wants to know when something was committed, in this process or another. */
+/** Notifies watchers in all processes of commits. */
 export type Notifications = {
   /** See `Database.watch`. */
   readonly watch: (table: TableName, call: () => void) => () => void
-  /** Tells everyone, in this process and in others, that rows of a table have changed. */
+  /** Reports to all processes, including this one, that rows of a table have changed. */
   readonly notify: (table: TableName) => void
-  /** Tells what is still to be told. */
+  /** Sends the remaining notifications and closes the connection. */
   readonly close: () => Promise<void>
 }
 
 type NotificationWatcher = { readonly table: TableName; readonly call: () => void }
 
 /**
- * Hears of commits by NOTIFY, on a connection of its own.
+ * LISTEN and NOTIFY on a separate connection.
  *
- * It is sent after the commit and not within: a transaction that notifies holds a lock of the whole server while it commits,
- * so that one would wait for the sync of another.
+ * NOTIFY is sent after the commit, not within the transaction: a notifying transaction holds a lock of the whole server during
+ * COMMIT, so that commits would wait for each other's sync.
  */
 export function notifications(primary: PrimaryServer): Notifications {
   const watchers = new Set<NotificationWatcher>()
-  const untold = new Set<TableName>()
+  const unsent = new Set<TableName>()
   let client: Promise<pg.Client | null> | null = null
-  let telling: NodeJS.Timeout | null = null
+  let notifyTimer: NodeJS.Timeout | null = null
   let sending: Promise<unknown> = Promise.resolve()
-  let inCase: NodeJS.Timeout | undefined
+  let fallbackPoll: NodeJS.Timeout | undefined
   let isClosed = false
 
   function callWatchers(table: string | null): void {
     for (const watcher of watchers) if (table === null || watcher.table === table) watcher.call()
   }
 
-  /** The connection, `null` where there is none now; then another is tried after a while. */
+  /** Resolves to `null` if there is no connection now; another attempt follows after `reconnectDelayMs`. */
   function ensureConnected(): Promise<pg.Client | null> {
     client ??= connect()
     return client
@@ -53,7 +52,7 @@ export function notifications(primary: PrimaryServer): Notifications {
   async function connect(): Promise<pg.Client | null> {
     const opened = primary.createClient({ keepAlive: true, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
     let isLost = false
-    // Of one end a client tells several times, and each time another would be opened in its place.
+    // A client may report its end several times: reconnect once.
     const handleLoss = () => {
       if (isLost) return
       isLost = true
@@ -66,11 +65,11 @@ export function notifications(primary: PrimaryServer): Notifications {
     try {
       await opened.connect()
       opened.on('notification', ({ payload, processId }) => {
-        // What this process tells, it knows already.
+        // `notify` has already called the watchers of this process.
         if (processId !== backendPidOf(opened)) callWatchers(payload ?? null)
       })
       await opened.query(`listen ${channel}`)
-      // Something may have been told while nobody listened.
+      // Notifications may have been missed before LISTEN.
       callWatchers(null)
       return opened
     } catch {
@@ -84,21 +83,20 @@ export function notifications(primary: PrimaryServer): Notifications {
     if (watchers.size > 0 && !isClosed) ensureConnected()
   }
 
-  /** What is still to be told when the time comes is told then, after what is being told now. */
   function scheduleNotify(): void {
-    telling ??= setTimeout(() => {
+    notifyTimer ??= setTimeout(() => {
       sending = sendNotifications()
     }, notifyIntervalMs)
   }
 
   async function sendNotifications(): Promise<void> {
-    const tables = [...untold]
-    untold.clear()
+    const tables = [...unsent]
+    unsent.clear()
     const sender = await ensureConnected()
-    // Those who are not told look by themselves.
+    // If it fails, other processes see the change at their next fallback poll.
     await sender?.query(tables.map((table) => `notify ${channel}, '${table}'`).join('; ')).catch(() => {})
-    telling = null
-    if (untold.size > 0 && !isClosed) scheduleNotify()
+    notifyTimer = null
+    if (unsent.size > 0 && !isClosed) scheduleNotify()
   }
 
   return {
@@ -106,26 +104,26 @@ export function notifications(primary: PrimaryServer): Notifications {
       const watcher = { table, call }
       watchers.add(watcher)
       ensureConnected()
-      inCase ??= setInterval(callWatchers, fallbackPollMs, null).unref()
+      fallbackPoll ??= setInterval(callWatchers, fallbackPollMs, null).unref()
       return () => {
         watchers.delete(watcher)
         if (watchers.size > 0) return
-        clearInterval(inCase)
-        inCase = undefined
+        clearInterval(fallbackPoll)
+        fallbackPoll = undefined
       }
     },
     notify: (table) => {
       if (isClosed) return
       callWatchers(table)
-      untold.add(table)
+      unsent.add(table)
       scheduleNotify()
     },
     close: async () => {
       isClosed = true
-      if (telling) clearTimeout(telling)
+      if (notifyTimer) clearTimeout(notifyTimer)
       await sending
-      if (untold.size > 0) await sendNotifications()
-      clearInterval(inCase)
+      if (unsent.size > 0) await sendNotifications()
+      clearInterval(fallbackPoll)
       watchers.clear()
       await (await client)?.end().catch(() => {})
     },

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { migrations } from '../../../db/migrations/index.ts'
-import type { Database, DatabaseOptions } from '../database.ts'
+import type { Database, EngineOptions } from '../database.ts'
+import type { Migration } from '../migration.ts'
 import { query } from '../query.ts'
 import { backUpPostgres } from './backup-postgres.ts'
-import { checkSchemaPostgres } from './check-schema-postgres.ts'
 import type { ServerTarget } from './connection-url.ts'
 import { parseConnectionUrl } from './connection-url.ts'
 import type { PrimaryServer } from './failover.ts'
@@ -13,36 +12,28 @@ import { migratePostgres } from './migrate-postgres.ts'
 import { notifications } from './notifications.ts'
 import type { SessionSettings } from './pool.ts'
 import { postgresPool } from './pool.ts'
+import { checkSchemaPostgres, selfCheckPostgres } from './postgres-checks.ts'
 import { postgresReader } from './postgres-reader.ts'
 import { postgresWriter } from './postgres-writer.ts'
 import { findServiceRole } from './row-security.ts'
-import { selfCheckPostgres } from './self-check-postgres.ts'
 
-/** What the server must be like, and who is told of what else should be put right. */
-type ServerRequirements = Required<Pick<DatabaseOptions, 'mustExist' | 'mustBeDurable' | 'onWarning'>> & {
-  readonly beforeMigrating: NonNullable<DatabaseOptions['beforeMigrating']>
-} & Pick<DatabaseOptions, 'onMigrating'>
-
-/** How often it is looked which of several servers takes writes, where nothing else gives a reason to. */
+/** How often to look for the primary while nothing fails. */
 const primaryCheckIntervalMs = 5_000
 
 /**
- * Opens the PostgreSQL database at `url`, migrated to the latest form.
+ * Opens the PostgreSQL database at `url` and applies pending migrations. If the URL names several servers, follows the primary.
  *
- * Where the URL names several servers it follows the one that takes writes.
- *
- * @throws Error that names the server and the database when it can't be opened, or loses what it acknowledges where it
- *   `mustBeDurable`
+ * @throws Error that names the server and the database when it can't be opened, or with `mustBeDurable` when the server's settings
+ *   can lose acknowledged commits
  */
-export async function openPostgres({
-  url,
-  onCommitted,
-  onFatal,
-  ...demands
-}: ServerRequirements & Pick<DatabaseOptions, 'onCommitted' | 'onFatal'> & { url: string }): Promise<Database> {
-  const { servers: places, sizes } = parseConnectionUrl(url)
-  const primary = followPrimary(places)
-  const pool = postgresPool(primary, sizes, await prepareDatabase({ primary, servers: places }, demands))
+export async function openPostgres(
+  url: string,
+  migrations: readonly Migration[],
+  { onCommitted, onFatal, ...options }: EngineOptions,
+): Promise<Database> {
+  const { servers, sizes } = parseConnectionUrl(url)
+  const primary = followPrimary(servers)
+  const pool = postgresPool(primary, sizes, await prepareDatabase({ primary, servers }, migrations, options))
   const reader = postgresReader(pool)
   const commits = notifications(primary)
   const writer = postgresWriter(pool, {
@@ -53,8 +44,8 @@ export async function openPostgres({
   })
   const running = new Set<Promise<unknown>>()
   const findPrimary = () => primary.find().catch(() => {})
-  // A server that was cut off from the others answers those who only read as if nothing had happened.
-  const looking = places.length > 1 ? setInterval(findPrimary, primaryCheckIntervalMs).unref() : undefined
+  // A former primary that was cut off from the others answers reads as if nothing had happened.
+  const primaryCheck = servers.length > 1 ? setInterval(findPrimary, primaryCheckIntervalMs).unref() : undefined
 
   return {
     execute: reader.execute,
@@ -65,23 +56,23 @@ export async function openPostgres({
       running.add(ended)
       return result
     },
-    // Operations of one merchant wait together, so whether there is room is only known when one is given.
+    // Each merchant has its own queue, so there is nothing to check before the merchant is known.
     requireQueueSpace: () => {},
     onBeforeBatch: () => {},
-    // Any number of processes write, and none holds what others wait for.
+    // Any number of processes may write.
     takeOver: () => {},
     statistics: writer.statistics,
-    // Each query sees what was committed before it.
+    // Each query sees all earlier commits.
     refresh: () => {},
     findPrimary,
     tableVersion: () => null,
     watch: commits.watch,
     selfCheck: () => selfCheckPostgres(primary.createClient({})),
-    checkSchema: () => checkSchemaPostgres(primary.createClient({})),
+    checkSchema: () => checkSchemaPostgres(primary.createClient({}), migrations),
     ping: async () => void (await selectAnyMigration(reader, {})),
-    backup: (path) => backUp({ primary, servers: places }, path),
+    backup: (path) => backUp({ primary, servers }, path),
     close: async () => {
-      clearInterval(looking)
+      clearInterval(primaryCheck)
       while (running.size > 0) await Promise.all(running)
       await commits.close()
       await pool.close()
@@ -91,19 +82,25 @@ export async function openPostgres({
 
 type PrimaryAndServers = { readonly primary: PrimaryServer; readonly servers: readonly ServerTarget[] }
 
-async function backUp({ primary, servers: places }: PrimaryAndServers, path: string): Promise<void> {
+async function backUp({ primary, servers }: PrimaryAndServers, path: string): Promise<void> {
   await primary.find()
-  await backUpPostgres(primary.createClient({}), places[primary.currentIndex()] as ServerTarget, path)
+  await backUpPostgres(primary.createClient({}), servers[primary.currentIndex()] as ServerTarget, path)
 }
 
 const selectAnyMigration = query(() => sql`select name from migrations limit 1` as never)
 
-/** Migrates by a connection of its own, and finds out as what the others act and when they take a commit for done. */
+/** Migrates the database on a separate connection, and returns the settings for the sessions of the pool. */
 async function prepareDatabase(
-  servers: PrimaryAndServers,
-  { mustExist, mustBeDurable, beforeMigrating, onMigrating, onWarning }: ServerRequirements,
+  { primary, servers }: PrimaryAndServers,
+  migrations: readonly Migration[],
+  {
+    mustExist = false,
+    mustBeDurable = false,
+    beforeMigrating = () => {},
+    onMigrating,
+    onWarning = () => {},
+  }: Omit<EngineOptions, 'onFatal'>,
 ): Promise<SessionSettings> {
-  const { primary } = servers
   await primary.find().catch((error: Error) => {
     throw new Error(`The database can't be opened: ${error.message}`, { cause: error })
   })
@@ -111,14 +108,15 @@ async function prepareDatabase(
   client.on('error', () => {})
   try {
     await client.connect()
-    const refuse = (message: string) => {
+    const reject = (message: string) => {
       throw new Error(`${message} MODE=live does not work with such a server.`)
     }
-    await requireDurability(client, mustBeDurable ? refuse : onWarning)
+    await requireDurability(client, mustBeDurable ? reject : onWarning)
     await migratePostgres(client, migrations, {
       mustExist,
       onMigrating,
-      beforeMigrating: (coming) => beforeMigrating({ ...coming, backUp: (path) => backUp(servers, path) }),
+      beforeMigrating: (pending) =>
+        beforeMigrating({ ...pending, backUp: (path) => backUp({ primary, servers }, path) }),
     })
     const synchronousCommit = await readSynchronousCommit(client)
     return { synchronousCommit, role: await findServiceRole(client, onWarning) }
@@ -131,19 +129,19 @@ async function prepareDatabase(
   }
 }
 
-/** What is acknowledged must be on disk; a server can be set otherwise, and only its operator can put that right. */
-async function requireDurability(client: pg.Client, onLoss: (message: string) => void): Promise<void> {
+/** Reports server settings that can lose acknowledged commits. Only the server's operator can change them. */
+async function requireDurability(client: pg.Client, onUnsafe: (message: string) => void): Promise<void> {
   const { rows } = await client.query(
-    `select string_agg(name || ' = off', ' and ' order by name) as faults from pg_settings
+    `select string_agg(name || ' = off', ' and ' order by name) as settings from pg_settings
       where name in ('fsync', 'full_page_writes') and setting = 'off'`,
   )
-  const faults = rows[0]?.faults
-  if (faults) onLoss(`The PostgreSQL server has ${faults}: what is acknowledged can be lost when it crashes.`)
+  const settings = rows[0]?.settings
+  if (settings) onUnsafe(`The PostgreSQL server has ${settings}: a crash can lose acknowledged commits.`)
 }
 
 /**
- * When our sessions take a commit for done: when it is on the server's disk, and on that of each synchronous standby, if
- * there are any. A server that waits for more (`remote_apply`) goes on doing so; what waits for less is not left so.
+ * Returns the `synchronous_commit` for our sessions: commits wait for the server's disk and for that of each synchronous standby.
+ * A server that waits for more (`remote_apply`) keeps doing so; a weaker setting is overridden.
  */
 export async function readSynchronousCommit(client: pg.Client): Promise<SessionSettings['synchronousCommit']> {
   const { rows } = await client.query(`select current_setting('synchronous_commit') as value`)

@@ -2,42 +2,42 @@ import type { Connection, FieldDef, Submittable } from 'pg'
 import { serialize } from 'pg-protocol'
 import { isWarning } from './failover.ts'
 
-/** One step of a batch: a prepared statement run with values, or (`values` null) only described. */
+/** A prepared statement to run with values, or (`values` null) to describe. */
 export type PipelineStep = {
-  /** The name under which the connection keeps the statement. */
+  /** The name of the prepared statement. */
   readonly name: string
-  /** Its text where this connection has not prepared it yet. */
+  /** The text, if this connection has not prepared the statement yet. */
   readonly text: string | null
   readonly values: readonly (string | null)[] | null
   readonly toRow: ((values: (string | null)[]) => unknown) | null
 }
 
-/** What a step answered: rows and the server's word for what it did, or of one described its types. */
+/** The result of a step: rows and the command tag, or the types of a described statement. */
 export type StepResult = {
   readonly rows: unknown[]
   command: string
-  /** Whether the server warned of what it did. */
+  /** Whether the server sent a warning for it. */
   hasWarning: boolean
   parameterTypes: readonly number[]
   fields: readonly FieldDef[]
 }
 
-/** The steps of a batch, and which of the texts that it sent the server took. */
 export type StatementPipeline = Submittable & {
   readonly results: Promise<readonly StepResult[]>
+  /** The statements that the server has prepared, also if a later step failed. */
   readonly preparedNames: () => readonly string[]
 }
 
 /**
- * Sends all steps in one go, ended by one Sync, and reads their answers in one go: one round trip however many they are.
+ * Sends all steps with one Sync, in one round trip.
  *
- * Up to the Sync they are one transaction, unless one is open already; what follows a step that fails is not run. pg's
- * pipeline sends a Sync for each statement, so what follows a failed one would run, and the settings of row security would be gone.
+ * Until the Sync they are one implicit transaction, unless one is open, and the server skips the steps after one that fails. pg's own
+ * pipelining sends a Sync for each statement: the steps after a failed one would run, without the settings of row-level security.
  *
- * @param closed names of statements that the server need not keep; it forgets them before anything can fail
+ * @param closed prepared statements to close first
  */
 export function statementPipeline(steps: readonly PipelineStep[], closed: readonly string[]): StatementPipeline {
-  const answers: StepResult[] = steps.map(() => ({
+  const results: StepResult[] = steps.map(() => ({
     rows: [],
     command: '',
     hasWarning: false,
@@ -45,20 +45,20 @@ export function statementPipeline(steps: readonly PipelineStep[], closed: readon
     fields: [],
   }))
   const { promise, resolve, reject } = Promise.withResolvers<readonly StepResult[]>()
-  const sent = steps.filter(({ text }) => text !== null)
-  let place = 0
+  const parsed = steps.filter(({ text }) => text !== null)
+  let index = 0
   let preparedCount = 0
-  let forget = () => {}
+  let removeListeners = () => {}
 
-  const current = () => answers[place] as StepResult
+  const current = () => results[index] as StepResult
   const handlers = {
     submit(connection: Connection) {
-      forget = addListeners(connection, {
+      removeListeners = addListeners(connection, {
         parseComplete: () => void preparedCount++,
         parameterDescription: ({ dataTypeIDs }: { dataTypeIDs: number[] }) => {
           current().parameterTypes = dataTypeIDs
         },
-        noData: () => void place++,
+        noData: () => void index++,
         notice: ({ code }: { code?: string }) => {
           if (isWarning(code)) current().hasWarning = true
         },
@@ -67,30 +67,30 @@ export function statementPipeline(steps: readonly PipelineStep[], closed: readon
     },
     handleRowDescription({ fields }: { fields: FieldDef[] }) {
       current().fields = fields
-      place++
+      index++
     },
     handleDataRow({ fields }: { fields: (string | null)[] }) {
-      const toRow = steps[place]?.toRow
+      const toRow = steps[index]?.toRow
       if (toRow) current().rows.push(toRow(fields))
     },
     handleCommandComplete({ text }: { text: string }) {
       current().command = text
-      place++
+      index++
     },
-    handleEmptyQuery: () => void place++,
+    handleEmptyQuery: () => void index++,
     handleError(error: Error) {
-      forget()
+      removeListeners()
       reject(error)
     },
     handleReadyForQuery() {
-      forget()
-      resolve(answers)
+      removeListeners()
+      resolve(results)
     },
   }
-  return { ...handlers, results: promise, preparedNames: () => sent.slice(0, preparedCount).map(({ name }) => name) }
+  return { ...handlers, results: promise, preparedNames: () => parsed.slice(0, preparedCount).map(({ name }) => name) }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: each event has its own message.
+// biome-ignore lint/suspicious/noExplicitAny: each event has its own type of message.
 function addListeners(connection: Connection, listeners: Record<string, (message: any) => void>): () => void {
   for (const [event, listener] of Object.entries(listeners)) connection.on(event, listener)
   return () => {
@@ -99,8 +99,8 @@ function addListeners(connection: Connection, listeners: Record<string, (message
 }
 
 /**
- * What a client says to run steps, in PostgreSQL's protocol 3.0: Parse, Describe, Bind and Execute of each, and one Sync; first a
- * Close for each statement that is of no more use. In one buffer, because a write of many small ones costs more than the rest of a payout.
+ * Encodes the messages of PostgreSQL's protocol 3.0: Close, then Parse, Describe, Bind and Execute of each step, then Sync. In one
+ * buffer, because writing many small ones costs more than the rest of a payout.
  */
 function encodeMessages(steps: readonly PipelineStep[], closed: readonly string[]): Buffer {
   const messages = closed.map((name) => serialize.close({ type: 'S', name }))

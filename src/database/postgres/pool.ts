@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import pg from 'pg'
 import { unavailable } from '../../core/errors.ts'
-import { statementCache } from '../statement-cache.ts'
+import { statementCache } from '../query-caches.ts'
 import type { PoolSizes } from './connection-url.ts'
 import type { PrimaryServer } from './failover.ts'
 import { requirePrimary } from './failover.ts'
@@ -9,40 +9,36 @@ import type { DescribedStatements, PostgresConnection, SendStatements } from './
 import { maxPreparedProjections, postgresConnection } from './postgres-connection.ts'
 import { isConnectionLost, isTransient } from './postgres-errors.ts'
 
-/** What sessions are told: when a commit is done, and as what they act, where that is not who they log in as. */
 export type SessionSettings = {
   readonly synchronousCommit: 'on' | 'remote_apply'
+  /** The role to assume, if it is not the one that logs in. */
   readonly role: string | null
-  /** Whether they only look, at a server that may be a standby as well. */
+  /** For inspection: the server may be a standby. */
   readonly isReadOnly?: boolean
 }
 
-/** Connections that are lent out one at a time. */
 export type PostgresPool = {
   readonly acquire: () => Promise<PooledConnection>
   readonly close: () => Promise<void>
 }
 
-/** A connection for as long as somebody has it: given back, or thrown away when it is of no more use. */
+/** An acquired connection; `destroy` closes it instead of returning it to the pool. */
 export type PooledConnection = {
   readonly send: SendStatements
   readonly release: () => void
   readonly destroy: () => void
 }
 
-/** How long a request waits for a connection, a statement for a lock and for its end, a transaction for its next statement. */
 const connectTimeoutMs = 5_000
 const lockTimeoutMs = 10_000
 const statementTimeoutMs = 30_000
-const idleTimeoutMs = 15_000
+/** Between two statements of a transaction. */
+const idleInTransactionTimeoutMs = 15_000
 
-/** Every database of ours has the same tables, so what is known of a query holds in all. */
+/** Shared by all pools, because all databases have the same tables. */
 const describedStatements: DescribedStatements = statementCache(maxPreparedProjections)
 
-/**
- * A pool of connections to the server that takes writes; they are opened when needed, and anew when the server was away or
- * another has taken its place.
- */
+/** A pool of connections to the primary. After a failover it connects to the new one. */
 export function postgresPool(
   primary: PrimaryServer,
   sizes: PoolSizes,
@@ -52,11 +48,11 @@ export function postgresPool(
   const settings = [
     'timezone=UTC',
     'datestyle=ISO',
-    // Whatever the server, the database or the user says: with `off` a crash loses what was acknowledged.
+    // Overrides the server's setting: with `off` a crash loses acknowledged commits.
     `synchronous_commit=${synchronousCommit}`,
-    // Every query finds its rows by a merchant's key, whatever the values: planning it anew each time is for nothing.
+    // Every query finds its rows by a merchant's key, so a plan for particular values is no better.
     'plan_cache_mode=force_generic_plan',
-    // And a plan is kept: one of when a table had a page would read all of it ever after, once for each row that refers to it.
+    // A generic plan made while a table had one page would scan it forever, once for each row of a join.
     'enable_seqscan=off',
     ...(role === null ? [] : [`role=${role}`]),
     ...(isReadOnly ? ['default_transaction_read_only=on'] : []),
@@ -70,21 +66,21 @@ export function postgresPool(
     keepAlive: true,
     lock_timeout: lockTimeoutMs,
     statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: idleTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     options: settings.map((setting) => `-c ${setting}`).join(' '),
   })
-  // A connection that breaks while nobody has it is replaced when one is needed.
+  // The pool replaces an idle connection that breaks.
   pool.on('error', () => {})
 
   async function connect() {
-    if (pool.waitingCount >= sizes.queue) throw unavailable('Too many requests are waiting for the database.')
-    const before = primary.currentIndex()
+    if (pool.waitingCount >= sizes.queue) throw unavailable('The queue for database connections is full.')
+    const indexBefore = primary.currentIndex()
     try {
       return await primary.probeWhileWaiting(pool.connect())
     } catch (error) {
       if (!isUnreachable(error)) throw error
       await primary.find().catch(() => {})
-      if (primary.currentIndex() === before) throw databaseUnreachable(error)
+      if (primary.currentIndex() === indexBefore) throw databaseUnreachable(error)
       return await pool.connect().catch((failure) => {
         throw isUnreachable(failure) ? databaseUnreachable(failure) : failure
       })
@@ -94,7 +90,7 @@ export function postgresPool(
   return {
     acquire: async () => {
       const client = await connect()
-      // Whoever has it learns of a break from what it runs.
+      // A statement on a broken connection reports the error.
       const ignore = () => {}
       client.on('error', ignore)
       const connection = connections.get(client) ?? postgresConnection(client, describedStatements)

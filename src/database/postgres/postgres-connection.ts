@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Client, FieldDef } from 'pg'
 import type { QueryScope } from '../merchant-scope.ts'
 import type { Query } from '../query.ts'
-import type { StatementCache } from '../statement-cache.ts'
+import type { StatementCache } from '../query-caches.ts'
 import type { PostgresStatement } from './compile-for-postgres.ts'
 import { compileForPostgres } from './compile-for-postgres.ts'
 import { replicate } from './failover.ts'
@@ -11,49 +11,46 @@ import { statementPipeline } from './pipeline.ts'
 import type { RowField } from './values.ts'
 import { createProjectionDecoder, createRowDecoder, encodeParameter } from './values.ts'
 
-/** A query with the values that it is to run with. */
 export type BoundQuery = { readonly query: Query; readonly params: Readonly<Record<string, unknown>> }
 
-/** What this engine says itself, beside the queries. */
+/** Statements of the engine itself. */
 export type ControlStatement =
   | 'begin'
-  | 'waitShortly'
+  | 'lockTimeout'
   | 'beginSnapshot'
-  | 'readAll'
+  | 'fullScan'
   | 'replicate'
   | 'commit'
   | 'rollback'
 
-/** Runs what is given in one round trip, in order. */
+/** Runs statements in order, in one round trip. */
 export type SendStatements = (
   items: readonly (BoundQuery | ControlStatement)[],
   options?: { readonly mayTakeLong?: boolean },
 ) => Promise<readonly StepResult[]>
 
-/** One connection's statements: runs what is given in one round trip, in order. */
 export type PostgresConnection = {
   readonly send: SendStatements
-  /** The rows that the latest transaction may see are another's. */
+  /** Forgets the settings of row-level security, which ended with the previous transaction. */
   readonly resetScope: () => void
 }
 
-/** A query as it runs on every connection; what its parameters and columns are is learned from the server once. */
+/** A compiled query with the types of its parameters and columns, as described by the server. */
 type DescribedStatement = PostgresStatement & {
   readonly name: string
   readonly parameterTypes: readonly number[]
   readonly toRow: PipelineStep['toRow']
 }
 
-/** What is known of each query, for all connections of a database. */
+/** Shared by all connections. */
 export type DescribedStatements = StatementCache<DescribedStatement>
 
-/** Forms that a connection has the server keep prepared: each takes some of the server's memory, on each connection. */
+/** Projected queries that a connection keeps prepared. Each takes memory of the server, on each connection. */
 export const maxPreparedProjections = 200
 
 /**
- * Has the tables themselves be read, not what their indexes say of them: for whoever doubts what is stored. Each is read once, and
- * not for every row of another: the server would where it takes that other's rows for a few, as it takes all that row security
- * lets through until the table was analyzed.
+ * Makes the server scan tables without their indexes, for the audit: an index may be damaged. Nested loops are off because the
+ * server underestimates the rows that row-level security passes until a table was analyzed, and would scan a table for each row.
  */
 export const fullScanSettings = Object.entries({
   seqscan: 'on',
@@ -62,156 +59,154 @@ export const fullScanSettings = Object.entries({
   bitmapscan: 'off',
   nestloop: 'off',
 })
-  .map(([way, isOn]) => `set_config('enable_${way}', '${isOn}', true)`)
+  .map(([method, value]) => `set_config('enable_${method}', '${value}', true)`)
   .join(', ')
 
-/** How long a transaction that writes waits for a lock at a time: others need its connection, or share the transaction and know nothing of the lock. */
-const shortLockTimeoutMs = 500
+/** Bounds the lock wait of a transaction that writes, because other merchants need its connection, or share its batch. */
+const writeLockTimeoutMs = 500
 
 const controlSql: Readonly<Record<ControlStatement, string>> = {
   begin: 'begin isolation level read committed read write',
-  waitShortly: `set local lock_timeout = '${shortLockTimeoutMs}ms'`,
+  lockTimeout: `set local lock_timeout = '${writeLockTimeoutMs}ms'`,
   beginSnapshot: 'begin isolation level repeatable read read only',
-  readAll: `select set_config('statement_timeout', '0', true), ${fullScanSettings}`,
+  fullScan: `select set_config('statement_timeout', '0', true), ${fullScanSettings}`,
   replicate,
   commit: 'commit',
   rollback: 'rollback',
 }
 
-/**
- * Says which merchant's rows the transaction may touch, `app.merchant_id`, or everyone's; and `app.customer_id` of which customer
- * alone. Gone with the transaction.
- */
+/** Sets the merchant (or all merchants) and the customer of row-level security, until the transaction ends. */
 const setScopeSql = `select set_config('app.merchant_id', $1, true), set_config('app.every_merchant', $2, true),
   set_config('app.customer_id', $3, true)`
 
 /**
- * Plans are kept, and made for tables as they were: of one with some hundred rows that nobody has analyzed the server takes an index
- * that finds all of a merchant's to be as good as the one that finds the row. So they are made anew, first soon and later seldom: a table grows, but not for ever by as much.
+ * Generic plans are discarded now and then, first soon and later seldom. In a small table that was never analyzed, an index on the
+ * merchant looks as good to the planner as the one that finds the row; once the table has grown, such a plan is slow.
  */
 const initialPlanLifetimeMs = 250
 const maxPlanLifetimeMs = 60_000
 
-/** No answer takes longer than the server lets a statement run; if it does, the network is gone and nobody said so. */
+/** Above the server's statement timeout, so a later response means that the network failed silently. */
 const responseTimeoutMs = 60_000
 
-/** Whose rows a transaction may touch, as the settings have it. */
+/** The settings of row-level security. */
 type ScopeSettings = { readonly merchantId: string; readonly everyMerchant: 'on' | 'off'; readonly customerId: string }
 
 /**
- * Runs queries on a connection of pg's, each prepared once for it.
+ * Runs queries on a connection, prepared once each.
  *
- * Where rows of a merchant are touched the merchant is set first, in the same round trip, so that row-level security lets
- * through that merchant's rows alone. Whose they are is in the query's parameter `merchantId`. Each query that touches any says
- * so (see `Query.scope`), so none sees what it sees because of the one before it.
+ * For row-level security it sets the merchant before a query on merchants' tables, in the same round trip, from the query's
+ * parameter `merchantId`. `Query.scope` says what each query needs, so none depends on the settings of an earlier one.
  */
 export function postgresConnection(client: Client, statements: DescribedStatements): PostgresConnection {
   const prepared = new Set<string>()
-  /** Prepared ones that the server has yet to be told to forget. */
-  let unwanted: string[] = []
-  const preparedForms = new LRUCache<string, true>({
+  /** Evicted statements, closed with the next round trip. */
+  let evicted: string[] = []
+  const preparedProjections = new LRUCache<string, true>({
     max: maxPreparedProjections,
-    dispose: (_, name) => void unwanted.push(name),
+    dispose: (_, name) => void evicted.push(name),
   })
-  let scoped: ScopeSettings | null = null
-  let plansMs = initialPlanLifetimeMs
-  let plansUntil = performance.now() + plansMs
+  let scope: ScopeSettings | null = null
+  let planLifetimeMs = initialPlanLifetimeMs
+  let plansExpireAt = performance.now() + planLifetimeMs
 
   async function runPipeline(steps: readonly PipelineStep[], mayTakeLong = false): Promise<readonly StepResult[]> {
-    const closed = unwanted
-    unwanted = []
-    const batch = statementPipeline(steps, closed)
+    const closed = evicted
+    evicted = []
+    const pipeline = statementPipeline(steps, closed)
     const timeout = mayTakeLong ? undefined : setTimeout(() => client.connection.stream.destroy(), responseTimeoutMs)
-    client.query(batch)
+    client.query(pipeline)
     try {
-      return await batch.results
+      return await pipeline.results
     } finally {
       clearTimeout(timeout)
-      // Only now: one that goes for another may have been in the same batch.
-      for (const name of batch.preparedNames()) {
-        if (isProjectionName(name)) preparedForms.set(name, true)
+      // Only now, because the cache may evict a statement of this very pipeline.
+      for (const name of pipeline.preparedNames()) {
+        if (isProjectionName(name)) preparedProjections.set(name, true)
         else prepared.add(name)
       }
     }
   }
 
-  const isPrepared = (name: string) => (isProjectionName(name) ? preparedForms.get(name) === true : prepared.has(name))
+  const isPrepared = (name: string) =>
+    isProjectionName(name) ? preparedProjections.get(name) === true : prepared.has(name)
 
-  /** A step; the first with a name that this connection does not know carries its text. */
-  function stepMaker() {
-    const named = new Set<string>()
+  /** Creates the steps of a pipeline. The first one with a name that is not prepared carries the text. */
+  function stepFactory() {
+    const parsed = new Set<string>()
     return (name: string, sql: string, values: PipelineStep['values'], toRow: PipelineStep['toRow']): PipelineStep => {
-      const isKnown = isPrepared(name) || named.has(name)
-      named.add(name)
-      return { name, text: isKnown ? null : sql, values, toRow }
+      const text = isPrepared(name) || parsed.has(name) ? null : sql
+      parsed.add(name)
+      return { name, text, values, toRow }
     }
   }
 
-  /** What is known of the query of each call; the server is asked about those that no connection has run yet. */
+  /** Returns the described statements of the queries. Describes those that no connection has run yet, in one round trip. */
   async function findOrDescribe(
     items: readonly (BoundQuery | ControlStatement)[],
   ): Promise<(DescribedStatement | undefined)[]> {
-    const known = items.map((item) => (typeof item === 'object' ? statements.get(item.query) : undefined))
+    const cached = items.map((item) => (typeof item === 'object' ? statements.get(item.query) : undefined))
     const queries = new Set<Query>()
-    for (const [i, item] of items.entries()) if (typeof item === 'object' && !known[i]) queries.add(item.query)
-    if (queries.size === 0) return known
-    const learned = await describeStatements([...queries])
-    return items.map((item, i) => known[i] ?? (typeof item === 'object' ? learned.get(item.query) : undefined))
+    for (const [i, item] of items.entries()) if (typeof item === 'object' && !cached[i]) queries.add(item.query)
+    if (queries.size === 0) return cached
+    const described = await describeStatements([...queries])
+    return items.map((item, i) => cached[i] ?? (typeof item === 'object' ? described.get(item.query) : undefined))
   }
 
   async function describeStatements(queries: readonly Query[]): Promise<ReadonlyMap<Query, DescribedStatement>> {
     const compiled = queries.map((query) => ({ query, name: statementName(query), ...compileForPostgres(query) }))
-    const step = stepMaker()
-    const answers = await runPipeline(compiled.map(({ name, sql }) => step(name, sql, null, null)))
-    const learned = compiled.map(({ query, ...statement }, i) => {
-      const { parameterTypes, fields } = answers[i] as StepResult
-      const read = query.projection ? createProjectionDecoder : createRowDecoder
-      const toRow = fields.length > 0 ? read(fields.map((field) => rowFieldOf(query, field))) : null
+    const step = stepFactory()
+    const results = await runPipeline(compiled.map(({ name, sql }) => step(name, sql, null, null)))
+    const described = compiled.map(({ query, ...statement }, i) => {
+      const { parameterTypes, fields } = results[i] as StepResult
+      const createDecoder = query.projection ? createProjectionDecoder : createRowDecoder
+      const toRow = fields.length > 0 ? createDecoder(fields.map((field) => rowFieldOf(query, field))) : null
       return [query, { ...statement, parameterTypes, toRow }] as const
     })
-    for (const [query, known] of learned) statements.set(query, known)
-    return new Map(learned)
+    for (const [query, statement] of described) statements.set(query, statement)
+    return new Map(described)
   }
 
   return {
     resetScope: () => {
-      scoped = null
+      scope = null
     },
     send: async (items, { mayTakeLong = false } = {}) => {
-      const knownOfEach = await findOrDescribe(items)
-      const step = stepMaker()
+      const described = await findOrDescribe(items)
+      const step = stepFactory()
       const steps: PipelineStep[] = []
-      const asked: number[] = []
+      /** Which steps run the items; the others change settings. */
+      const itemSteps: number[] = []
       for (const [i, item] of items.entries()) {
         if (typeof item === 'string') {
-          asked.push(steps.length)
+          itemSteps.push(steps.length)
           steps.push(step(item, controlSql[item], [], null))
           continue
         }
-        const known = knownOfEach[i] as DescribedStatement
-        const next = scopeSettingsFor(known.scope, item, scoped)
-        if (next && !isSameScope(next, scoped)) {
-          scoped = next
+        const statement = described[i] as DescribedStatement
+        const next = scopeSettingsFor(statement.scope, item, scope)
+        if (next && !isSameScope(next, scope)) {
+          scope = next
           steps.push(step('scope', setScopeSql, [next.merchantId, next.everyMerchant, next.customerId], null))
         }
-        asked.push(steps.length)
-        steps.push(step(known.name, known.sql, encodeParameters(known, item), known.toRow))
+        itemSteps.push(steps.length)
+        steps.push(step(statement.name, statement.sql, encodeParameters(statement, item), statement.toRow))
       }
-      // At the end: before BEGIN it would be a transaction's first statement. And not behind COMMIT: what stops it would be taken
-      // for what stopped that.
-      if (performance.now() > plansUntil && items.at(-1) !== 'commit') {
+      // Last, because before BEGIN it would open an implicit transaction. Not after COMMIT, because its failure would look like one
+      // of the COMMIT.
+      if (performance.now() > plansExpireAt && items.at(-1) !== 'commit') {
         steps.push(step('discardPlans', 'discard plans', [], null))
-        plansMs = Math.min(2 * plansMs, maxPlanLifetimeMs)
-        plansUntil = performance.now() + plansMs
+        planLifetimeMs = Math.min(2 * planLifetimeMs, maxPlanLifetimeMs)
+        plansExpireAt = performance.now() + planLifetimeMs
       }
-      const answers = await runPipeline(steps, mayTakeLong)
-      return asked.map((place) => answers[place] as StepResult)
+      const results = await runPipeline(steps, mayTakeLong)
+      return itemSteps.map((index) => results[index] as StepResult)
     },
   }
 }
 
-function statementName({ number, projection: columns }: Query): string {
-  return columns ? `${projectionPrefix}${number}` : `q${number}`
+function statementName({ number, projection }: Query): string {
+  return projection ? `${projectionPrefix}${number}` : `q${number}`
 }
 
 const projectionPrefix = 'form'
@@ -221,29 +216,29 @@ function isProjectionName(name: string): boolean {
 }
 
 /**
- * What must be set for a query; `null` where nothing must.
+ * Returns the settings that a query needs, or `null` for none.
  *
- * What touches no merchant's table (`scope.ts` has seen to that) is let be after a merchant's: to set and unset it there would
- * be for nothing. After an operator's view the door is shut all the same.
+ * A query without merchants' tables (`merchant-scope.ts` verifies it) leaves a merchant's setting as it is, to save statements.
+ * After a query across merchants it closes the access to all of them.
  */
 function scopeSettingsFor(
   scope: QueryScope,
   { params }: BoundQuery,
-  scoped: ScopeSettings | null,
+  current: ScopeSettings | null,
 ): ScopeSettings | null {
   if (scope === 'merchant') {
     const { merchantId, theCustomer = '' } = params as { merchantId: unknown; theCustomer?: string }
     return { merchantId: String(merchantId), everyMerchant: 'off', customerId: theCustomer }
   }
   if (scope === 'everyMerchant') return { merchantId: '', everyMerchant: 'on', customerId: '' }
-  return scoped?.everyMerchant === 'on' ? { merchantId: '', everyMerchant: 'off', customerId: '' } : null
+  return current?.everyMerchant === 'on' ? { merchantId: '', everyMerchant: 'off', customerId: '' } : null
 }
 
-function isSameScope(next: ScopeSettings, scoped: ScopeSettings | null): boolean {
+function isSameScope(next: ScopeSettings, current: ScopeSettings | null): boolean {
   return (
-    next.merchantId === scoped?.merchantId &&
-    next.everyMerchant === scoped.everyMerchant &&
-    next.customerId === scoped.customerId
+    next.merchantId === current?.merchantId &&
+    next.everyMerchant === current.everyMerchant &&
+    next.customerId === current.customerId
   )
 }
 
@@ -260,8 +255,8 @@ function encodeParameters(
   )
 }
 
-/** The server does not say where a value comes from that several selects are merged into; ours merge columns only. */
+/** The server does not report the table of a column of a UNION; ours combine columns of tables only. */
 function rowFieldOf({ node }: Query, { name, dataTypeID, tableID }: FieldDef): RowField {
-  const isMerged = 'setOperations' in node && node.setOperations !== undefined
-  return { name, dataTypeID, isColumn: isMerged || tableID !== 0 }
+  const isCompound = 'setOperations' in node && node.setOperations !== undefined
+  return { name, dataTypeID, isColumn: isCompound || tableID !== 0 }
 }

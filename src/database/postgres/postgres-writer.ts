@@ -3,9 +3,18 @@ import type { MaybePromise } from '../../core/maybe-promise.ts'
 import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { Database, OnCommitted, WatchedTable, WriteOptions } from '../database.ts'
 import { watchedTables } from '../database.ts'
-import { deadlineExceeded, maxQueuedWrites, monotonicNowMs, writeQueueFull, writeTimeoutMs } from '../deadline.ts'
-import type { DeferredWrites } from '../deferred-writes.ts'
-import { deferredWrites } from '../deferred-writes.ts'
+import type { DeferredWrites, Outcome, QueuedWrite, WriteOperation } from '../group-commit.ts'
+import {
+  deadlineExceeded,
+  deferredWrites,
+  groupCommit,
+  guardedTx,
+  maxQueuedWrites,
+  monotonicNowMs,
+  operationEnded,
+  writeQueueFull,
+  writeTimeoutMs,
+} from '../group-commit.ts'
 import type { DeferredValues, Query, Tx } from '../query.ts'
 import { changedTable, isRead, returnsRows } from '../query.ts'
 import type { PostgresPool } from './pool.ts'
@@ -15,66 +24,49 @@ import { openTransaction } from './transaction.ts'
 import type { BatchableWrite } from './write-batcher.ts'
 import { writeBatcher } from './write-batcher.ts'
 
-/** How often an operation runs that loses to others each time, and how long it waits in between: at most, and at random. */
+/** Retry policy: exponential backoff with full jitter. */
 const maxAttempts = 12
 const initialBackoffMs = 4
 const maxBackoffMs = 250
 
-/**
- * How transactions begin. One that waits longer for a lock is given up, and runs again until its time is over: with its connection
- * given back in between, so that whoever holds the rows of many merchants takes no connection from all others.
- */
-const begin: readonly ControlStatement[] = ['begin', 'waitShortly']
+/** A transaction that waits too long for a lock fails and runs again, and its connection is free for others in between. */
+const begin: readonly ControlStatement[] = ['begin', 'lockTimeout']
 
-/** Operations that share one transaction at most, so that those behind them do not wait for all that a burst brought. */
+/** Bounds the latency of the writes that arrive behind a burst. */
 const maxBatchSize = 64
 
-/** How many of those that may wait are one merchant's at most, so that there is room for others when somebody holds its rows. */
+/** Leaves room in the queue for other merchants while one merchant's rows are locked. */
 const maxQueuedPerMerchant = maxQueuedWrites / 2
 
-/** The write side: a transaction for each operation, or for several that wait for one another anyway or are no matter to each other. */
 export type PostgresWriter = Pick<Database, 'write' | 'statistics'>
 
-type WriteOperation<Result> = (tx: Tx) => MaybePromise<Result>
-
-/** See `WriteOptions`. */
-type SingleWrite<Result> = {
-  readonly operation: WriteOperation<Result>
-  readonly deadlineMs: number
-  readonly onCommitted: OnCommitted | undefined
-}
-
-type MerchantWrite = SingleWrite<unknown> & {
-  readonly merchantId: string
-  readonly resolve: (result: never) => void
-  readonly reject: (error: unknown) => void
-}
+type MerchantWrite = QueuedWrite & { readonly merchantId: string }
 
 /**
- * Runs operations in transactions, READ COMMITTED.
+ * Runs writes in READ COMMITTED transactions. Isolation comes from the statements: conditional updates, unique keys, and
+ * `select … for update` on rows that an operation builds on.
  *
- * Rows are safe from each other by what the statements say: conditional updates, unique keys, and locks on rows that an
- * operation reads and then builds on. Whoever loses to another (a serialization failure, a deadlock, a unique key that is
- * taken, a `Conflict`) runs again from the start and is refused with UNAVAILABLE in the end. So is one whose connection
- * broke; where that was during COMMIT it does not run again, because it may be there.
+ * A write takes one of three paths:
  *
- * Operations of one merchant would wait for each other: each holds the merchant's next number until it is on disk. So those
- * that come while one runs form a group that runs next, one after another in one transaction with one COMMIT, and only then
- * is anyone answered. When one of them loses or fails all is undone and each runs alone.
+ * - **Concurrent batch**, for writes that are `Batchable`: writes of many merchants run at the same time in one transaction, so
+ *   each round trip carries the statements of all of them. If it fails, its writes move to the serial queues of their merchants.
+ * - **Serial batch**, for other writes of one merchant. They would wait for each other anyway, because each locks the merchant's
+ *   sequence until COMMIT. The writes that arrive while one batch runs form the next, and run one after another. If it fails,
+ *   each of its writes runs alone.
+ * - **Alone**: retried after a conflict up to `maxAttempts` times, and after a lock timeout until its deadline.
  *
- * Payouts, of which there are many at once, run at the same time in one transaction, of whatever merchants (`Beside`): what all of
- * them ask for is one round trip. What keeps one of these waiting is no matter to the others: see `runBeside`.
+ * A write whose connection breaks is not retried but rejected with UNAVAILABLE; if that happens during COMMIT it may be stored.
  *
- * @param connections how many the pool has
- * @param tell told after a commit which of the watched tables it has changed
- * @param onCommitted told of each commit, where somebody measures them; those who wait are told of theirs
- * @param onFatal told where one of these throws: what is stored is answered all the same, and never runs again
+ * @param connections size of the pool
+ * @param notifyChange called after COMMIT for each watched table that the transaction changed
+ * @param onCommitted observes each COMMIT, for metrics
+ * @param onFatal called when one of these callbacks throws
  */
 export function postgresWriter(
   pool: PostgresPool,
   {
     connections,
-    notifyChange: tell,
+    notifyChange,
     onCommitted,
     onFatal,
   }: {
@@ -84,121 +76,131 @@ export function postgresWriter(
     readonly onFatal: (error: Error) => void
   },
 ): PostgresWriter {
-  /** Whoever was kept waiting by a lock asks again by so many connections at most: the others are there for everybody else. */
-  const mostAskingAgain = Math.max(1, Math.floor(connections / 2))
-  let askingAgain = 0
-  /** Who waits for each merchant that has a group running. */
-  const waitingFor = new Map<string, MerchantWrite[]>()
-  /** Merchants that made a group fail, or may have, by how many of their operations have yet to end: who comes now had better not share. */
-  const apart = new Map<string, number>()
-  const lanes = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
-  /** How many wait in `waitingFor`. */
-  let waitingInTurn = 0
-  let writes = 0
-  let commits = 0
+  const { report, settle, counts } = groupCommit({ onCommitted, onFatal })
+  /** Retries after a lock timeout use at most half of the pool, so that locked rows never block other merchants. */
+  const maxLockRetries = Math.max(1, Math.floor(connections / 2))
+  let lockRetries = 0
+  /** The next serial batch of each merchant that has one running. */
+  const serialQueues = new Map<string, MerchantWrite[]>()
+  let seriallyQueued = 0
+  /** Writes of failed concurrent batches, counted by merchant: until they end, the merchant joins no concurrent batch. */
+  const isolated = new Map<string, number>()
+  const batcher = writeBatcher<MerchantWrite & BatchableWrite>(maxBatchSize, runConcurrentBatch)
 
-  async function runAlone<Result>({
-    operation,
-    deadlineMs: beginBy,
-    onCommitted,
-  }: SingleWrite<Result>): Promise<Result> {
-    let losses = 0
-    let isKept = false
-    for (;;) {
-      if (beginBy < monotonicNowMs()) throw deadlineExceeded()
-      if (isKept && askingAgain >= mostAskingAgain) {
-        await backOff(maxAttempts)
-        continue
+  const queued = () => seriallyQueued + batcher.queued()
+  const queuedFor = (merchantId: string) => (serialQueues.get(merchantId)?.length ?? 0) + batcher.queuedFor(merchantId)
+
+  function write<Result>(
+    operation: WriteOperation<Result>,
+    { merchantId, batchable, deadlineMs = monotonicNowMs() + writeTimeoutMs, onCommitted }: WriteOptions = {},
+  ): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      const queuedWrite = { operation, deadlineMs, onCommitted, resolve, reject }
+      if (merchantId === undefined) {
+        runAlone(queuedWrite)
+        return
       }
-      const asksAgain = Number(isKept)
-      askingAgain += asksAgain
-      try {
-        const result = await inTransaction((tx) => withGuardedTx(tx, operation), [onCommitted])
-        writes++
-        return result
-      } catch (error) {
-        isKept = isLockTimeout(error)
-        if (!isKept && (!isRetryableConflict(error) || ++losses === maxAttempts)) throw unavailableIfTransient(error)
-      } finally {
-        askingAgain -= asksAgain
+      if (queued() >= maxQueuedWrites || queuedFor(merchantId) >= maxQueuedPerMerchant) throw writeQueueFull()
+      const merchantWrite = { ...queuedWrite, merchantId }
+      if (batchable === undefined || isolated.has(merchantId)) enqueueSerially(merchantWrite)
+      else batcher.add({ ...merchantWrite, batchable })
+    })
+  }
+
+  async function runAlone(write: QueuedWrite): Promise<void> {
+    settle(write, await runWithRetries(write))
+  }
+
+  async function runWithRetries(write: QueuedWrite): Promise<Outcome> {
+    let conflicts = 0
+    let isLockRetry = false
+    while (monotonicNowMs() <= write.deadlineMs) {
+      if (!isLockRetry || lockRetries < maxLockRetries) {
+        const permits = isLockRetry ? 1 : 0
+        lockRetries += permits
+        try {
+          return { result: await inTransaction((tx) => runGuarded(tx, write.operation), [write]) }
+        } catch (error) {
+          isLockRetry = isLockTimeout(error)
+          const mayRetry = isLockRetry || (isRetryableConflict(error) && ++conflicts < maxAttempts)
+          if (!mayRetry) return { error: unavailableIfTransient(error) }
+        } finally {
+          lockRetries -= permits
+        }
       }
-      await backOff(isKept ? maxAttempts : losses)
+      await backOff(isLockRetry ? maxAttempts : conflicts)
     }
+    return { error: deadlineExceeded() }
   }
 
   async function inTransaction<Result>(
-    run: (tx: Tx, pending: DeferredWrites) => MaybePromise<Result>,
-    told: readonly (OnCommitted | undefined)[],
+    run: (tx: Tx, deferred: DeferredWrites) => MaybePromise<Result>,
+    writes: readonly QueuedWrite[],
   ): Promise<Result> {
     const transaction = openTransaction(pool, begin)
-    const pending = deferredWrites()
+    const deferred = deferredWrites()
     const changed = new Set<WatchedTable>()
     const execute: Tx['execute'] = (query, params) => {
       const table = watchedTableOf(query)
       if (table) changed.add(table)
       return transaction.execute(query, params)
     }
-    const tx = { execute, deferred: pending } as unknown as Tx
+    const tx = { execute, deferred } as unknown as Tx
     let result: Result
-    let begunAt = 0
+    let commitStartedAt = 0
     try {
-      result = await run(tx, pending)
-      await pending.store(tx)
-      begunAt = performance.now()
+      result = await run(tx, deferred)
+      await deferred.store(tx)
+      commitStartedAt = performance.now()
       await transaction.commit()
     } catch (error) {
       throw await transaction.rollBack(error)
     }
-    commits++
-    const committed = { writes: told.length, seconds: (performance.now() - begunAt) / 1_000 }
-    // It is stored: what fails of this is no reason to do it again.
-    try {
-      for (const tellOf of [onCommitted, ...told]) tellOf?.(committed)
-      for (const table of changed) tell(table)
-    } catch (error) {
-      setImmediate(onFatal, error as Error)
-    }
+    report(writes, commitStartedAt, () => {
+      for (const table of changed) notifyChange(table)
+    })
     return result
   }
 
-  const queued = () => waitingInTurn + lanes.queued()
-  const queuedFor = (merchantId: string) => (waitingFor.get(merchantId)?.length ?? 0) + lanes.queuedFor(merchantId)
+  function enqueueSerially(write: MerchantWrite): void {
+    const queue = serialQueues.get(write.merchantId)
+    if (queue) {
+      queue.push(write)
+      seriallyQueued++
+      return
+    }
+    serialQueues.set(write.merchantId, [])
+    runSerialBatches(write.merchantId, [write])
+  }
 
-  function write<Result>(
-    operation: WriteOperation<Result>,
-    { merchantId, batchable: beside, deadlineMs = monotonicNowMs() + writeTimeoutMs, onCommitted }: WriteOptions = {},
-  ): Promise<Result> {
-    const lone = { operation, deadlineMs, onCommitted }
-    if (merchantId === undefined) return runAlone(lone)
-    return new Promise<Result>((resolve, reject) => {
-      // What it throws rejects the promise.
-      if (queued() >= maxQueuedWrites || queuedFor(merchantId) >= maxQueuedPerMerchant) throw writeQueueFull()
-      const member = { ...lone, merchantId, resolve, reject }
-      if (beside === undefined || apart.has(merchantId)) enqueueSerially(member)
-      else lanes.add({ ...member, batchable: beside })
+  async function runSerialBatches(merchantId: string, first: readonly MerchantWrite[]): Promise<void> {
+    for (let batch = first; batch.length > 0; ) {
+      await runSerialBatch(batch)
+      batch = serialQueues.get(merchantId)?.splice(0, maxBatchSize) ?? []
+      seriallyQueued -= batch.length
+    }
+    serialQueues.delete(merchantId)
+  }
+
+  async function runSerialBatch(batch: readonly MerchantWrite[]): Promise<void> {
+    const [only] = batch
+    if (batch.length === 1 && only) return runAlone(only)
+    await commitBatch(batch, {
+      run: async (tx, deferred) => {
+        const outcomes: Outcome[] = []
+        for (const write of batch) outcomes.push(await runInBatch(write, tx, { deferred, isConcurrent: false }))
+        return outcomes
+      },
+      rerun: runAlone,
     })
   }
 
-  function enqueueSerially(member: MerchantWrite): void {
-    const others = waitingFor.get(member.merchantId)
-    if (others) {
-      others.push(member)
-      waitingInTurn++
-      return
-    }
-    waitingFor.set(member.merchantId, [])
-    runSerialBatches(member.merchantId, [member])
-  }
-
-  /**
-   * Runs members beside each other. Where one fails, or waits for a lock, all is undone and each runs in the turn of its merchant:
-   * nobody has to wait for what is another's.
-   */
-  async function runConcurrentBatch(group: readonly MerchantWrite[]): Promise<void> {
-    await commitBatch(group, {
-      run: async (tx, pending) => {
-        const running = group.map((member) => runInBatch(member, tx, { pending, isBeside: true }))
-        // None goes on when the transaction has ended.
+  /** One merchant's lock wait would block the whole batch (head-of-line blocking), so `lock_timeout` fails the batch early. */
+  async function runConcurrentBatch(batch: readonly MerchantWrite[]): Promise<void> {
+    await commitBatch(batch, {
+      run: async (tx, deferred) => {
+        const running = batch.map((write) => runInBatch(write, tx, { deferred, isConcurrent: true }))
+        // After a failure the others still use the transaction: wait for them before it is rolled back.
         await Promise.allSettled(running)
         return Promise.all(running)
       },
@@ -206,161 +208,116 @@ export function postgresWriter(
     })
   }
 
-  function runIsolated(member: MerchantWrite): void {
-    const { merchantId } = member
-    const change = (by: number) => {
-      const left = (apart.get(merchantId) ?? 0) + by
-      if (left > 0) apart.set(merchantId, left)
-      else apart.delete(merchantId)
+  /** Queues a write of a failed concurrent batch serially, and keeps its merchant out of concurrent batches until it ends. */
+  function runIsolated(write: MerchantWrite): void {
+    const { merchantId, resolve, reject } = write
+    const addToCount = (difference: number) => {
+      const count = (isolated.get(merchantId) ?? 0) + difference
+      if (count > 0) isolated.set(merchantId, count)
+      else isolated.delete(merchantId)
     }
-    change(1)
-    const ended =
-      <Answer>(answer: (given: Answer) => void) =>
-      (given: Answer) => {
-        change(-1)
-        answer(given)
+    addToCount(1)
+    const thenEnd =
+      <Value>(answer: (value: Value) => void) =>
+      (value: Value) => {
+        addToCount(-1)
+        answer(value)
       }
-    enqueueSerially({ ...member, resolve: ended(member.resolve), reject: ended(member.reject) })
+    enqueueSerially({ ...write, resolve: thenEnd(resolve), reject: thenEnd(reject) })
   }
 
-  async function runSerialBatches(merchantId: string, first: readonly MerchantWrite[]): Promise<void> {
-    for (let group = first; group.length > 0; ) {
-      await runSerialBatch(group)
-      group = waitingFor.get(merchantId)?.splice(0, maxBatchSize) ?? []
-      waitingInTurn -= group.length
-    }
-    waitingFor.delete(merchantId)
-  }
-
-  async function runSerialBatch(group: readonly MerchantWrite[]): Promise<void> {
-    const [lone] = group
-    if (group.length === 1 && lone) return settleAlone(lone)
-    await commitBatch(group, {
-      run: async (tx, pending) => {
-        const answers = []
-        for (const member of group) answers.push(await runInBatch(member, tx, { pending, isBeside: false }))
-        return answers
-      },
-      rerun: settleAlone,
-    })
-  }
-
-  function settleAlone(member: MerchantWrite): Promise<void> {
-    return runAlone(member).then(member.resolve as () => void, member.reject)
-  }
-
-  /** Runs a group in one transaction and answers its members; when one of them loses or fails it does `otherwise` with each. */
-  async function commitBatch(group: readonly MerchantWrite[], { run, rerun: otherwise }: BatchRunner): Promise<void> {
-    const told = group.map((member) => member.onCommitted)
-    let answers: readonly (() => void)[] = []
+  /** Commits a batch and answers its writes. If a write fails, rolls the batch back and passes each write to `rerun`. */
+  async function commitBatch(batch: readonly MerchantWrite[], { run, rerun }: BatchRunner): Promise<void> {
+    let outcomes: readonly Outcome[]
     try {
-      answers = await inTransaction(run, told)
+      outcomes = await inTransaction(run, batch)
     } catch (error) {
-      const refusal = unavailableIfTransient(error)
-      const mayRun = isRetryableConflict(error) || isLockTimeout(error)
-      const isAway = refusal instanceof DomainError && refusal.code === 'UNAVAILABLE' && !mayRun
-      for (const member of group) {
-        if (isAway) member.reject(refusal)
-        else await otherwise(member)
+      const reported = unavailableIfTransient(error)
+      const mayRetry = isRetryableConflict(error) || isLockTimeout(error)
+      const isServerDown = reported instanceof DomainError && reported.code === 'UNAVAILABLE' && !mayRetry
+      for (const write of batch) {
+        if (isServerDown) settle(write, { error: reported })
+        else await rerun(write)
       }
+      return
     }
-    for (const answer of answers) answer()
+    for (const [i, write] of batch.entries()) settle(write, outcomes[i] as Outcome)
   }
 
-  /** Runs a member of a group; what it is to be told once that is durable. */
-  async function runInBatch(
-    { operation, deadlineMs: beginBy, resolve, reject }: MerchantWrite,
-    tx: Tx,
-    { pending, isBeside }: { readonly pending: DeferredWrites; readonly isBeside: boolean },
-  ): Promise<() => void> {
-    if (beginBy < monotonicNowMs()) return () => reject(deadlineExceeded())
-    let hasWritten = false
-    let unanswered = 0
-    const execute: Tx['execute'] = (query, params) => {
-      if (isRead(query)) return tx.execute(query, params)
-      if (!returnsRows(query)) hasWritten = true
-      unanswered++
-      // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
-      return mapMaybe(tx.execute<never>(query, params), (rows) => {
-        unanswered--
-        if (rows.length > 0) hasWritten = true
-        return rows
-      })
-    }
-    // Others have taken numbers after its own, so it could not give it back.
-    const update: DeferredValues['update'] = (name, how) => {
-      hasWritten = true
-      return pending.update(name, how)
-    }
-    if (!isBeside) pending.begin()
-    try {
-      const own = { execute, deferred: isBeside ? { ...pending, update } : pending }
-      const result = await withGuardedTx(own as unknown as Tx, operation)
-      return () => {
-        writes++
-        resolve(result as never)
-      }
-    } catch (error) {
-      // What has written nothing leaves nothing behind; a refusal may rest on what an earlier member wrote, so it waits too. A
-      // statement that is still to be answered may write yet.
-      if (!(error instanceof DomainError) || hasWritten || unanswered > 0) throw error
-      if (!isBeside) pending.undo()
-      return () => reject(error)
-    }
-  }
-
-  return { write, statistics: () => ({ writes, commits, queued: queued() }) }
+  return { write, statistics: () => ({ ...counts(), queued: queued() }) }
 }
 
-/** Runs an operation by a handle that ends with it: what it left running then must not write in the turn of the next. */
-async function withGuardedTx<Result>(tx: Tx, operation: WriteOperation<Result>): Promise<Result> {
+/** @throws what the operation threw, if only a rollback of the batch can undo the write */
+async function runInBatch(
+  { operation, deadlineMs }: QueuedWrite,
+  tx: Tx,
+  { deferred, isConcurrent }: { readonly deferred: DeferredWrites; readonly isConcurrent: boolean },
+): Promise<Outcome> {
+  if (deadlineMs < monotonicNowMs()) return { error: deadlineExceeded() }
+  let hasWritten = false
+  let pendingStatements = 0
+  const execute: Tx['execute'] = (query, params) => {
+    if (isRead(query)) return tx.execute(query, params)
+    if (!returnsRows(query)) hasWritten = true
+    pendingStatements++
+    // A statement with RETURNING that returns no row changed nothing: a debit that the balance does not cover.
+    return mapMaybe(tx.execute<never>(query, params), (rows) => {
+      pendingStatements--
+      if (rows.length > 0) hasWritten = true
+      return rows
+    })
+  }
+  // In a concurrent batch other writes have built on the new value by the time this one fails.
+  const update: DeferredValues['update'] = (name, how) => {
+    hasWritten = true
+    return deferred.update(name, how)
+  }
+  if (!isConcurrent) deferred.begin()
+  try {
+    const own = { execute, deferred: isConcurrent ? { ...deferred, update } : deferred }
+    return { result: await runGuarded(own as unknown as Tx, operation) }
+  } catch (error) {
+    // Only a rollback undoes changed rows, and an error of a statement has aborted the transaction on the server. A statement
+    // that the operation did not await may still change a row.
+    if (!(error instanceof DomainError) || hasWritten || pendingStatements > 0) throw error
+    if (!isConcurrent) deferred.undo()
+    return { error }
+  }
+}
+
+/** Runs an operation with a handle that ends with it. */
+async function runGuarded<Result>(tx: Tx, operation: WriteOperation<Result>): Promise<Result> {
   let hasEnded = false
   const requireRunning = () => {
-    if (hasEnded) throw new Error('a statement was run after its operation had ended')
-  }
-  const own: Pick<Tx, 'execute' | 'deferred'> = {
-    execute: (query, params) => {
-      requireRunning()
-      return tx.execute(query, params)
-    },
-    deferred: {
-      lock: (name, read) => {
-        requireRunning()
-        tx.deferred.lock(name, read)
-      },
-      update: (name, how) => {
-        requireRunning()
-        return tx.deferred.update(name, how)
-      },
-    },
+    if (hasEnded) throw operationEnded()
   }
   try {
-    return await operation(own as Tx)
+    return await operation(guardedTx(tx, requireRunning))
   } finally {
     hasEnded = true
   }
 }
 
-/** How a group runs: what its members answer is told when it is durable. */
 type BatchRunner = {
-  readonly run: (tx: Tx, pending: DeferredWrites) => Promise<readonly (() => void)[]>
-  readonly rerun: (member: MerchantWrite) => void | Promise<void>
+  /** Returns an outcome for each write, in order. */
+  readonly run: (tx: Tx, deferred: DeferredWrites) => Promise<readonly Outcome[]>
+  readonly rerun: (write: MerchantWrite) => void | Promise<void>
 }
 
-/** Known of a query once it has run. */
+/** Caches `watchedTableOf` by the number of the query. */
 const watchedTableByQuery = new Map<number, WatchedTable | null>()
 
 function watchedTableOf(query: Query): WatchedTable | null {
   if (isRead(query) || query.projection) return null
-  const known = watchedTableByQuery.get(query.number)
-  if (known !== undefined) return known
+  const cached = watchedTableByQuery.get(query.number)
+  if (cached !== undefined) return cached
   const changed = changedTable(query)
-  const table = watchedTables.find((each) => each === changed) ?? null
+  const table = watchedTables.find((watched) => watched === changed) ?? null
   watchedTableByQuery.set(query.number, table)
   return table
 }
 
 function backOff(attempt: number): Promise<void> {
-  const longest = Math.min(maxBackoffMs, initialBackoffMs * 2 ** attempt)
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * longest))
+  const maxDelayMs = Math.min(maxBackoffMs, initialBackoffMs * 2 ** attempt)
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * maxDelayMs))
 }

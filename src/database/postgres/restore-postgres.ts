@@ -11,68 +11,61 @@ import { followPrimary } from './failover.ts'
 import { grantToServiceRole } from './row-security.ts'
 
 /**
- * Puts a copy of `pg_dump`'s custom format into the empty PostgreSQL database at `url`, in one transaction.
+ * Restores a dump in `pg_dump`'s custom format into the empty PostgreSQL database at `url`, in one transaction. The login becomes the
+ * owner of all objects. If the inspection fails, removes them again.
  *
- * Whoever logs in owns all of it then, whoever owned it before. What the inspection refuses is removed again.
- *
- * @throws Error as `restoreDatabase` says
+ * @throws Error as `restoreDatabase` does
  */
-export async function restorePostgres({
-  url,
-  backup,
-  canReplace: isReplacing,
-  inspect,
-}: RestoreOptions): Promise<RestoreResult> {
-  if (isReplacing) throw new Error(`--replace is for SQLite. ${emptyDatabaseAdvice}`)
+export async function restorePostgres({ url, backup, canReplace, inspect }: RestoreOptions): Promise<RestoreResult> {
+  if (canReplace) throw new Error(`--replace is for SQLite. ${emptyDatabaseAdvice}`)
   await requireDumpFile(backup)
-  const { servers: places } = parseConnectionUrl(url)
-  const primary = followPrimary(places)
+  const { servers } = parseConnectionUrl(url)
+  const primary = followPrimary(servers)
   await primary.find()
-  const place = places[primary.currentIndex()] as ServerTarget
+  const server = servers[primary.currentIndex()] as ServerTarget
   const client = primary.createClient({})
   client.on('error', () => {})
   await client.connect()
   try {
-    await requireEmptyDatabase(client, place.name)
+    await requireEmptyDatabase(client, server.name)
     const { rows } = await client.query(`select current_setting('server_version_num')::int as number`)
     await requireToolVersion('pg_restore', rows[0].number)
-    await restoreInto(place, backup)
+    await restoreInto(server, backup)
     try {
       await grantToServiceRole(client)
-      // A restore brings no statistics, by which a large audit is planned.
+      // A restore brings no statistics, and the planner needs them for a large audit.
       await client.query('analyze')
       await inspect(url)
     } catch (error) {
       await client.query(dropAllSql).catch((failure: Error) => {
         const { message } = error as Error
-        throw new Error(`${message} It could not be removed again (${failure.message}): drop ${place.name}.`)
+        throw new Error(`${message} It could not be removed again (${failure.message}): drop ${server.name}.`)
       })
       throw error
     }
-    return { file: place.name, kept: null }
+    return { location: server.name, previousLocation: null }
   } finally {
     await client.end().catch(() => {})
   }
 }
 
 const emptyDatabaseAdvice =
-  'A PostgreSQL backup is restored into an empty database: make one (createdb), and set DATABASE_URL to it.'
+  'A PostgreSQL backup is restored into an empty database: create one (createdb), and set DATABASE_URL to it.'
 
-/** Holds that `backup` is a copy of `pg_dump`'s custom format. */
 async function requireDumpFile(backup: string): Promise<void> {
   const file = await open(backup).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Error(`There is no file ${backup}.`) : error
+    throw error.code === 'ENOENT' ? new Error(`The file ${backup} does not exist.`) : error
   })
   try {
     const { buffer } = await file.read(Buffer.alloc(5), 0, 5, 0)
     if (buffer.toString('latin1') === 'PGDMP') return
-    throw new Error(`${backup} is no backup of a PostgreSQL database (pg_dump --format=custom).`)
+    throw new Error(`${backup} is not a backup of a PostgreSQL database (pg_dump --format=custom).`)
   } finally {
     await file.close()
   }
 }
 
-/** What there is that neither PostgreSQL nor an extension has brought. */
+/** Relations that belong neither to PostgreSQL nor to an extension. */
 const ownRelationsSql = `select c.oid::regclass as name, relkind from pg_class c
   where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S', 'f') and not exists
     (select from pg_depend where classid = 'pg_class'::regclass and objid = c.oid and deptype = 'e')`
@@ -82,7 +75,7 @@ async function requireEmptyDatabase(client: pg.Client, name: string): Promise<vo
   if (rows.length > 0) throw new Error(`${name} is not empty: it has ${rows[0].name}. ${emptyDatabaseAdvice}`)
 }
 
-/** Takes away what the transaction of `pg_restore` has made, so that no service starts on what was refused. */
+/** Removes the restored objects, so that no service starts on a rejected backup. */
 const dropAllSql = `do $$ declare made record; begin
     for made in ${ownRelationsSql} and relkind in ('r', 'p', 'v', 'm') loop
       execute format('drop %s if exists %s cascade',
@@ -93,13 +86,13 @@ const dropAllSql = `do $$ declare made record; begin
     loop execute format('drop routine if exists %s cascade', made.name); end loop;
   end $$`
 
-async function restoreInto(place: ServerTarget, backup: string): Promise<void> {
+async function restoreInto(server: ServerTarget, backup: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
   try {
     const list = join(folder, 'list')
     writeFileSync(list, await listWithoutExtensions(backup))
     const options = ['--single-transaction', '--no-owner', '--no-privileges', '--no-password', `--use-list=${list}`]
-    await withConnectionString(place, (connection) =>
+    await withConnectionString(server, (connection) =>
       runTool('pg_restore', [...options, `--dbname=${connection}`, backup]),
     )
   } finally {
@@ -107,7 +100,7 @@ async function restoreInto(place: ServerTarget, backup: string): Promise<void> {
   }
 }
 
-/** What the copy has, but for extensions: the service needs none, and only a superuser may make some of them. */
+/** The contents of the dump without extensions: the service needs none, and only a superuser may create some of them. */
 async function listWithoutExtensions(backup: string): Promise<string> {
   const parts: Buffer[] = []
   await runTool('pg_restore', ['--list', backup], (bytes) => void parts.push(bytes))

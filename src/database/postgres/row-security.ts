@@ -3,17 +3,17 @@ import type { CustomerTable } from '../customer-tables.ts'
 import { customerTables } from '../customer-tables.ts'
 import { camelCase, snakeCase } from '../tables.ts'
 
-/** Who the service acts as where it logs in as one whom row-level security does not bind. */
+/** The role that sessions assume if the login bypasses row-level security. */
 const serviceRole = 'payout_gateway'
 
-/** A merchant's rows are those of the merchant that is set, or everyone's for an operator's view; see postgres-connection.ts. */
+/** A row is visible to its merchant, or to a query across merchants; postgres-connection.ts has the settings. */
 const isVisibleSql = `merchant_id = nullif(current_setting('app.merchant_id', true), '')::uuid
   or current_setting('app.every_merchant', true) = 'on'`
 
 /**
- * Which rows a customer's token may see and write, where one is set, in addition to what the merchant may: by `customer-tables.ts`
- * those whose column names it, and none of a table that is not declared. `null` where queries alone narrow them: what belongs
- * to a customer's row, and the books, would take a look-up for each row.
+ * Returns the policy of a table for customer scope, in addition to that of the merchant: rows with the customer's id, or none for a
+ * table that `customer-tables.ts` does not declare. `null` for tables that only query rewriting restricts, because a policy would
+ * need a lookup for each row.
  */
 function customerPolicySql(table: string): string | null {
   const rows = (customerTables as Readonly<Record<string, CustomerTable>>)[camelCase(table)]?.rows
@@ -23,40 +23,41 @@ function customerPolicySql(table: string): string | null {
   return `${isMerchant} or ${snakeCase(rows.owner)} = nullif(current_setting('app.customer_id', true), '')::uuid`
 }
 
-/** A merchant's table, whether it has any policy, and the condition of its policy for customers; `null` where it has none. */
-type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly ofCustomers: string | null }
+/** A merchant's table, whether it has a policy, and the condition of its customer policy, if it has one. */
+type MerchantTable = { readonly name: string; readonly isSecured: boolean; readonly customerPolicy: string | null }
 
 /**
- * Puts every table whose rows belong to a merchant under row-level security, its owner too, holds rows to one customer where
- * one is set. The policies for customers follow from this version's declaration whenever a database is opened; they keep the
- * condition that they were made from as their comment.
+ * Enables row-level security on all merchants' tables, for their owner too. Customer policies are updated to this version's
+ * declaration whenever a database is opened; the comment of a policy has the condition that it was created from.
  */
 export async function secureRows(client: Client): Promise<void> {
   const { rows } = await client.query<MerchantTable>(`
     select c.relname as name, exists (select from pg_policy where polrelid = c.oid and polpermissive) as "isSecured",
         (select coalesce(obj_description(oid, 'pg_policy'), '') from pg_policy
-          where polrelid = c.oid and polname = 'one_customer') as "ofCustomers"
+          where polrelid = c.oid and polname = 'one_customer') as "customerPolicy"
       from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum = 1 and a.attname = 'merchant_id'
       where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') order by 1`)
-  for (const held of rows) await secureTable(client, held)
+  for (const table of rows) await secureTable(client, table)
 }
 
-async function secureTable(client: Client, { name, isSecured, ofCustomers }: MerchantTable): Promise<void> {
+async function secureTable(client: Client, { name, isSecured, customerPolicy }: MerchantTable): Promise<void> {
   const table = client.escapeIdentifier(name)
   if (!isSecured) {
     await client.query(`alter table ${table} enable row level security`)
     await client.query(`alter table ${table} force row level security`)
     await client.query(`create policy one_merchant on ${table} using (${isVisibleSql}) with check (${isVisibleSql})`)
   }
-  const wanted = customerPolicySql(name)
-  if (wanted === ofCustomers) return
+  const expected = customerPolicySql(name)
+  if (expected === customerPolicy) return
   await client.query(`drop policy if exists one_customer on ${table}`)
-  if (wanted === null) return
-  await client.query(`create policy one_customer on ${table} as restrictive using (${wanted}) with check (${wanted})`)
-  await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(wanted)}`)
+  if (expected === null) return
+  await client.query(
+    `create policy one_customer on ${table} as restrictive using (${expected}) with check (${expected})`,
+  )
+  await client.query(`comment on policy one_customer on ${table} is ${client.escapeLiteral(expected)}`)
 }
 
-/** Lets the service's role, made where it is missing, work with all tables; nothing where row-level security binds the user. */
+/** Creates the service's role if it is missing, and grants it all tables. Does nothing if row-level security applies to the login. */
 export async function grantToServiceRole(client: Client): Promise<void> {
   if (!(await hasRowSecurityBypass(client))) return
   await client.query(`do $$ begin
@@ -69,7 +70,7 @@ export async function grantToServiceRole(client: Client): Promise<void> {
   exception when undefined_object or insufficient_privilege then null; end $$`)
 }
 
-/** Whether row-level security does not bind whom we log in as. */
+/** Whether the login bypasses row-level security: a superuser, or a role with BYPASSRLS. */
 async function hasRowSecurityBypass(client: Client): Promise<boolean> {
   const { rows } = await client.query(
     `select rolsuper or rolbypassrls as bypasses from pg_roles where rolname = current_user`,
@@ -78,9 +79,9 @@ async function hasRowSecurityBypass(client: Client): Promise<boolean> {
 }
 
 /**
- * The role that connections must take so that row-level security binds them; `null` where it binds their own.
+ * Returns the role that sessions must assume for row-level security to apply; `null` if it applies to the login.
  *
- * @param onWarning told where it can't be had, and merchants are kept apart by the queries alone
+ * @param onWarning called if the role can't be assumed, so that only the queries separate merchants
  */
 export async function findServiceRole(client: Client, onWarning: (message: string) => void): Promise<string | null> {
   if (!(await hasRowSecurityBypass(client))) return null
@@ -91,7 +92,7 @@ export async function findServiceRole(client: Client, onWarning: (message: strin
   )
   if (rows.length > 0) return serviceRole
   onWarning(
-    `The database user bypasses row-level security and can't become ${serviceRole}: merchants are kept apart by the queries alone.`,
+    `The database user bypasses row-level security and can't assume the role ${serviceRole}: only the queries separate merchants.`,
   )
   return null
 }

@@ -2,10 +2,10 @@ import type { FieldDef } from 'pg'
 import { camelCase } from '../tables.ts'
 import type { PostgresParameter } from './compile-for-postgres.ts'
 
-/** What is known of a value in a row: its name and type, and whether it is a column of a table. */
+/** A column of a result; `isColumn` if it is a column of a table and not an expression. */
 export type RowField = Pick<FieldDef, 'name' | 'dataTypeID'> & { readonly isColumn: boolean }
 
-/** PostgreSQL's numbers for the types of our columns, and of expressions over them. */
+/** OIDs of the types of our columns, and of expressions over them. */
 export const typeOids = {
   boolean: 16,
   bigint: 20,
@@ -21,14 +21,10 @@ export const typeOids = {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** No row has this id, so whatever is no UUID is held against it: to the engine that alone would be an error. */
+/** Compared in place of text that is no UUID, which PostgreSQL would reject: no row has this id. */
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
-/**
- * The text that is sent for a parameter, or `null` for NULL.
- *
- * @param type the number of the type that PostgreSQL expects there
- */
+/** Encodes a parameter in PostgreSQL's text format, `null` for NULL. @param type OID of the type that PostgreSQL expects */
 export function encodeParameter(
   { name, isList, isCompared }: PostgresParameter,
   type: number,
@@ -41,72 +37,70 @@ export function encodeParameter(
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** An array literal; each item is quoted, so that none is taken for anything but its text. */
+/** Encodes an array literal with every item quoted. */
 function encodeArray(items: readonly unknown[], type: number): string {
-  const held = type === typeOids.uuidArray ? items.filter((item) => uuidPattern.test(item as string)) : items
-  return `{${held.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
+  const comparable = type === typeOids.uuidArray ? items.filter((item) => uuidPattern.test(item as string)) : items
+  return `{${comparable.map((item) => `"${String(item).replace(/["\\]/g, '\\$&')}"`).join(',')}}`
 }
 
 /**
- * The function that makes a row of the texts that PostgreSQL answers; the row is what SQLite would give.
- *
- * It is generated, as SQLite's, because an object literal with fixed names is made faster than one filled in a loop.
- * Every name in it is a column of ours.
+ * Returns a function that decodes the text values of a row to the object that SQLite would return. It is generated code, because an
+ * object literal is faster than an object filled in a loop. All names in it are columns from our own queries.
  */
 export function createRowDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
-  const made = fields.map((field, i) => {
-    const reader = decoderOf(field)
+  const properties = fields.map((field, i) => {
+    const decoder = decoderOf(field)
     const value = `values[${i}]`
-    return `${camelCase(field.name)}: ${reader ? `${value} === null ? null : ${reader}(${value})` : value}`
+    return `${camelCase(field.name)}: ${decoder ? `${value} === null ? null : ${decoder}(${value})` : value}`
   })
-  const make = new Function(...Object.keys(decoders), `return (values) => ({ ${made.join(', ')} })`)
-  return make(...Object.values(decoders))
+  const create = new Function(...Object.keys(decoders), `return (values) => ({ ${properties.join(', ')} })`)
+  return create(...Object.values(decoders))
 }
 
-/** The same for a row that is its values: they are decoded where they are. */
+/** Returns a function that decodes the values of a projected row in place. */
 export function createProjectionDecoder(fields: readonly RowField[]): (values: (string | null)[]) => unknown {
-  const decoded = fields.flatMap((field, place) => {
-    const reader = decoderOf(field)
-    return reader ? [{ place, decode: decoders[reader] as (text: string) => unknown }] : []
+  const decoded = fields.flatMap((field, index) => {
+    const decoder = decoderOf(field)
+    return decoder ? [{ index, decode: decoders[decoder] as (text: string) => unknown }] : []
   })
   return (values: unknown[]) => {
-    for (const { place, decode } of decoded) if (values[place] !== null) values[place] = decode(values[place] as string)
+    for (const { index, decode } of decoded) if (values[index] !== null) values[index] = decode(values[index] as string)
     return values
   }
 }
 
-const decoders = { Number, BigInt, parseJson: JSON.parse, isoTime, wholeNumber, truth }
+const decoders = { Number, BigInt, parseJson: JSON.parse, isoTime, integerOrText, booleanToBigint }
 
-/** How a value of a type is read; what is not here is text. */
+/** By OID; any other type stays text. */
 const decodersByType: Readonly<Record<number, keyof typeof decoders>> = {
-  [typeOids.boolean]: 'truth',
+  [typeOids.boolean]: 'booleanToBigint',
   [typeOids.bigint]: 'BigInt',
   [typeOids.smallint]: 'BigInt',
   [typeOids.integer]: 'BigInt',
   [typeOids.json]: 'parseJson',
   [typeOids.double]: 'Number',
   [typeOids.timestamp]: 'isoTime',
-  [typeOids.numeric]: 'wholeNumber',
+  [typeOids.numeric]: 'integerOrText',
 }
 
 function decoderOf({ dataTypeID, isColumn }: RowField): keyof typeof decoders | null {
-  // An integer that is no column may be anything, as on SQLite, and is a bigint.
+  // As on SQLite, an integer expression is a bigint: it may exceed what a number holds.
   if (isColumn && dataTypeID === typeOids.integer) return 'Number'
   return decodersByType[dataTypeID] ?? null
 }
 
-/** `2026-01-31 12:00:00.5+00` as `2026-01-31T12:00:00.500Z`; the year 0 is 1 BC to PostgreSQL. */
+/** Converts `2026-01-31 12:00:00.5+00` to `2026-01-31T12:00:00.500Z`. The year 0 is 1 BC in PostgreSQL. */
 export function isoTime(text: string): string {
   const [, date = '', time = '', fraction = ''] = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?\+00/.exec(text) ?? []
   const day = text.endsWith(' BC') ? `0000${date.slice(4)}` : date
   return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
 }
 
-/** A sum of amounts is a numeric; whole numbers stay exact, anything else is the text that it came as. */
-function wholeNumber(text: string): bigint | string {
+/** A sum of amounts is a numeric. Integers become bigints, anything else stays text. */
+function integerOrText(text: string): bigint | string {
   return /^-?\d+$/.test(text) ? BigInt(text) : text
 }
 
-function truth(text: string): bigint {
+function booleanToBigint(text: string): bigint {
   return text === 't' ? 1n : 0n
 }

@@ -1,90 +1,89 @@
 import type { Batchable } from '../database.ts'
 
-/** What waits for a lane: an operation of a merchant that may run beside others. */
 export type BatchableWrite = { readonly merchantId: string; readonly batchable: Batchable }
 
-/** Groups that run at a time: while the server runs the statements of one, this process makes those of another. */
+/** While the server runs the statements of one batch, this process runs the operations of another. */
 const maxConcurrentBatches = 4
 
-export type WriteBatcher<Member extends BatchableWrite> = {
-  readonly add: (member: Member) => void
+export type WriteBatcher<Write extends BatchableWrite> = {
+  readonly add: (write: Write) => void
   readonly queued: () => number
   readonly queuedFor: (merchantId: string) => number
 }
 
 /**
- * Gathers what may run at the same time in one transaction, of any merchant, and has it run in groups of at most `limit`: all
- * that has come by the end of a turn of the event loop, or while all lanes were taken.
+ * Collects batchable writes of all merchants, and calls `runBatch` with at most `maxBatchSize` of them: those that arrived by the
+ * end of an event-loop iteration, or while `maxConcurrentBatches` were running.
  *
- * A merchant is in one lane at a time, because in another it would wait for itself; and a group takes one of each merchant before it
- * takes another of any, so that nobody waits for all that one has asked for. It is in the order of its merchants: so two
- * processes hold what they share in the same order, and neither waits for the other for ever.
+ * - A merchant is in one running batch at a time, because a second one would wait for the first one's locks.
+ * - Fairness: a batch takes one write of each merchant before it takes a second one of any.
+ * - A batch is sorted by merchant, so all processes lock rows in the same order and do not deadlock.
  */
-export function writeBatcher<Member extends BatchableWrite>(
-  limit: number,
-  run: (group: readonly Member[]) => Promise<void>,
-): WriteBatcher<Member> {
-  /** By merchant; whose turn is next comes first. */
-  const gathered = new Map<string, Member[]>()
-  const running = new Set<string>()
-  let waiting = 0
-  let inUse = 0
-  let isDue = false
+export function writeBatcher<Write extends BatchableWrite>(
+  maxBatchSize: number,
+  runBatch: (batch: readonly Write[]) => Promise<void>,
+): WriteBatcher<Write> {
+  /** By merchant; the merchant at the front is served first. */
+  const queues = new Map<string, Write[]>()
+  const runningMerchants = new Set<string>()
+  let queued = 0
+  let runningBatches = 0
+  let isScheduled = false
 
   function scheduleBatch(): void {
-    if (isDue || inUse === maxConcurrentBatches || waiting === 0) return
-    isDue = true
+    if (isScheduled || runningBatches === maxConcurrentBatches || queued === 0) return
+    isScheduled = true
     setImmediate(() => {
-      isDue = false
-      const group = takeBatch()
-      if (group.length === 0) return
-      runBatch(group)
+      isScheduled = false
+      const batch = takeBatch()
+      if (batch.length === 0) return
+      start(batch)
       scheduleBatch()
     })
   }
 
-  async function runBatch(group: readonly Member[]): Promise<void> {
-    inUse++
-    for (const { merchantId } of group) running.add(merchantId)
-    await run(group)
-    for (const { merchantId } of group) running.delete(merchantId)
-    inUse--
+  async function start(batch: readonly Write[]): Promise<void> {
+    runningBatches++
+    for (const { merchantId } of batch) runningMerchants.add(merchantId)
+    await runBatch(batch)
+    for (const { merchantId } of batch) runningMerchants.delete(merchantId)
+    runningBatches--
     scheduleBatch()
   }
 
-  function takeBatch(): readonly Member[] {
-    const group: Member[] = []
-    const keys = new Set<string>()
-    const free = [...gathered].filter(([merchantId]) => !running.has(merchantId))
-    for (let size = -1; size < group.length && group.length < limit; ) {
-      size = group.length
-      for (const [merchantId, members] of free) {
-        const [first] = members
+  function takeBatch(): readonly Write[] {
+    const batch: Write[] = []
+    const conflictKeys = new Set<string>()
+    const available = [...queues].filter(([merchantId]) => !runningMerchants.has(merchantId))
+    for (let size = -1; size < batch.length && batch.length < maxBatchSize; ) {
+      size = batch.length
+      for (const [merchantId, writes] of available) {
+        const [first] = writes
         const key = first?.batchable.conflictKey == null ? null : `${merchantId} ${first.batchable.conflictKey}`
-        if (!first || group.length === limit || (key !== null && keys.has(key))) continue
-        if (key !== null) keys.add(key)
-        group.push(first)
-        members.shift()
+        if (!first || batch.length === maxBatchSize || (key !== null && conflictKeys.has(key))) continue
+        if (key !== null) conflictKeys.add(key)
+        batch.push(first)
+        writes.shift()
       }
     }
-    waiting -= group.length
-    for (const { merchantId } of group) {
-      const left = gathered.get(merchantId)
-      gathered.delete(merchantId)
-      if (left && left.length > 0) gathered.set(merchantId, left)
+    queued -= batch.length
+    for (const { merchantId } of batch) {
+      const remaining = queues.get(merchantId)
+      queues.delete(merchantId)
+      if (remaining && remaining.length > 0) queues.set(merchantId, remaining)
     }
-    return group.sort((a, b) => (a.merchantId < b.merchantId ? -1 : Number(a.merchantId > b.merchantId)))
+    return batch.sort((a, b) => (a.merchantId < b.merchantId ? -1 : Number(a.merchantId > b.merchantId)))
   }
 
   return {
-    add: (member) => {
-      const others = gathered.get(member.merchantId)
-      if (others) others.push(member)
-      else gathered.set(member.merchantId, [member])
-      waiting++
+    add: (write) => {
+      const queue = queues.get(write.merchantId)
+      if (queue) queue.push(write)
+      else queues.set(write.merchantId, [write])
+      queued++
       scheduleBatch()
     },
-    queued: () => waiting,
-    queuedFor: (merchantId) => gathered.get(merchantId)?.length ?? 0,
+    queued: () => queued,
+    queuedFor: (merchantId) => queues.get(merchantId)?.length ?? 0,
   }
 }

@@ -1,15 +1,13 @@
 import type { RootOperationNode, SelectModifierNode, ValueNode } from 'kysely'
 import { SqliteQueryCompiler } from 'kysely'
-import { isPlaceholder } from '../placeholder.ts'
-import { noIndexMarker } from '../query.ts'
+import { isPlaceholder, noIndexMarker } from '../query-nodes.ts'
 
-/** A statement's text and what is bound to it in order: the parameter `name`, or where that is `null`, `value` itself. */
+/** A statement and what is bound to it in order: the parameter `name`, or if that is `null`, the constant `value`. */
 export type SqliteStatement = {
   readonly sql: string
   readonly parameters: readonly { readonly name: string | null; readonly value: unknown }[]
 }
 
-/** Compiles a query for SQLite. */
 export function compileForSqlite(node: RootOperationNode): SqliteStatement {
   const { sql, parameters } = new SqliteCompiler().compileQuery(node, { queryId: '' })
   return {
@@ -22,10 +20,10 @@ export function compileForSqlite(node: RootOperationNode): SqliteStatement {
 
 class SqliteCompiler extends SqliteQueryCompiler {
   /**
-   * A list is bound as one JSON array, so that one statement serves a list of any length.
+   * Binds a list as one JSON array, so that one statement serves lists of any length.
    *
-   * The unary plus changes no value, but keeps SQLite's planner from looking at it: a plan that depends on a bound value
-   * is made anew for every execution of a statement that orders or limits its rows, which costs 4 to 17 µs each.
+   * The unary plus hides bound values from SQLite's planner. If the plan depended on a value, SQLite would prepare a statement with
+   * ORDER BY or LIMIT again for each execution, at 4 to 17 µs.
    */
   protected override visitValue(node: ValueNode): void {
     if (node.value === noIndexMarker) {
@@ -42,10 +40,10 @@ class SqliteCompiler extends SqliteQueryCompiler {
     if (isList) this.append('))')
   }
 
-  /** With one writer no row needs a lock of its own. */
+  /** Omits row locks: there is only one writer. */
   protected override visitSelectModifier({ modifier, rawModifier }: SelectModifierNode): void {
     if (rawModifier || modifier === undefined || !lockModifiers.has(modifier))
-      throw new Error('SQLite has no such modifier')
+      throw new Error('SQLite does not support this modifier of a select')
   }
 }
 

@@ -1,29 +1,31 @@
+import type { Stats } from 'node:fs'
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { firstMigration } from '../../../db/migrations/index.ts'
+import { unavailable } from '../../core/errors.ts'
 import { missingDatabaseAdvice } from '../database.ts'
+import type { Migration } from '../migration.ts'
 import { createPrivateFile } from '../private-file.ts'
+import { lockTimeoutMs } from './sqlite-connection.ts'
 
 /**
- * Holds that there is a database of ours at `path`, or may be a new one, before anything there is changed.
+ * Checks that `path` is a database of this service, or creates an empty file that only its owner may read; SQLite gives its WAL the
+ * same mode. Calls `onWarning` if others may read an existing file, and leaves its mode.
  *
- * A new one is made readable to its owner only, and SQLite gives its log the same mode. One that is there keeps its mode, which
- * somebody may have wanted: `onWarning` is told.
- *
- * @throws Error where the folder is missing, the file is a database of something else, or missing where it `mustExist`
+ * @throws Error when the folder is missing, another program's database is there, or the file is missing and `mustExist`
  */
 export function prepareDatabaseFile(
   path: string,
+  migrations: readonly Migration[],
   { mustExist, onWarning }: { mustExist: boolean; onWarning: (message: string) => void },
 ): void {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new Error(`the folder ${folder} does not exist; DATABASE_URL must name a file in one that does`)
+    throw new Error(`the folder ${folder} does not exist; DATABASE_URL must name a file in an existing folder`)
   }
   const file = statSync(path, { throwIfNoEntry: false })
-  const contents = file === undefined || file.size === 0 ? 'nothing' : identifyContents(path)
-  if (contents === 'foreign') throw new Error('it is a database of something else, and was left as it is')
+  const contents = file === undefined || file.size === 0 ? 'nothing' : identifyContents(path, migrations)
+  if (contents === 'foreign') throw new Error('it is the database of another program, and was not changed')
   if (contents === 'nothing' && mustExist) throw new Error(`it does not exist; ${missingDatabaseAdvice}`)
   if (file === undefined) createPrivateFile(path)
   else if ((file.mode & 0o077) !== 0 && process.platform !== 'win32') {
@@ -31,29 +33,176 @@ export function prepareDatabaseFile(
   }
 }
 
-/** Whose tables there are. Looked at by a connection that can't write, unless a crash left something to roll back. */
-export function identifyContents(path: string): 'nothing' | 'ours' | 'foreign' {
+type FileContents = 'nothing' | 'ours' | 'foreign'
+
+/** Identifies the program of a database file. Opens it for writing only if a crash left a transaction to roll back. */
+export function identifyContents(path: string, migrations: readonly Migration[]): FileContents {
   try {
-    return readContents(path, { readonly: true })
+    return readContents(path, migrations, { readonly: true })
   } catch (error) {
     if (!/^SQLITE_READONLY/.test(String((error as { code?: unknown }).code))) throw error
-    return readContents(path, {})
+    return readContents(path, migrations, {})
   }
 }
 
-function readContents(path: string, options: Sqlite.Options): 'nothing' | 'ours' | 'foreign' {
-  const database = new Sqlite(path, { ...options, fileMustExist: true, timeout: 5_000 })
-  const find = (sql: string, ...values: string[]) =>
+function readContents(path: string, [first]: readonly Migration[], options: Sqlite.Options): FileContents {
+  const database = new Sqlite(path, { ...options, fileMustExist: true, timeout: lockTimeoutMs })
+  const exists = (sql: string, ...values: string[]) =>
     database
       .prepare(sql)
       .pluck()
       .get(...values) !== undefined
   try {
-    // What else SQLite itself may have made there says nothing.
-    if (!find(`select 1 from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`)) return 'nothing'
-    const hasList = find(`select 1 from pragma_table_info('migrations') where name = 'applied_at'`)
-    return hasList && find('select 1 from migrations where name = ?', firstMigration) ? 'ours' : 'foreign'
+    // SQLite's own tables don't count.
+    if (!exists(`select 1 from sqlite_schema where name not like 'sqlite\\_%' escape '\\'`)) return 'nothing'
+    const hasMigrations = exists(`select 1 from pragma_table_info('migrations') where name = 'applied_at'`)
+    const isOurs = hasMigrations && exists('select 1 from migrations where name = ?', first?.name ?? '')
+    return isOurs ? 'ours' : 'foreign'
   } finally {
     database.close()
   }
+}
+
+/** The files of a database, by the suffix of their paths. */
+const fileDescriptions = {
+  '': 'The database file',
+  '-wal': 'The write-ahead log of the database (-wal)',
+  '-shm': 'The index of the write-ahead log (-shm)',
+} as const
+type FileSuffix = keyof typeof fileDescriptions
+
+/** Whether the path of an open file still leads to it. */
+type FileStatus = 'same' | 'removed' | 'replaced'
+
+/** `isWalEmpty` if a new, empty file has replaced the WAL. */
+type FileStatuses = Readonly<Record<FileSuffix, FileStatus>> & { readonly isWalEmpty: boolean }
+
+/** Detects that open files were removed or replaced. */
+export type FileWatch = {
+  /** @throws DomainError UNAVAILABLE once any of the files has changed */
+  readonly requireUnchanged: () => void
+  /** The same for reads, with at most one check in 100 ms: no other process of ours can start and commit faster. */
+  readonly requireRecentlyUnchanged: () => void
+  readonly isUnchanged: () => boolean
+  /** Stops the periodic check. */
+  readonly close: () => void
+}
+
+const checkIntervalMs = 100
+const idleCheckIntervalMs = 1_000
+
+/**
+ * Watches the database at `path`, its WAL and the index of that. SQLite keeps using files that have lost their names, and commits
+ * to them are lost when the process ends.
+ *
+ * A process that has seen a change stops for good, because it can't know what others did to the files. An idle process checks every
+ * second.
+ *
+ * @param onChange called once; returns advice for the error message
+ */
+export function watchFiles(path: string, onChange: (statuses: FileStatuses) => string): FileWatch {
+  const suffixes = Object.keys(fileDescriptions) as FileSuffix[]
+  const opened = suffixes.map((suffix) => ({ suffix, path: path + suffix, ...statSync(path + suffix) }))
+  let checkedAt = performance.now()
+  let stoppedReason: string | null = null
+
+  function requireUnchanged(): void {
+    if (stoppedReason !== null) throw unavailable(stoppedReason)
+    if (!opened.every((file) => fileStatusOf(file) === 'same')) stop()
+    checkedAt = performance.now()
+  }
+
+  function stop(): never {
+    const statuses = Object.fromEntries(opened.map((file) => [file.suffix, fileStatusOf(file)])) as Record<
+      FileSuffix,
+      FileStatus
+    >
+    const changed = suffixes.find((suffix) => statuses[suffix] !== 'same') ?? ''
+    stoppedReason = `${fileDescriptions[changed]} was ${statuses[changed]} while the service had it open.`
+    stoppedReason = `${stoppedReason} ${onChange({ ...statuses, isWalEmpty: statFile(`${path}-wal`)?.size === 0 })}`
+    throw unavailable(stoppedReason)
+  }
+
+  function isUnchanged(): boolean {
+    try {
+      requireUnchanged()
+    } catch {
+      if (stoppedReason !== null) clearInterval(idleCheck)
+    }
+    return stoppedReason === null
+  }
+
+  const idleCheck = setInterval(isUnchanged, idleCheckIntervalMs)
+  idleCheck.unref()
+
+  return {
+    requireUnchanged,
+    requireRecentlyUnchanged: () => {
+      if (stoppedReason !== null || performance.now() - checkedAt >= checkIntervalMs) requireUnchanged()
+    },
+    isUnchanged,
+    close: () => clearInterval(idleCheck),
+  }
+}
+
+type FileIdentity = { readonly path: string; readonly dev: number; readonly ino: number }
+
+function fileStatusOf({ path, dev, ino }: FileIdentity): FileStatus {
+  const stats = statFile(path)
+  if (stats === undefined) return 'removed'
+  return stats.ino === ino && stats.dev === dev ? 'same' : 'replaced'
+}
+
+function statFile(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw Object.assign(unavailable('The database files cannot be checked.'), { cause: error })
+  }
+}
+
+/** Blocks the event loop, but then the database is stopped anyway. */
+const checkpointTimeoutMs = 1_000
+
+/**
+ * Checkpoints the WAL if only its name is gone: otherwise acknowledged writes would be lost with the process. Not if other processes
+ * may have written to a new WAL.
+ *
+ * @returns whether the whole WAL is in the database file and on disk
+ */
+export function checkpointUnlinkedWal(raw: Sqlite.Database, statuses: FileStatuses): boolean {
+  const isUnlinked = statuses['-wal'] === 'removed' || (statuses['-wal'] === 'replaced' && statuses.isWalEmpty)
+  if (statuses[''] !== 'same' || statuses['-shm'] !== 'same' || !isUnlinked) return false
+  try {
+    raw.pragma(`busy_timeout = ${checkpointTimeoutMs}`)
+    const { busy, log, checkpointed } = checkpoint(raw, 'FULL')
+    return busy === 0 && log === checkpointed
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Checks that the WAL is as long as its index says.
+ *
+ * @throws when it was removed while other processes had it open: the current one lacks their commits, and must not be extended
+ */
+export function requireCompleteWal(raw: Sqlite.Database, path: string): void {
+  const pageSize = raw.pragma('page_size', { simple: true }) as number
+  for (;;) {
+    const { log } = checkpoint(raw, 'NOOP')
+    if (log <= 0 || statSync(`${path}-wal`).size >= walHeaderBytes + log * (frameHeaderBytes + pageSize)) return
+    // Otherwise another process has restarted the WAL between the two calls.
+    if (checkpoint(raw, 'NOOP').log === log) break
+  }
+  throw new Error('its write-ahead log (-wal) was removed while another process had it open: end that process first')
+}
+
+const walHeaderBytes = 32
+const frameHeaderBytes = 24
+
+/** Returns the number of pages in the WAL, and how many of them are in the database file. */
+function checkpoint(raw: Sqlite.Database, mode: 'FULL' | 'NOOP') {
+  const [result] = raw.pragma(`wal_checkpoint(${mode})`) as { busy: number; log: number; checkpointed: number }[]
+  return result as NonNullable<typeof result>
 }

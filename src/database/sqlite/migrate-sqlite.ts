@@ -35,21 +35,21 @@ const dialect: MigrationDialect = {
   ],
   dropAppendOnly: (table) => forbiddenVerbs.map((verb) => raw(sql`drop trigger ${sql.ref(`${table}_no_${verb}`)}`)),
   view: (name, select) => raw(sql`create view ${sql.table(name)} as ${select}`),
-  // Foreign keys, which are off meanwhile, name their tables: they lead to whichever has the name in the end.
+  // Foreign keys are off meanwhile. They refer to tables by name, so afterwards they refer to the new table.
   replaceTable: (table, { by }) => [
     raw(sql`drop table ${sql.table(table)}`),
     raw(sql`alter table ${sql.table(by)} rename to ${sql.table(table)}`),
     refuseIf(
-      `${table} have rows that refer to what is not there`,
+      `${table} have rows that refer to missing rows`,
       sql`select 1 from pragma_foreign_key_check(${sql.lit(table)})`,
     ),
   ],
   refuseIf,
   setPlannerStatistics: (table, byIndex) => [
-    // Makes the table of statistics where there is none, and reads it anew.
+    // Creates the table of statistics if it is missing.
     raw(sql`analyze sqlite_schema`),
     ...Object.entries(byIndex).map(([index, rows]) => {
-      // Statistics of a primary key go by its table's name.
+      // Statistics of a primary key have its table's name.
       const name = index === 'key' ? table : `${table}_${index}`
       const statistics = [largeTableRows, ...rows].join(' ')
       return raw(sql`insert into sqlite_stat1 (tbl, idx, stat) values (${table}, ${name}, ${statistics})`)
@@ -63,29 +63,28 @@ const largeTableRows = 10_000_000
 const forbiddenVerbs = ['update', 'delete']
 
 /**
- * Brings the file to the latest form.
+ * Applies pending migrations in one transaction. It takes the write lock first, so processes that start simultaneously migrate once.
  *
- * One transaction takes the write lock before it looks at what is there, so two processes that start at once do it once.
- * Foreign keys are off meanwhile, which only works from outside of it: else to drop a table would look for whoever refers to
- * each of its rows, and no index serves that.
+ * Foreign keys are off meanwhile (this pragma works only outside of a transaction): otherwise dropping a table would search for
+ * references to each of its rows, without an index.
  *
- * @throws when the file is of a later version than this program, or a migration refuses what it finds there
+ * @throws when a later version has migrated the file, or a migration finds rows that it can't convert
  */
 export function migrateSqlite(
   database: Sqlite.Database,
   migrations: readonly Migration[],
   onMigrating: OnProgress = () => {},
 ): void {
-  const areKeysHeld = database.pragma('foreign_keys', { simple: true })
+  const foreignKeys = database.pragma('foreign_keys', { simple: true })
   const migrate = database.transaction(() => {
     database.exec('create table if not exists migrations (name text primary key, applied_at text not null) strict')
     const applied = appliedMigrations(database)
     const unknown = findUnknownMigration(migrations, applied)
     if (unknown)
       throw new Error(`the database has migration ${unknown}, which this version does not know: use a later one`)
-    const missing = migrations.filter(({ name }) => !applied.includes(name))
-    for (const [done, { name, statements }] of missing.entries()) {
-      onMigrating(name, done, missing.length)
+    const pending = migrations.filter(({ name }) => !applied.includes(name))
+    for (const [done, { name, statements }] of pending.entries()) {
+      onMigrating(name, done, pending.length)
       for (const step of statements(kysely.schema, dialect)) {
         const { sql: text, parameters } = step.compile()
         const statement = database.prepare(text)
@@ -94,23 +93,22 @@ export function migrateSqlite(
       }
       database.prepare(`insert into migrations values (?, strftime('%Y-%m-%dT%H:%M:%fZ'))`).run(name)
     }
-    if (missing.length > 0) onMigrating('migrations', missing.length, missing.length)
+    if (pending.length > 0) onMigrating('migrations', pending.length, pending.length)
   })
   database.pragma('foreign_keys = OFF')
   try {
     migrate.immediate()
   } finally {
-    database.pragma(`foreign_keys = ${areKeysHeld}`)
+    database.pragma(`foreign_keys = ${foreignKeys}`)
   }
 }
 
-/** The migrations that a file has had; none of a new one. */
+/** Returns the names of the migrations that have run; none for a new file. */
 export function appliedMigrations(database: Sqlite.Database): string[] {
   const isNew = database.prepare(`select 1 from sqlite_schema where name = 'migrations'`).get() === undefined
   return isNew ? [] : (database.prepare('select name from migrations order by name').pluck().all() as string[])
 }
 
-/** Forbids what `event` does to rows of `table`. */
 function createForbiddingTrigger(table: string, name: string, event: RawBuilder<unknown>, condition = sql``) {
   const trigger = sql.ref(`${table}_no_${name}`)
   const message = sql.lit(`${table} are append-only`)

@@ -1,59 +1,44 @@
 import { dirname } from 'node:path'
-import { migrations } from '../../../db/migrations/index.ts'
-import type { Database, DatabaseOptions } from '../database.ts'
+import type Sqlite from 'better-sqlite3'
+import type { Database, EngineOptions, EngineState, InspectedDatabase } from '../database.ts'
 import { TemporarilyUnavailableError } from '../database.ts'
-import { findPendingMigrations } from '../migration.ts'
+import type { Migration } from '../migration.ts'
+import { findPendingMigrations, findUnknownMigration } from '../migration.ts'
 import { fsyncPath } from '../private-file.ts'
 import { backUp } from './backup-sqlite.ts'
-import { checkSchemaSqlite } from './check-schema-sqlite.ts'
-import { checkpointUnlinkedWal, requireCompleteWal } from './checkpoint-wal.ts'
-import type { CommitWatch } from './commit-watch.ts'
-import { commitWatch } from './commit-watch.ts'
-import { prepareDatabaseFile } from './database-file.ts'
-import type { FileWatch } from './file-watch.ts'
-import { watchFiles } from './file-watch.ts'
+import type { FileWatch } from './database-file.ts'
+import { checkpointUnlinkedWal, prepareDatabaseFile, requireCompleteWal, watchFiles } from './database-file.ts'
 import { appliedMigrations, migrateSqlite } from './migrate-sqlite.ts'
-import { findIntegrityErrors } from './self-check-sqlite.ts'
+import { checkSchemaSqlite, findIntegrityErrors } from './sqlite-checks.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { openConnection } from './sqlite-connection.ts'
-import type { SqliteReader } from './sqlite-reader.ts'
-import { sqliteReader } from './sqlite-reader.ts'
+import type { CommitWatch, SqliteReader } from './sqlite-reader.ts'
+import { commitWatch, sqliteReader } from './sqlite-reader.ts'
 import { sqliteWriter } from './sqlite-writer.ts'
 import { writerEpoch } from './writer-epoch.ts'
 
 /**
- * Opens the SQLite file at `path`, migrated to the latest form; where there is none it is made, unless it `mustExist`.
+ * Opens the SQLite file at `path` and applies pending migrations. Creates it if it is missing, unless it `mustExist`.
  *
- * @throws Error that names the file when it can't be opened, as `preparePlace` says
+ * @throws Error that names the file when it can't be opened (see `prepareDatabaseFile`)
  */
-export function openSqlite({
-  path,
-  mustExist,
-  beforeMigrating,
-  onMigrating,
-  onFatal,
-  onStopped = () => {},
-  onWarning = () => {},
-  onCommitted,
-}: { path: string; mustExist: boolean } & Pick<
-  DatabaseOptions,
-  'beforeMigrating' | 'onMigrating' | 'onFatal' | 'onStopped' | 'onWarning' | 'onCommitted'
->): Database {
-  const { writing, reading } = openConnections(path, { mustExist, onWarning }, { beforeMigrating, onMigrating })
-  const watch = watchFiles(path, (fates) => {
+export function openSqlite(path: string, migrations: readonly Migration[], options: EngineOptions): Database {
+  const { onFatal, onStopped = () => {}, onCommitted } = options
+  const { writing, reading } = openConnections(path, migrations, options)
+  const files = watchFiles(path, (statuses) => {
     reader.refresh()
-    const isSaved = checkpointUnlinkedWal(writing.raw, fates)
-    // Before the reading one: whichever closes last removes the log, and it may hold what others have written.
+    const isSaved = checkpointUnlinkedWal(writing.raw, statuses)
+    // Before the reading connection: the last one to close removes the WAL, which may have commits of other processes.
     writing.raw.close()
     const advice = isSaved ? `${savedAdvice} ${stoppedAdvice}` : stoppedAdvice
     onStopped(new Error(`${path}: ${advice}`))
     return advice
   })
-  const reader = sqliteReader(reading, { writing, requireFiles: watch.requireRecentlyUnchanged })
+  const reader = sqliteReader(reading, { writing, requireFiles: files.requireRecentlyUnchanged })
   const commits = commitWatch(reader.version)
   const epoch = writerEpoch(writing.raw)
   const writer = sqliteWriter(writing, {
-    requireDatabaseFile: watch.requireUnchanged,
+    requireDatabaseFile: files.requireUnchanged,
     requireWriterEpoch: epoch.requireForWrite,
     onCommit: (changed) => {
       reader.noteCommit(changed)
@@ -62,12 +47,12 @@ export function openSqlite({
     onCommitted,
     onFatal,
   })
-  const readSideOfWriter = readSide(reading, { reader, watch, commits })
+  const reads = readSide(reading, { migrations, reader, files, commits })
 
   return {
-    ...readSideOfWriter,
+    ...reads,
     ping: async () => {
-      await readSideOfWriter.ping()
+      await reads.ping()
       epoch.requireCurrent()
     },
     takeOver: (onTakenOver) => withPathInErrors(path, () => epoch.take(onTakenOver)),
@@ -79,33 +64,37 @@ export function openSqlite({
       await writer.drain()
       commits.close()
       reader.refresh()
-      watch.close()
-      // Closed as below, the files would lose what others have written to those that took their place.
-      if (!watch.isUnchanged()) writing.raw.close()
+      files.close()
+      // If the files were replaced, the order of the last two lines would lose what others have written to the new ones.
+      if (!files.isUnchanged()) writing.raw.close()
       reading.raw.close()
       writing.raw.close()
     },
   }
 }
 
-const savedAdvice = 'All that was acknowledged is saved in the database file.'
-const stoppedAdvice = 'Nothing is read or stored any more until the service is started again.'
+const savedAdvice = 'All acknowledged writes are saved in the database file.'
+const stoppedAdvice = 'Nothing is read or stored until the service is restarted.'
 
 /**
- * Opens the SQLite file at `path` in a process that leaves the writing to another, which has opened it before.
+ * Opens the SQLite file at `path` in a process that only reads. The writer process has opened it before.
  *
  * @throws Error that names the file when it can't be opened
  */
-export function openSqliteReader({ path, onStopped }: { path: string; onStopped: (error: Error) => void }): Database {
+export function openSqliteReader(
+  path: string,
+  migrations: readonly Migration[],
+  { onStopped = () => {} }: Pick<EngineOptions, 'onStopped'>,
+): Database {
   const reading = withPathInErrors(path, () => openReadConnection(path))
-  const watch = watchFiles(path, () => {
+  const files = watchFiles(path, () => {
     onStopped(new Error(`${path}: ${stoppedAdvice}`))
     return stoppedAdvice
   })
-  const reader = sqliteReader(reading, { writing: null, requireFiles: watch.requireRecentlyUnchanged })
+  const reader = sqliteReader(reading, { writing: null, requireFiles: files.requireRecentlyUnchanged })
   const commits = commitWatch(reader.version)
   return {
-    ...readSide(reading, { reader, watch, commits }),
+    ...readSide(reading, { migrations, reader, files, commits }),
     write: async () => {
       throw new Error('this process only reads: an operation that writes must be declared as such')
     },
@@ -116,15 +105,64 @@ export function openSqliteReader({ path, onStopped }: { path: string; onStopped:
     close: async () => {
       commits.close()
       reader.refresh()
-      watch.close()
+      files.close()
       reading.raw.close()
     },
   }
 }
 
+/**
+ * Opens the SQLite file at `path` for inspection. Changes nothing, and leaves no files, whichever processes have it open.
+ *
+ * @throws Error when it can't be opened, or is not a database of this service
+ */
+export function inspectSqlite(path: string, migrations: readonly Migration[]): InspectedDatabase {
+  prepareDatabaseFile(path, migrations, { mustExist: true, onWarning: () => {} })
+  const reading = openConnection(path, { isReadOnly: false, isInspection: true })
+  const reader = sqliteReader(reading, { writing: null, requireFiles: () => {} })
+  return {
+    db: { execute: reader.execute },
+    state: readEngineState(reading.raw, migrations),
+    checkSchema: async () => checkSchemaSqlite(reading.raw, migrations),
+    close: async () => {
+      reader.refresh()
+      reading.raw.close()
+    },
+  }
+}
+
+function readEngineState(raw: Sqlite.Database, migrations: readonly Migration[]): EngineState {
+  const journalMode = String(raw.pragma('journal_mode', { simple: true }))
+  const isFull = raw.pragma('synchronous', { simple: true }) === 2
+  const applied = appliedMigrations(raw)
+  return {
+    version: `SQLite ${raw.prepare('select sqlite_version()').pluck().get()}`,
+    settings: [
+      {
+        name: 'journal_mode',
+        value: journalMode,
+        advice: journalMode === 'wal' ? null : 'Another program has changed the file: the next start corrects it.',
+      },
+      {
+        name: 'synchronous',
+        value: isFull ? 'FULL' : 'not FULL',
+        advice: isFull ? null : 'This build of SQLite does not accept FULL, so no service starts: run `npm ci` again.',
+      },
+    ],
+    pendingMigrations: findPendingMigrations(migrations, applied)?.names ?? [],
+    unknownMigration: findUnknownMigration(migrations, applied),
+    clockSkewMs: null,
+  }
+}
+
 function readSide(
   reading: SqliteConnection,
-  { reader, watch, commits }: { reader: SqliteReader; watch: FileWatch; commits: CommitWatch },
+  {
+    migrations,
+    reader,
+    files,
+    commits,
+  }: { migrations: readonly Migration[]; reader: SqliteReader; files: FileWatch; commits: CommitWatch },
 ): Omit<Database, 'write' | 'requireQueueSpace' | 'onBeforeBatch' | 'takeOver' | 'statistics' | 'close'> {
   return {
     execute: reader.execute,
@@ -134,8 +172,8 @@ function readSide(
     tableVersion: reader.version,
     watch: commits.watch,
     ping: async () => {
-      watch.requireUnchanged()
-      reading.raw.prepare('select name from migrations limit 1').get()
+      files.requireUnchanged()
+      selectAnyMigration(reading)
     },
     selfCheck: async () => {
       reader.refresh()
@@ -143,11 +181,11 @@ function readSide(
     },
     checkSchema: async () => {
       reader.refresh()
-      return checkSchemaSqlite(reading.raw)
+      return checkSchemaSqlite(reading.raw, migrations)
     },
     backup: async (target, onProgress) => {
-      watch.requireUnchanged()
-      // A copy can't be made inside the read transaction of a turn that has read.
+      files.requireUnchanged()
+      // VACUUM can't run inside the read transaction of this event-loop iteration.
       reader.refresh()
       backUp(reading, target, onProgress)
     },
@@ -156,42 +194,46 @@ function readSide(
 
 function openConnections(
   path: string,
-  place: Parameters<typeof prepareDatabaseFile>[1],
-  { beforeMigrating = () => {}, onMigrating }: Pick<DatabaseOptions, 'beforeMigrating' | 'onMigrating'>,
+  migrations: readonly Migration[],
+  { mustExist = false, onWarning = () => {}, beforeMigrating = () => {}, onMigrating }: EngineOptions,
 ) {
   return withPathInErrors(path, () => {
-    prepareDatabaseFile(path, place)
+    prepareDatabaseFile(path, migrations, { mustExist, onWarning })
     const writing = openConnection(path, { isReadOnly: false })
     try {
       requireCompleteWal(writing.raw, path)
-      const coming = findPendingMigrations(migrations, appliedMigrations(writing.raw))
-      if (coming) beforeMigrating({ ...coming, backUp: (target) => backUp(writing, target) })
+      const pending = findPendingMigrations(migrations, appliedMigrations(writing.raw))
+      if (pending) beforeMigrating({ ...pending, backUp: (target) => backUp(writing, target) })
       migrateSqlite(writing.raw, migrations, onMigrating)
-      // SQLite does so too, but goes on when it fails, and then a power cut would take the files with all that is in them.
+      // SQLite does it too but ignores a failure, and then a power failure could remove the files with all their data.
       fsyncPath(dirname(path))
       return { writing, reading: openReadConnection(path) }
     } catch (error) {
-      // Else it would hold its lock on them for as long as this process lasts, and who opens them next would be refused.
+      // An open connection would keep its lock on the files, and later attempts would fail.
       writing.raw.close()
       throw error
     }
   })
 }
 
-/** A connection opens its files when it first reads, and holds its lock on them from then on. */
+/** A connection opens its files, and locks them, with its first read. */
 function openReadConnection(path: string): SqliteConnection {
   const reading = openConnection(path, { isReadOnly: true })
-  reading.raw.prepare('select name from migrations limit 1').get()
+  selectAnyMigration(reading)
   return reading
 }
 
-/** Opens something at `path`; an error of SQLite does not say where. */
-function withPathInErrors<Opened>(path: string, open: () => Opened): Opened {
+function selectAnyMigration({ raw }: SqliteConnection): void {
+  raw.prepare('select name from migrations limit 1').get()
+}
+
+/** Adds the path to errors of SQLite. */
+function withPathInErrors<Result>(path: string, run: () => Result): Result {
   try {
-    return open()
+    return run()
   } catch (error) {
     const { message, code } = error as Error & { code?: unknown }
-    // The second is what SQLite calls it where there is no room for the index of its log.
+    // SHMSIZE: no space for the index of the WAL.
     const isDiskFull = code === 'SQLITE_FULL' || code === 'SQLITE_IOERR_SHMSIZE' || code === 'ENOSPC'
     if (isDiskFull) throw new TemporarilyUnavailableError(`${path} can't be opened: the disk is full`, { cause: error })
     throw new Error(`${path} can't be opened: ${message}`, { cause: error })

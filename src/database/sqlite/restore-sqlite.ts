@@ -4,6 +4,9 @@ import {
   existsSync,
   linkSync,
   readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,44 +15,44 @@ import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import Sqlite from 'better-sqlite3'
-import { migrations } from '../../../db/migrations/index.ts'
 import type { OnProgress, RestoreOptions, RestoreResult } from '../database.ts'
+import type { Migration } from '../migration.ts'
 import { findUnknownMigration } from '../migration.ts'
 import { fsyncPath, ownerOnlyMode } from '../private-file.ts'
 import { identifyContents } from './database-file.ts'
-import { findFileUsers } from './file-users.ts'
 import { appliedMigrations } from './migrate-sqlite.ts'
-import { findIntegrityErrors } from './self-check-sqlite.ts'
+import { findIntegrityErrors } from './sqlite-checks.ts'
 
 /**
- * Puts a backup in the place of the SQLite file at `path`.
+ * Replaces the SQLite file at `path` by a backup.
  *
- * All is looked at in a copy beside it, on the same disk, which takes the name only when it is whole and on that disk: whoever
- * is killed meanwhile leaves the database as it was, and a copy that the next restore removes.
+ * Checks a copy in the same folder, and renames it when it is complete and on disk. A process killed meanwhile leaves the database
+ * unchanged, and a copy that the next restore removes.
  *
- * @throws Error as `restoreDatabase` says
+ * @throws Error as `restoreDatabase` does
  */
 export async function restoreSqlite(
   path: string,
-  { backup, canReplace: isReplacing, now, inspect, onProgress = () => {} }: Omit<RestoreOptions, 'url'>,
+  migrations: readonly Migration[],
+  { backup, canReplace, now, inspect, onProgress = () => {} }: RestoreOptions,
 ): Promise<RestoreResult> {
-  requireRestorable(path, isReplacing)
+  requireRestorable(path, canReplace)
   await requireCompleteFile(resolve(backup), path)
   removeStaleCopies(path)
   const copy = `${path}.${process.pid}${copySuffix}`
   try {
     await copyFile(backup, copy, onProgress)
-    requireOwnDatabase(copy, backup)
+    requireValidBackup(copy, migrations, backup)
     await inspect(`sqlite:${copy}`)
     if (hasJournalFile(copy)) throw new Error(`The copy of ${backup} could not be closed, and was removed.`)
     fsyncPath(copy)
-    return moveIntoPlace(copy, path, { isReplacing, now })
+    return moveIntoPlace(copy, path, { canReplace, now })
   } finally {
     for (const suffix of ['', ...journalSuffixes]) rmSync(copy + suffix, { force: true })
   }
 }
 
-/** Copies a file to a new one that its owner alone may read, and reports how many KiB are copied. */
+/** Copies to a new file that only its owner may read. Reports KiB. */
 async function copyFile(source: string, target: string, onProgress: OnProgress): Promise<void> {
   const kibibytes = Math.ceil(statSync(source).size / 1024)
   const reading = createReadStream(source)
@@ -60,71 +63,73 @@ async function copyFile(source: string, target: string, onProgress: OnProgress):
 const copySuffix = '.restoring'
 const journalSuffixes = ['-wal', '-shm', '-journal']
 
-/** Looks again at what may have changed meanwhile, and then does it without a pause in which another process could begin. */
+/** Checks again, and moves the copy synchronously, so that no process of this service can start in between. */
 function moveIntoPlace(
   copy: string,
   path: string,
-  { isReplacing, now }: { isReplacing: boolean; now: number },
+  { canReplace, now }: { canReplace: boolean; now: number },
 ): RestoreResult {
-  requireRestorable(path, isReplacing)
-  let kept: string | null = null
+  requireRestorable(path, canReplace)
+  let previousLocation: string | null = null
   if (existsSync(path)) {
-    kept = `${path}.${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`
-    // A second name and then one rename: at no moment is there no database, in whose place a start would make a new one.
-    linkSync(path, kept)
+    previousLocation = `${path}.${new Date(now).toISOString().replaceAll(/[-:]/g, '')}`
+    // A hard link and then one rename: if the path were free for a moment, a starting service would create a new database.
+    linkSync(path, previousLocation)
     renameSync(copy, path)
   } else {
-    // A link, because unlike a rename it never replaces what somebody has put there meanwhile.
+    // A hard link, because unlike a rename it never replaces a file that was created meanwhile.
     linkSync(copy, path)
   }
   fsyncPath(dirname(path))
-  return { file: path, kept: kept }
+  return { location: path, previousLocation }
 }
 
-/** Holds that nobody works on the database, nor would miss it. */
-function requireRestorable(path: string, isReplacing: boolean): void {
+/** @throws Error when a process has the database open, or it exists and may not be replaced */
+function requireRestorable(path: string, canReplace: boolean): void {
   const folder = dirname(path)
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new Error(`The folder ${folder} does not exist: DATABASE_URL must name a file in one that does.`)
+    throw new Error(`The folder ${folder} does not exist: DATABASE_URL must name a file in an existing folder.`)
   }
   if (hasJournalFile(path)) {
     throw new Error(
-      `${path} has its log (-wal, -shm, -journal) beside it, which SQLite would play into the backup: ${openFileAdvice(path)}`,
+      `${path} has a journal (-wal, -shm, -journal), which SQLite would apply to the backup: ${openFileAdvice(path)}`,
     )
   }
-  if (existsSync(path) && !isReplacing) {
-    throw new Error(`${path} is there already: --replace puts the backup in its place and keeps it beside.`)
+  if (existsSync(path) && !canReplace) {
+    throw new Error(`${path} exists already: --replace restores the backup and keeps the existing file.`)
   }
 }
 
-/** Why the log is there, and what to do. */
+/** Explains the journal, and what to do. */
 function openFileAdvice(path: string): string {
   const users = findFileUsers(path)
   if (users.length === 0) {
-    return 'a service or a command has it open, or was killed. End the service; where none runs, `npm run -s cli -- audit` takes the log in.'
+    return 'a service or a command has it open, or was killed. Stop the service; if none is running, `npm run -s cli -- audit` applies the journal.'
   }
-  const described = users.map(({ pid, command }) => `process ${pid} (${command})`).join(' and ')
+  const processes = users.map(({ pid, command }) => `process ${pid} (${command})`).join(' and ')
   const [verb, object] = users.length === 1 ? ['has', 'it'] : ['have', 'them']
-  return `${described} ${verb} it open. End ${object} first.`
+  return `${processes} ${verb} it open. End ${object} first.`
 }
 
 function hasJournalFile(path: string): boolean {
   return journalSuffixes.some((suffix) => existsSync(path + suffix))
 }
 
-/** Holds that `backup` is a SQLite file of the length that it says of itself, which nobody works on. */
+/** @throws Error unless `backup` is a complete SQLite file that is not in use */
 async function requireCompleteFile(backup: string, path: string): Promise<void> {
   const file = statSync(backup, { throwIfNoEntry: false })
-  if (!file?.isFile()) throw new Error(`There is no file ${backup}.`)
-  const place = statSync(path, { throwIfNoEntry: false })
-  if (place?.ino === file.ino && place.dev === file.dev) throw new Error(`${backup} is the database itself.`)
+  if (!file?.isFile()) throw new Error(`The file ${backup} does not exist.`)
+  const current = statSync(path, { throwIfNoEntry: false })
+  if (current?.ino === file.ino && current.dev === file.dev) throw new Error(`${backup} is the database itself.`)
   if (hasJournalFile(backup)) {
-    throw new Error(`${backup} is a database in use, with its log beside it: \`npm run -s cli -- backup\` copies one.`)
+    throw new Error(`${backup} is a database in use, with a journal: \`npm run -s cli -- backup\` creates a backup.`)
   }
-  const head = await readHeader(backup)
-  if (!head.subarray(0, 16).equals(sqliteMagic)) throw new Error(`${backup} is no SQLite file.`)
-  const length = pageSizeOf(head) * head.readUInt32BE(28)
-  if (file.size < length) throw new Error(`${backup} is cut off: it has ${file.size} of ${length} bytes.`)
+  const header = await readHeader(backup)
+  if (!header.subarray(0, 16).equals(sqliteMagic)) throw new Error(`${backup} is not a SQLite file.`)
+  const expectedSize = pageSizeOf(header) * header.readUInt32BE(28)
+  if (file.size < expectedSize) {
+    throw new Error(`${backup} is truncated: it has ${file.size} of ${expectedSize} bytes.`)
+  }
 }
 
 const sqliteMagic = Buffer.from('SQLite format 3\0')
@@ -140,20 +145,21 @@ async function readHeader(path: string): Promise<Buffer> {
   }
 }
 
-/** 65,536 does not fit in its two bytes, and is written as 1. */
-function pageSizeOf(head: Buffer): number {
-  const written = head.readUInt16BE(16)
-  return written === 1 ? 65_536 : written
+/** The field has two bytes, so 1 stands for 65,536. */
+function pageSizeOf(header: Buffer): number {
+  const field = header.readUInt16BE(16)
+  return field === 1 ? 65_536 : field
 }
 
-/** Holds that the copy is undamaged, of this service, and of no later version. @param backup of which is spoken */
-function requireOwnDatabase(copy: string, backup: string): void {
+/** Checks a copy of `backup`. @throws Error when it is damaged, not of this service, or of a later version */
+function requireValidBackup(copy: string, migrations: readonly Migration[], backup: string): void {
   const database = new Sqlite(copy, { readonly: true, fileMustExist: true })
   try {
-    const faults = findIntegrityErrors(database)
-    if (faults.length > 0) throw new Error(`${backup} is damaged: ${faults.slice(0, 3).join('; ')}.`)
-    if (identifyContents(copy) !== 'ours')
-      throw new Error(`${backup} is not of this service, but a database of something else.`)
+    const errors = findIntegrityErrors(database)
+    if (errors.length > 0) throw new Error(`${backup} is damaged: ${errors.slice(0, 3).join('; ')}.`)
+    if (identifyContents(copy, migrations) !== 'ours') {
+      throw new Error(`${backup} is the database of another program.`)
+    }
     const unknown = findUnknownMigration(migrations, appliedMigrations(database))
     if (unknown === undefined) return
     throw new Error(`${backup} is of a later version: it has migration ${unknown}, which this version does not know.`)
@@ -162,7 +168,7 @@ function requireOwnDatabase(copy: string, backup: string): void {
   }
 }
 
-/** What those left who were killed, but for what a process that lives may be at work on. */
+/** Removes copies of killed processes, and keeps those of running ones. */
 function removeStaleCopies(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -177,5 +183,48 @@ function isAlive(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+type FileUser = { readonly pid: number; readonly command: string }
+
+/** Finds other processes that have the database or its journal open, on Linux. Only root sees those of other users. */
+function findFileUsers(path: string): FileUser[] {
+  const files = new Set(
+    ['', ...journalSuffixes].map((suffix) => (readOrEmpty(() => realpathSync(path)) || path) + suffix),
+  )
+  return readFolder('/proc').flatMap((name) => {
+    const pid = Number(name)
+    if (!Number.isInteger(pid) || pid === process.pid || !hasFileOpen(pid, files)) return []
+    return [{ pid, command: commandOf(pid) }]
+  })
+}
+
+function hasFileOpen(pid: number, files: ReadonlySet<string>): boolean {
+  const folder = `/proc/${pid}/fd`
+  return readFolder(folder).some((descriptor) => files.has(readOrEmpty(() => readlinkSync(`${folder}/${descriptor}`))))
+}
+
+function commandOf(pid: number): string {
+  return readOrEmpty(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
+    .split('\0')
+    .join(' ')
+    .trim()
+}
+
+/** A process may end meanwhile, and those of other users can't be inspected. */
+function readOrEmpty(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return ''
+  }
+}
+
+function readFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }

@@ -1,30 +1,32 @@
 import Sqlite from 'better-sqlite3'
 import type { ColumnKind } from '../columns.ts'
 import type { Query } from '../query.ts'
-import { statementCache } from '../statement-cache.ts'
+import { statementCache } from '../query-caches.ts'
 import type { TableName } from '../tables.ts'
 import { camelCase, columnKindsByTable } from '../tables.ts'
 import type { SqliteStatement } from './compile-for-sqlite.ts'
 import { compileForSqlite } from './compile-for-sqlite.ts'
 
-/** The table whose rows are changed, or `anything` where its name can't be told. */
+/** The table that a statement changes, or `anything` if it is unknown. */
 export type ChangedTable = TableName | 'anything'
 
-/** One SQLite connection that runs queries by statements prepared once. */
+/** A connection that prepares each query once. */
 export type SqliteConnection = {
   readonly raw: Sqlite.Database
-  /** Runs a query and answers its rows; synchronous, as SQLite is. */
   readonly run: (query: Query, params: object) => unknown[]
-  /** What the query changes; `null` where it only reads. */
+  /** `null` for a query that only reads. */
   readonly changedTableOf: (query: Query) => ChangedTable | null
 }
 
-/** Forms that a connection keeps prepared: each takes about 15 KB, which one that is dropped gives back when it is collected. */
+/** How long a connection waits for another process that holds the write lock. */
+export const lockTimeoutMs = 5_000
+
+/** Each takes about 15 KB, which is freed when an evicted statement is garbage-collected. */
 const maxPreparedProjections = 500
 
 /**
- * What V8 is told that a form takes, by a buffer that nobody touches: it does not see what SQLite holds for a statement, and
- * would leave those that were dropped until there are tens of thousands of them.
+ * The size of an unused buffer that represents SQLite's memory for a statement. V8 does not see that memory, and would collect evicted
+ * statements only after tens of thousands.
  */
 const projectionMemoryBytes = 32 * 1024
 
@@ -32,7 +34,7 @@ type PreparedStatement = {
   readonly statement: Sqlite.Statement
   readonly memoryWeight: ArrayBuffer | null
   readonly bind: (params: Record<string, unknown>) => unknown[]
-  /** Makes rows of the values of each, in their place. */
+  /** Replaces the values of each row by the decoded row, in place. */
   readonly readRows: (rows: unknown[][]) => unknown[]
   readonly changedTable: ChangedTable | null
 }
@@ -40,42 +42,42 @@ type PreparedStatement = {
 /**
  * Opens the file at `path`.
  *
- * `synchronous=FULL` is set and read back: better-sqlite3 is built with NORMAL for WAL files, which loses acknowledged
- * commits when the power fails.
+ * Sets `synchronous=FULL` and reads it back: better-sqlite3 is built with NORMAL for WAL files, which loses acknowledged commits in a
+ * power failure.
  *
- * @param isVisiting changes nothing, but takes its own log away where nobody else has the file open, which one that is
- *   `isReadOnly` could not
+ * @param isInspection changes nothing; unlike a read-only connection, it removes the WAL it created if no other process has the file
+ *   open
  */
 export function openConnection(
   path: string,
-  { isReadOnly, isInspection: isVisiting = false }: { isReadOnly: boolean; isInspection?: boolean },
+  { isReadOnly, isInspection = false }: { isReadOnly: boolean; isInspection?: boolean },
 ): SqliteConnection {
-  const raw = new Sqlite(path, { readonly: isReadOnly, fileMustExist: isVisiting, timeout: 5_000 })
-  if (isVisiting) {
+  const raw = new Sqlite(path, { readonly: isReadOnly, fileMustExist: isInspection, timeout: lockTimeoutMs })
+  if (isInspection) {
     raw.pragma('query_only = ON')
     raw.pragma('synchronous = FULL')
   } else if (!isReadOnly) {
     enableWal(raw)
     raw.pragma('synchronous = FULL')
     if (raw.pragma('synchronous', { simple: true }) !== 2) throw new Error(`${path}: synchronous=FULL was not accepted`)
-    // Fewer checkpoints: each costs two syncs, and 4,000 pages are at most 16 MiB of log.
+    // Checkpoints cost two syncs each. 4,000 pages are at most 16 MiB of WAL.
     raw.pragma('wal_autocheckpoint = 4000')
-    // A log that a long read made larger shrinks again.
+    // Shrinks a WAL that has grown during a long read.
     raw.pragma('journal_size_limit = 67108864')
   }
   raw.pragma('foreign_keys = ON')
-  // Else REPLACE would delete a row without asking the triggers that forbid it.
+  // Without it REPLACE would delete rows of append-only tables without running their triggers.
   raw.pragma('recursive_triggers = ON')
   raw.pragma('temp_store = MEMORY')
   raw.pragma('cache_size = -65536')
 
   const statements = statementCache<PreparedStatement>(maxPreparedProjections)
   const findOrPrepare = (query: Query) => {
-    const known = statements.get(query)
-    if (known) return known
-    const fresh = prepareStatement(raw, query)
-    statements.set(query, fresh)
-    return fresh
+    const cached = statements.get(query)
+    if (cached) return cached
+    const prepared = prepareStatement(raw, query)
+    statements.set(query, prepared)
+    return prepared
   }
   return {
     raw,
@@ -90,16 +92,16 @@ export function openConnection(
   }
 }
 
-/** SQLite does not wait when another process changes the mode of the same new file, so this does: for 5 s at most. */
+/** Retries for up to 5 s: SQLite does not wait while another process changes the mode of the same new file. */
 function enableWal(raw: Sqlite.Database): void {
-  const never = new Int32Array(new SharedArrayBuffer(4))
+  const unchanged = new Int32Array(new SharedArrayBuffer(4))
   for (let retry = 0; ; retry++) {
     try {
       raw.pragma('journal_mode = WAL')
       return
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'SQLITE_BUSY' || retry === 500) throw error
-      Atomics.wait(never, 0, 0, 10)
+      Atomics.wait(unchanged, 0, 0, 10)
     }
   }
 }
@@ -108,7 +110,7 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   const { sql, parameters } = compileForSqlite(query.node)
   const statement = raw.prepare(sql)
   const columns = statement.reader ? statement.columns() : []
-  // Amounts exceed what a number holds. A row that may have one is read with bigints, which costs more, any other without.
+  // Amounts exceed what a number can hold. Rows that may have one are read with bigints, which costs more.
   const hasBigints = columns.some(({ table, column }) => bigintKinds.includes(columnKindOf(table, column)))
   statement.safeIntegers(hasBigints)
   if (statement.reader) statement.raw(true)
@@ -123,19 +125,16 @@ function prepareStatement(raw: Sqlite.Database, query: Query): PreparedStatement
   }
 }
 
-/** Triggers of ours change nothing, and no foreign key cascades, so it is this one only. */
+/** Our triggers change no rows and no foreign key cascades, so this is the only table. */
 function changedTableIn(sql: string): ChangedTable {
   const [, name] = /^(?:insert into|update|delete from) "(\w+)"/.exec(sql) ?? []
   return name === undefined ? 'anything' : (camelCase(name) as TableName)
 }
 
-/** An expression has no column to tell its kind, so it may be an amount. */
+/** An expression has no column and no kind, so it may be an amount. */
 const bigintKinds: readonly (ColumnKind | null)[] = ['amount', null]
 
-/**
- * The function that lists what is bound to a statement's parameters; generated, as that of rows is. Every name in it is one
- * that a query of ours was built with.
- */
+/** Returns a function that lists the values to bind. It is generated code; all names in it are parameters of our own queries. */
 function createBinder(parameters: SqliteStatement['parameters']): PreparedStatement['bind'] {
   const constants = parameters.map(({ value }) => encodeParameter(null, value))
   const values = parameters.map(({ name }, i) =>
@@ -147,26 +146,26 @@ function createBinder(parameters: SqliteStatement['parameters']): PreparedStatem
 function encodeParameter(name: string | null, value: unknown): unknown {
   if (typeof value === 'string') return value
   if (value === undefined) throw new Error(`the query parameter ${name} has no value`)
-  // A number is bound as a floating-point value, which would divide as one.
+  // better-sqlite3 binds a number as a floating-point value, with which SQL would not divide as integers.
   if (typeof value === 'number') return BigInt(value)
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return value
 }
 
-/** What decodes the values of rows where they are; most columns hold what SQLite answers. */
+/** Returns a function that decodes the values of rows in place. Most columns need no decoding. */
 function createProjectionDecoder(
   columns: Sqlite.ColumnDefinition[],
   hasBigints: boolean,
 ): PreparedStatement['readRows'] {
-  const decoded = columns.flatMap(({ table, column }, place) => {
+  const decoded = columns.flatMap(({ table, column }, index) => {
     const kind = columnKindOf(table, column)
-    if (kind === 'integer' && hasBigints) return [{ place, decode: Number as (value: unknown) => unknown }]
-    return kind === 'json' ? [{ place, decode: JSON.parse as (value: unknown) => unknown }] : []
+    if (kind === 'integer' && hasBigints) return [{ index, decode: Number as (value: unknown) => unknown }]
+    return kind === 'json' ? [{ index, decode: JSON.parse as (value: unknown) => unknown }] : []
   })
   if (decoded.length === 0) return (rows) => rows
   return (rows) => {
     for (const row of rows) {
-      for (const { place, decode } of decoded) if (row[place] !== null) row[place] = decode(row[place])
+      for (const { index, decode } of decoded) if (row[index] !== null) row[index] = decode(row[index])
     }
     return rows
   }
@@ -180,10 +179,8 @@ function decodeEach(toRow: (values: unknown[]) => unknown): PreparedStatement['r
 }
 
 /**
- * The function that makes a row of a statement's values.
- *
- * It is generated, because an object literal with fixed names is made a third faster than an object filled in a loop.
- * Every name in it is a column of ours.
+ * Returns a function that creates a row from its values. It is generated code, because an object literal is a third faster than an
+ * object filled in a loop. All names in it are columns from our own queries.
  */
 function createRowDecoder(columns: Sqlite.ColumnDefinition[], hasBigints: boolean): (values: unknown[]) => unknown {
   const fields = columns.map(({ name, table, column }, i) => {

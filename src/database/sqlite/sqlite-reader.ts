@@ -3,46 +3,44 @@ import type { Reader } from '../query.ts'
 import type { TableName } from '../tables.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
-/** The read side of a SQLite file. */
 export type SqliteReader = Reader & {
-  /** Runs `read` in one read transaction. */
   readonly snapshot: <Result>(read: (db: Reader) => MaybePromise<Result>) => Promise<Result>
-  /** Has what is read next see what has been committed since. */
+  /** See `Database.refresh`. */
   readonly refresh: () => void
-  /** Told of each commit of this process: whoever it answers must read what it wrote. */
+  /** Called after each commit of this process, so that a caller who was answered reads what it wrote. */
   readonly noteCommit: (changed: ReadonlySet<ChangedTable>) => void
-  /** See `Database.version`. */
+  /** See `Database.tableVersion`. */
   readonly version: (table: TableName) => number
 }
 
 /**
- * Reads on a read-only connection, with one read transaction for each turn of the event loop.
+ * Reads on a read-only connection, in one read transaction for each event-loop iteration.
  *
- * A statement inside an open transaction costs a quarter of one that opens its own, and a page and its total come from
- * the same snapshot. The transaction ends with the turn, so it neither serves stale rows nor holds up a checkpoint.
+ * A statement inside an open transaction costs a quarter of one that opens its own, and a page and its total come from the same
+ * snapshot. Because the transaction ends with the iteration, it neither serves stale rows nor delays a checkpoint.
  *
- * @param writing the connection that this process writes by, if it does
- * @param requireFiles throws when what would be read may not be what is stored; asked before each transaction
+ * @param writing the connection with which this process writes, if it does
+ * @param requireFiles throws if the files have changed; called before each transaction
  */
 export function sqliteReader(
   connection: SqliteConnection,
   { writing, requireFiles }: { writing: SqliteConnection | null; requireFiles: () => void },
 ): SqliteReader {
   const begin = connection.raw.prepare('begin')
-  // Ending by ROLLBACK needs no I/O, so it works even after a read has failed and closed the transaction by itself.
+  // ROLLBACK needs no I/O, so it works even after a failed read has ended the transaction.
   const end = connection.raw.prepare('rollback')
-  // It grows with every commit but those of the connection that asks: what this process commits is counted by table.
+  // Increases with each commit except those of its own connection; the commits of this process are counted by table.
   const dataVersion = (writing ?? connection).raw.prepare('pragma data_version').pluck()
-  const changesHere = new Map<ChangedTable, number>()
+  const ownCommits = new Map<ChangedTable, number>()
   let isOpen = false
-  let ended = 0
+  let transactionsEnded = 0
   let latestVersion = 0
   let failures = 0
 
   function openTransaction(): void {
     if (isOpen) return
     requireFiles()
-    // Before the transaction begins: what is read in it may be newer than this says, but never older.
+    // Before BEGIN: rows may be newer than this version, but never older.
     readDataVersion()
     begin.run()
     isOpen = true
@@ -52,20 +50,20 @@ export function sqliteReader(
   function refresh(): void {
     if (!isOpen) return
     isOpen = false
-    ended++
+    transactionsEnded++
     if (connection.raw.inTransaction) end.run()
   }
 
-  function commitCountOf(what: ChangedTable): number {
-    return changesHere.get(what) ?? 0
+  function commitCountOf(table: ChangedTable): number {
+    return ownCommits.get(table) ?? 0
   }
 
-  /** Neither number ever falls, and one has grown after each commit that is not counted by table. */
+  /** Neither number ever decreases, and one increases after each commit of another process. */
   function readDataVersion(): void {
     try {
       latestVersion = dataVersion.get() as number
     } catch {
-      // Another process holds the file just now, so there may have been one.
+      // Another process has locked the file, so it may have committed.
       failures++
     }
   }
@@ -79,17 +77,17 @@ export function sqliteReader(
     refresh,
     execute,
     snapshot: async (read) => {
-      for (let tries = 1; ; tries++) {
-        const endedBefore = ended
+      for (let attempt = 1; ; attempt++) {
+        const endedBefore = transactionsEnded
         const answer = read({ execute })
         const result = answer instanceof Promise ? await answer : answer
-        // A group that was due may have been stored in between.
-        if (ended === endedBefore) return result
-        if (tries === maxSnapshotAttempts) throw new Error('a snapshot did not stay within a turn of the event loop')
+        // An overdue batch may have been committed meanwhile, and ended the transaction.
+        if (transactionsEnded === endedBefore) return result
+        if (attempt === maxSnapshotAttempts) throw new Error('a snapshot must end within one event-loop iteration')
       }
     },
     noteCommit: (changed) => {
-      for (const what of changed) changesHere.set(what, commitCountOf(what) + 1)
+      for (const table of changed) ownCommits.set(table, commitCountOf(table) + 1)
       refresh()
     },
     version: (table) => {
@@ -99,5 +97,72 @@ export function sqliteReader(
   }
 }
 
-/** A turn stores few groups, and reading takes less than storing one. */
+/** An iteration commits few batches, and reading takes less time than a commit. */
 const maxSnapshotAttempts = 100
+
+/** How often a watched table is checked for commits of other processes. */
+const pollIntervalMs = 100
+
+/** Notifies watchers of commits. */
+export type CommitWatch = {
+  /** See `Database.watch`. */
+  readonly watch: (table: TableName, call: () => void) => () => void
+  /** Called after a commit of this process: polls at the end of the event-loop iteration. */
+  readonly pollSoon: () => void
+  readonly close: () => void
+}
+
+type CommitWatcher = { readonly table: TableName; readonly call: () => void; seenVersion: number | null }
+
+/** @param version returns the version of a table, as `Database.tableVersion` */
+export function commitWatch(version: (table: TableName) => number): CommitWatch {
+  const watchers = new Set<CommitWatcher>()
+  let timer: NodeJS.Timeout | undefined
+  let nextPoll: NodeJS.Immediate | null = null
+
+  function poll(): void {
+    for (const watcher of watchers) {
+      const current = readVersion(watcher.table)
+      if (current === watcher.seenVersion) continue
+      watcher.seenVersion = current
+      watcher.call()
+    }
+  }
+
+  /** `null` while the file can't be read. The watcher is called, and its own read reports the error. */
+  function readVersion(table: TableName): number | null {
+    try {
+      return version(table)
+    } catch {
+      return null
+    }
+  }
+
+  function close(): void {
+    watchers.clear()
+    clearInterval(timer)
+    timer = undefined
+    if (nextPoll) clearImmediate(nextPoll)
+  }
+
+  return {
+    watch: (table, call) => {
+      const watcher = { table, call, seenVersion: readVersion(table) }
+      watchers.add(watcher)
+      timer ??= setInterval(poll, pollIntervalMs).unref()
+      return () => {
+        watchers.delete(watcher)
+        if (watchers.size === 0) close()
+      }
+    },
+    pollSoon: () => {
+      if (watchers.size === 0 || nextPoll) return
+      // An immediate, so that the callers of the commit are answered first.
+      nextPoll = setImmediate(() => {
+        nextPoll = null
+        poll()
+      })
+    },
+    close,
+  }
+}

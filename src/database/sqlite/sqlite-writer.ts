@@ -1,88 +1,78 @@
 import { unavailable, unknownOutcome } from '../../core/errors.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import type { DatabaseStatistics, OnCommitted, WriteOptions } from '../database.ts'
-import { deadlineExceeded, maxQueuedWrites, monotonicNowMs, writeQueueFull, writeTimeoutMs } from '../deadline.ts'
-import type { DeferredWrites } from '../deferred-writes.ts'
-import { deferredWrites } from '../deferred-writes.ts'
+import type { Database, OnCommitted, WriteOptions } from '../database.ts'
+import type { DeferredWrites, Outcome, QueuedWrite, WriteOperation } from '../group-commit.ts'
+import {
+  deadlineExceeded,
+  deferredWrites,
+  groupCommit,
+  guardedTx,
+  maxQueuedWrites,
+  monotonicNowMs,
+  operationEnded,
+  writeQueueFull,
+  writeTimeoutMs,
+} from '../group-commit.ts'
 import type { Query, Tx } from '../query.ts'
 import { returnsRows } from '../query.ts'
-import { sharedQueryCache } from '../shared-query-cache.ts'
+import { sharedQueryCache } from '../query-caches.ts'
 import type { ChangedTable, SqliteConnection } from './sqlite-connection.ts'
 
-/** Operations that share one commit at most, so that those behind them do not wait for all that a burst brought. */
+/** Bounds the latency of the writes that arrive behind a burst. */
 export const maxBatchSize = 256
 
 /**
- * A turn of the event loop may last this long, or as long as storing the last group took, before what waits is stored
- * within it: a flood of requests makes turns of seconds, and may have no more than half of the time.
+ * An event-loop iteration may last this long, or as long as the last batch took, before the queue is committed within it. A flood
+ * of requests makes iterations of seconds; this gives reading them at most half of the time.
  */
 const minOverdueMs = 50
 
-/** A group waits this long for another process that holds the write lock: 500 times 10 ms. */
+/** A batch waits up to 5 s for another process that holds the write lock. */
 const maxLockRetries = 500
 const lockRetryDelayMs = 10
 
-/** The write side: one transaction after another, each shared by the operations that had arrived. */
-export type SqliteWriter = {
-  readonly write: <Result>(operation: (tx: Tx) => MaybePromise<Result>, options?: WriteOptions) => Promise<Result>
-  /** @throws Refusal UNAVAILABLE when the queue is full */
-  readonly requireQueueSpace: () => void
-  /** See `Database`. */
-  readonly onBeforeBatch: (call: () => void) => void
-  readonly statistics: () => DatabaseStatistics
+/** Commits queued writes in batches, one at a time. */
+export type SqliteWriter = Pick<Database, 'write' | 'requireQueueSpace' | 'onBeforeBatch' | 'statistics'> & {
+  /** Resolves when the queue is empty. */
   readonly drain: () => Promise<void>
 }
 
-type UntypedWriteOperation = (tx: Tx) => MaybePromise<unknown>
-
-type QueuedWrite = {
-  readonly operation: UntypedWriteOperation
-  /** See `WriteOptions`: a process that was stopped begins nothing for callers that have given up meanwhile. */
-  readonly deadlineMs: number
-  readonly onCommitted: OnCommitted | undefined
-  readonly resolve: (result: unknown) => void
-  readonly reject: (error: unknown) => void
-  outcome: { readonly result: unknown } | { readonly error: unknown } | null
-}
+type SqliteWrite = QueuedWrite & { outcome: Outcome | null }
 
 type WriteBatch = {
-  readonly writes: readonly QueuedWrite[]
-  /** Members that made an earlier run of this group roll back; they are answered with the rest. */
-  readonly excluded: readonly QueuedWrite[]
-  /** What its members have changed. */
+  readonly writes: readonly SqliteWrite[]
+  /** Writes that made an earlier run of this batch roll back. They are answered with the others. */
+  readonly excluded: readonly SqliteWrite[]
   readonly changedTables: Set<ChangedTable>
-  /** What they have left to be written before COMMIT. */
   readonly deferred: DeferredWrites
-  current: QueuedWrite | null
+  current: SqliteWrite | null
   hasCurrentWritten: boolean
   isOver: boolean
   readonly startedAt: number
-  /** What went wrong below the operations, even where one of them caught it; the whole group is refused with it. */
+  /** A storage failure or the loss of the transaction, even if an operation caught the error. It fails the whole batch. */
   failure: unknown
 }
 
 /**
- * Commits operations in groups: those that arrive while one group commits form the next, each runs to its end in turn,
- * one COMMIT and one sync serve all, and only then is anyone answered, refusals included, because a refusal may rest on
- * what an earlier member wrote.
+ * Group commit: the writes that arrive while a batch commits form the next batch. A batch runs its operations one after another
+ * in one transaction with one COMMIT and one sync. Guarantees:
  *
- * A member that throws before it has written leaves nothing behind. One that throws after it has written makes the
- * group roll back and run again without it: operations check before they write, so this is rare, and it spares every
- * other operation a savepoint. It too is answered after the commit.
+ * - Callers are answered after the COMMIT only, also with an error: it may rest on what an earlier operation of the batch wrote.
+ * - An operation that throws before it has written changes nothing.
+ * - An operation that throws after it has written rolls back the batch, and the batch runs again without it. Operations check
+ *   before they write, so this is rare, and no write pays for a savepoint.
+ * - An operation that awaits anything but its statements fails: a batch ends within one event-loop iteration.
  *
- * @param requireEpoch throws when another process writes in place of this one; asked within each transaction, before its
- *   members run
- * @param requireFile throws when what is written could never be read again; asked before each group, and after its commit
- *   before anyone is answered
- * @param onCommit called after each commit, before anyone is answered, with what it changed
- * @param onCommitted told of each commit that stands, where somebody measures them; those who wait are told of theirs
- * @param onFatal called when a commit failed in a way that leaves its outcome unknown
+ * @param requireDatabaseFile throws if the file was removed or replaced; called before each batch, and after its commit
+ * @param requireWriterEpoch fencing: throws if another process has taken over; called inside each transaction before its writes
+ * @param onCommit called after each commit, before any caller is answered, with the changed tables
+ * @param onCommitted observes each commit, for metrics
+ * @param onFatal called when the outcome of a commit is unknown, or a callback throws
  */
 export function sqliteWriter(
   connection: SqliteConnection,
   {
-    requireDatabaseFile: requireFile,
-    requireWriterEpoch: requireEpoch,
+    requireDatabaseFile,
+    requireWriterEpoch,
     onCommit,
     onCommitted,
     onFatal,
@@ -95,85 +85,82 @@ export function sqliteWriter(
   },
 ): SqliteWriter {
   const { raw } = connection
-  // SQLite would wait for a lock without letting the event loop run, and reads with it: `run` waits instead.
+  const { report, settle, counts } = groupCommit({ onCommitted, onFatal })
+  // SQLite's own wait for a lock would block the event loop, and reads with it. `runBatch` retries instead.
   raw.pragma('busy_timeout = 0')
   const begin = raw.prepare('begin immediate')
   const commit = raw.prepare('commit')
   const rollback = raw.prepare('rollback')
-  // It grows with the commits of other processes.
+  // Increases with the commits of other processes.
   const dataVersion = raw.prepare('pragma data_version').pluck()
-  const shared = sharedQueryCache<unknown[]>()
-  let sharedOf: unknown = null
-  let queue: QueuedWrite[] = []
+  const sharedResults = sharedQueryCache<unknown[]>()
+  let sharedResultsVersion: unknown = null
+  let queue: SqliteWrite[] = []
   let isBusy = false
-  /** Whether the last group was one operation, and nobody came in the turn that it was stored in: then nobody waits for others. */
-  let isQuiet = false
-  let lastSize = 0
-  let quiet: NodeJS.Immediate | undefined
-  let next: NodeJS.Immediate | null = null
-  let nextDueAt = 0
-  let lastGroupMs = 0
-  let writes = 0
-  let commits = 0
-  let beforeGroup = () => {}
+  /** The last batch was a single write, and none arrived in its event-loop iteration: then the next one need not wait for others. */
+  let isIdle = false
+  let lastBatchSize = 0
+  let idleCheck: NodeJS.Immediate | undefined
+  let nextBatch: NodeJS.Immediate | null = null
+  let overdueAt = 0
+  let lastBatchMs = 0
+  let onBeforeBatch = () => {}
   const drained: (() => void)[] = []
 
   function write<Result>(
-    operation: (tx: Tx) => MaybePromise<Result>,
-    { deadlineMs: beginBy = monotonicNowMs() + writeTimeoutMs, onCommitted }: WriteOptions = {},
+    operation: WriteOperation<Result>,
+    { deadlineMs = monotonicNowMs() + writeTimeoutMs, onCommitted }: WriteOptions = {},
   ): Promise<Result> {
-    return new Promise<Result>((answer, reject) => {
-      // What it throws rejects the promise.
+    return new Promise<Result>((resolve, reject) => {
       requireQueueSpace()
-      const resolve = answer as (result: unknown) => void
-      queue.push({ operation, deadlineMs: beginBy, onCommitted, resolve, reject, outcome: null })
+      queue.push({ operation, deadlineMs, onCommitted, resolve, reject, outcome: null })
       if (!isBusy) startNextBatch()
     })
   }
 
   function requireQueueSpace(): void {
-    if (next !== null && performance.now() >= nextDueAt) runNextBatch()
+    if (nextBatch !== null && performance.now() >= overdueAt) runNextBatch()
     if (queue.length >= maxQueuedWrites) throw writeQueueFull()
   }
 
   function startNextBatch(): void {
     if (queue.length === 0) {
       isBusy = false
-      // Whoever came meanwhile is heard of before that.
-      if (lastSize === 1)
-        quiet = setImmediate(() => {
-          isQuiet = true
+      // Requests that have arrived meanwhile are handled before this immediate.
+      if (lastBatchSize === 1)
+        idleCheck = setImmediate(() => {
+          isIdle = true
         })
       for (const resolve of drained.splice(0)) resolve()
       return
     }
-    clearImmediate(quiet)
-    const waitsForOthers = !isQuiet
-    isQuiet = false
+    clearImmediate(idleCheck)
+    const waitsForOthers = !isIdle
+    isIdle = false
     isBusy = true
     if (!waitsForOthers) {
       runNextBatch()
       return
     }
-    // The turn's other requests arrive before the immediate, and so share this commit.
-    next = setImmediate(runNextBatch)
-    nextDueAt = performance.now() + Math.max(minOverdueMs, lastGroupMs)
+    // The iteration's other requests arrive before the immediate, and so share this commit.
+    nextBatch = setImmediate(runNextBatch)
+    overdueAt = performance.now() + Math.max(minOverdueMs, lastBatchMs)
   }
 
   function runNextBatch(): void {
-    clearImmediate(next ?? undefined)
-    next = null
-    beforeGroup()
-    const members = queue.slice(0, maxBatchSize)
+    clearImmediate(nextBatch ?? undefined)
+    nextBatch = null
+    onBeforeBatch()
+    const writes = queue.slice(0, maxBatchSize)
     queue = queue.slice(maxBatchSize)
-    lastSize = members.length
-    runBatch(members)
+    lastBatchSize = writes.length
+    runBatch(writes)
   }
 
-  function runBatch(members: readonly QueuedWrite[], abandoned: readonly QueuedWrite[] = [], lockRetry = 0): void {
-    const group: WriteBatch = {
-      writes: members,
-      excluded: abandoned,
+  function runBatch(writes: readonly SqliteWrite[], excluded: readonly SqliteWrite[] = [], lockRetries = 0): void {
+    const batch: WriteBatch = {
+      writes,
+      excluded,
       changedTables: new Set(),
       deferred: deferredWrites(),
       current: null,
@@ -183,208 +170,184 @@ export function sqliteWriter(
       failure: null,
     }
     try {
-      requireFile()
+      requireDatabaseFile()
       begin.run()
-      requireEpoch()
+      requireWriterEpoch()
       invalidateSharedQueries()
     } catch (error) {
-      if (isLocked(error) && lockRetry < maxLockRetries)
-        setTimeout(runBatch, lockRetryDelayMs, members, abandoned, lockRetry + 1)
-      else finishBatch(group, () => rejectAll(withQueuedWrites(group), error))
+      if (isLocked(error) && lockRetries < maxLockRetries)
+        setTimeout(runBatch, lockRetryDelayMs, writes, excluded, lockRetries + 1)
+      else finishBatch(batch, () => rejectAll(withQueuedWrites(batch), error))
       return
     }
-    // Only microtasks pass between an operation's statements, so a whole group is over before this can fire.
-    const waited = setImmediate(() =>
+    // Only microtasks pass between an operation's statements, so a batch ends before this immediate.
+    const foreignAwait = setImmediate(() =>
       rerunWithoutCurrent(
-        group,
-        new Error('an operation inside write() waited for something other than its statements'),
+        batch,
+        new Error('an operation inside write() awaited something other than its own statements'),
       ),
     )
-    runWrites(group)
-      .finally(() => clearImmediate(waited))
+    runWrites(batch)
+      .finally(() => clearImmediate(foreignAwait))
       .catch(onFatal)
   }
 
-  /** Nobody else commits while this process has the write lock, so what is kept then is as it is stored. */
+  /** Called with the write lock: no other process commits until the batch ends, so the cache stays valid. */
   function invalidateSharedQueries(): void {
     const version = dataVersion.get()
-    if (version !== sharedOf) shared.clear()
-    sharedOf = version
+    if (version !== sharedResultsVersion) sharedResults.clear()
+    sharedResultsVersion = version
   }
 
-  async function runWrites(group: WriteBatch): Promise<void> {
-    const begunAt = monotonicNowMs()
-    for (const member of group.writes) {
-      if (member.deadlineMs < begunAt) {
-        member.outcome = { error: deadlineExceeded() }
+  async function runWrites(batch: WriteBatch): Promise<void> {
+    const startedAt = monotonicNowMs()
+    const tx = batchTx(batch)
+    for (const write of batch.writes) {
+      if (write.deadlineMs < startedAt) {
+        write.outcome = { error: deadlineExceeded() }
         continue
       }
-      group.current = member
-      group.hasCurrentWritten = false
-      group.deferred.begin()
+      batch.current = write
+      batch.hasCurrentWritten = false
+      batch.deferred.begin()
       try {
-        member.outcome = { result: await member.operation(guardedTx(group, member)) }
+        write.outcome = { result: await write.operation(guardedTx(tx, () => requireCurrent(batch, write))) }
       } catch (error) {
-        if (group.isOver) return
-        if (isStorageFailure(error)) group.failure ??= error
-        if (group.hasCurrentWritten && !group.failure) return rerunWithoutCurrent(group, error)
-        group.deferred.undo()
-        member.outcome = { error }
+        if (batch.isOver) return
+        if (isStorageFailure(error)) batch.failure ??= error
+        if (batch.hasCurrentWritten && !batch.failure) return rerunWithoutCurrent(batch, error)
+        batch.deferred.undo()
+        write.outcome = { error }
       }
-      if (group.isOver) return
-      if (group.failure) return finishBatch(group, () => rejectAll(group, group.failure))
+      if (batch.isOver) return
+      if (batch.failure) return finishBatch(batch, () => rejectAll(batch, batch.failure))
     }
-    if (!group.deferred.isEmpty()) await storeDeferred(group)
-    if (!group.isOver) commitBatch(group)
+    if (!batch.deferred.isEmpty()) await storeDeferred(batch, tx)
+    if (!batch.isOver) commitBatch(batch)
   }
 
-  async function storeDeferred(group: WriteBatch): Promise<void> {
-    group.current = null
+  async function storeDeferred(batch: WriteBatch, tx: Tx): Promise<void> {
+    batch.current = null
     try {
-      await group.deferred.store(guardedTx(group, null))
+      await batch.deferred.store(guardedTx(tx, () => requireCurrent(batch, null)))
     } catch (error) {
-      finishBatch(group, () => rejectAll(group, error))
+      finishBatch(batch, () => rejectAll(batch, error))
     }
   }
 
-  /** The member's own handle: what it left running when it ended must not write in the turn of the next. */
-  function guardedTx(group: WriteBatch, member: QueuedWrite | null): Tx {
-    const requireTurn = () => {
-      if (group.isOver || group.current !== member) throw new Error('a statement was run after its operation had ended')
-      if (group.failure) throw group.failure
-    }
-    return {
-      deferred: {
-        lock: (name, read) => {
-          requireTurn()
-          group.deferred.lock(name, read)
-        },
-        update: (name, how) => {
-          requireTurn()
-          return group.deferred.update(name, how)
-        },
-      },
-      execute: (query: Query, params: object) => {
-        requireTurn()
-        const changed = connection.changedTableOf(query)
-        try {
-          const runBatch = () => connection.run(query, params)
-          const rows = query.isShared ? shared.getOrRun(query, params, runBatch) : runBatch()
-          // What answers the rows that it changes, and none, has changed nothing: a debit that nothing covers.
-          if (changed !== null && (rows.length > 0 || !returnsRows(query))) {
-            group.hasCurrentWritten = true
-            group.changedTables.add(changed)
-            shared.clearIfChangedBy(query)
-          }
-          return rows
-        } catch (error) {
-          if (!raw.inTransaction || isStorageFailure(error)) group.failure = error
-          throw error
+  /** Guards the handle of a write, or of the deferred values (`null`). */
+  function requireCurrent(batch: WriteBatch, write: SqliteWrite | null): void {
+    if (batch.isOver || batch.current !== write) throw operationEnded()
+    if (batch.failure) throw batch.failure
+  }
+
+  function batchTx(batch: WriteBatch): Tx {
+    const execute = (query: Query, params: object) => {
+      const changedTable = connection.changedTableOf(query)
+      try {
+        const run = () => connection.run(query, params)
+        const rows = query.isShared ? sharedResults.getOrRun(query, params, run) : run()
+        // A statement with RETURNING that returns no row changed nothing: a debit that the balance does not cover.
+        if (changedTable !== null && (rows.length > 0 || !returnsRows(query))) {
+          batch.hasCurrentWritten = true
+          batch.changedTables.add(changedTable)
+          sharedResults.clearIfChangedBy(query)
         }
-      },
-    } as Pick<Tx, 'deferred' | 'execute'> as Tx
+        return rows
+      } catch (error) {
+        if (!raw.inTransaction || isStorageFailure(error)) batch.failure = error
+        throw error
+      }
+    }
+    return { execute, deferred: batch.deferred } as Pick<Tx, 'deferred' | 'execute'> as Tx
   }
 
-  function commitBatch(group: WriteBatch): void {
-    const begunAt = performance.now()
+  function commitBatch(batch: WriteBatch): void {
+    const commitStartedAt = performance.now()
     try {
       commit.run()
     } catch (error) {
-      shared.clear()
+      sharedResults.clear()
       if (!isKnownUncommitted(error)) onFatal(error as Error)
-      finishBatch(group, () => rejectAll(group, error))
+      finishBatch(batch, () => rejectAll(batch, error))
       return
     }
-    commits++
-    const committed = { writes: group.writes.length, seconds: (performance.now() - begunAt) / 1_000 }
-    // It is stored: what fails of this is no reason to leave it unanswered.
+    report(batch.writes, commitStartedAt, () => onCommit(batch.changedTables))
     try {
-      onCommitted?.(committed)
-      for (const member of group.writes) member.onCommitted?.(committed)
-      onCommit(group.changedTables)
+      requireDatabaseFile()
     } catch (error) {
-      setImmediate(onFatal, error as Error)
-    }
-    try {
-      requireFile()
-    } catch (error) {
-      finishBatch(group, () => rejectAll(group, unknownOutcome(error)))
+      finishBatch(batch, () => rejectAll(batch, unknownOutcome(error)))
       return
     }
-    finishBatch(group, () => {
-      for (const { outcome, resolve, reject } of allWrites(group)) {
-        if (outcome && 'result' in outcome) {
-          writes++
-          resolve(outcome.result)
-        } else reject(outcome?.error)
-      }
+    finishBatch(batch, () => {
+      for (const write of allWrites(batch)) settle(write, write.outcome as Outcome)
     })
   }
 
-  /** Rolls everything back and runs the others again; the current member is refused with `error` when they are answered. */
-  function rerunWithoutCurrent(group: WriteBatch, error: unknown): void {
-    const { current, writes: members, excluded: abandoned } = group
+  /** Rolls the batch back and runs the other writes again. The current one is rejected with `error` when they are answered. */
+  function rerunWithoutCurrent(batch: WriteBatch, error: unknown): void {
+    const { current, writes, excluded } = batch
     if (current) current.outcome = { error }
-    group.isOver = true
+    batch.isOver = true
     rollBack()
     runBatch(
-      members.filter((member) => member !== current),
-      current ? [...abandoned, current] : abandoned,
+      writes.filter((write) => write !== current),
+      current ? [...excluded, current] : excluded,
     )
   }
 
   function rollBack(): void {
     if (!raw.inTransaction) return
     rollback.run()
-    shared.clear()
+    sharedResults.clear()
   }
 
-  function finishBatch(group: WriteBatch, answer: () => void): void {
-    group.isOver = true
+  function finishBatch(batch: WriteBatch, answer: () => void): void {
+    batch.isOver = true
     rollBack()
-    lastGroupMs = performance.now() - group.startedAt
+    lastBatchMs = performance.now() - batch.startedAt
     answer()
     startNextBatch()
   }
 
-  /** Whoever is still waiting would wait as long for the same lock again. */
-  function withQueuedWrites(group: WriteBatch): WriteBatch {
-    const waiting = queue
+  /** Queued writes fail with a batch that could not begin: each would wait as long for the same lock. */
+  function withQueuedWrites(batch: WriteBatch): WriteBatch {
+    const queued = queue
     queue = []
-    return { ...group, excluded: [...group.excluded, ...waiting] }
+    return { ...batch, excluded: [...batch.excluded, ...queued] }
   }
 
-  function rejectAll(group: WriteBatch, error: unknown): void {
-    const refusal = isStorageFailure(error) ? Object.assign(unavailable(), { cause: error }) : error
-    for (const { reject } of allWrites(group)) reject(refusal)
+  function rejectAll(batch: WriteBatch, error: unknown): void {
+    const reported = isStorageFailure(error) ? Object.assign(unavailable(), { cause: error }) : error
+    for (const write of allWrites(batch)) settle(write, { error: reported })
   }
 
   return {
     write,
     requireQueueSpace,
     onBeforeBatch: (call) => {
-      beforeGroup = call
+      onBeforeBatch = call
     },
-    statistics: () => ({ writes, commits, queued: queue.length }),
+    statistics: () => ({ ...counts(), queued: queue.length }),
     drain: () => new Promise((resolve) => (isBusy ? drained.push(resolve) : resolve())),
   }
 }
 
-function allWrites({ writes: members, excluded: abandoned }: WriteBatch): readonly QueuedWrite[] {
-  return abandoned.length === 0 ? members : [...members, ...abandoned]
+function allWrites({ writes, excluded }: WriteBatch): readonly SqliteWrite[] {
+  return excluded.length === 0 ? writes : [...writes, ...excluded]
 }
 
-/** Another process writes just now. */
+/** Whether another process holds the write lock. */
 function isLocked(error: unknown): boolean {
   return /^SQLITE_BUSY/.test(String((error as { code?: unknown })?.code))
 }
 
-/** The disk is full, the file is locked or unreadable: nothing that the operation did, and it may work later. */
+/** Whether the cause is not the operation but the disk or the file (full, locked, unreadable), so that a retry may succeed. */
 function isStorageFailure(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|LOCKED|IOERR|READONLY|CANTOPEN|NOMEM)/.test(String((error as { code?: unknown })?.code))
 }
 
-/** A full disk stops the log before its commit record is written; after any other failure the record may be there. */
+/** A full disk stops the WAL before the commit record. After any other failure the record may be on disk. */
 function isKnownUncommitted(error: unknown): boolean {
   return /^SQLITE_(FULL|BUSY|CONSTRAINT)/.test(String((error as { code?: unknown })?.code))
 }

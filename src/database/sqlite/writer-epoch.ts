@@ -1,32 +1,28 @@
 import type Sqlite from 'better-sqlite3'
 import { unavailable } from '../../core/errors.ts'
+import { lockTimeoutMs } from './sqlite-connection.ts'
 
-/** How long another process that holds the write lock is waited for. */
-const lockTimeoutMs = 5_000
-
-/** Before any epoch that a service takes. */
+/** Before `take` has succeeded; never stored. */
 const notTaken = -1
 
-/** Which service a database is written by: each takes the next epoch when it starts. */
+/** Fencing: each service increments the writer epoch when it starts, and earlier services can no longer commit. */
 export type WriterEpoch = {
   /** See `Database.takeOver`. */
   readonly take: (onTakenOver: () => void) => void
-  /** @throws Refusal UNAVAILABLE once another service has taken the next epoch */
+  /** @throws DomainError UNAVAILABLE once another service has taken a later epoch */
   readonly requireCurrent: () => void
-  /** @throws Refusal UNAVAILABLE then, and where the epoch could not be taken yet */
+  /** @throws DomainError UNAVAILABLE then, and while `take` has not succeeded */
   readonly requireForWrite: () => void
 }
 
 /**
- * The epoch of the database that `raw` writes: a number in the file's own header (`user_version`), which is read with the
- * first page, and so costs next to nothing.
+ * The writer epoch of the database that `raw` writes. It is `user_version` in the header of the file, on the first page, so reading
+ * it costs next to nothing.
  *
- * Whoever asks within a transaction that holds the write lock can be sure of it until its end: nobody can take the next
- * epoch in between. So a process that was stopped with operations in its hands can't commit them once another has taken its
- * place.
+ * A check inside a transaction with the write lock holds until the transaction ends, because no process can take the next epoch
+ * meanwhile. So a process that was suspended can't commit its queued writes after another has taken over.
  *
- * Only services take an epoch. A command beside them does what its operator asks for now, holds nothing for others, and so
- * takes and requires none: it must not end a service, nor be ended by one that starts.
+ * Only services take an epoch. A command neither takes nor requires one: it must not end a service, nor be ended by one.
  */
 export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
   const current = raw.prepare('pragma user_version').pluck()
@@ -36,20 +32,20 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
     return next
   })
   let own: number | null = null
-  let tell = () => {}
+  let notifyTakenOver = () => {}
 
   function requireCurrent() {
     if (own === null || own === notTaken || current.get() === own) return
-    tell()
-    tell = () => {}
-    throw unavailable('Another service has taken this database over: nothing is stored here any more.')
+    notifyTakenOver()
+    notifyTakenOver = () => {}
+    throw unavailable('Another service has taken over the database: this one stores nothing any more.')
   }
 
   return {
     take: (onTakenOver) => {
-      // Somebody who tries until it succeeds may still try when all is over.
+      // A caller that retries may do so after the database was closed.
       if (!raw.open) return
-      // Whoever means to take it writes nothing before: the service whose place it takes may still do.
+      // Reject writes until it succeeds: the previous service may still commit.
       own ??= notTaken
       const timeout = raw.pragma('busy_timeout', { simple: true })
       raw.pragma(`busy_timeout = ${lockTimeoutMs}`)
@@ -58,11 +54,11 @@ export function writerEpoch(raw: Sqlite.Database): WriterEpoch {
       } finally {
         raw.pragma(`busy_timeout = ${timeout}`)
       }
-      tell = onTakenOver
+      notifyTakenOver = onTakenOver
     },
     requireCurrent,
     requireForWrite: () => {
-      if (own === notTaken) throw unavailable('The database can not be taken over yet: nothing is stored until then.')
+      if (own === notTaken) throw unavailable('This service has not taken over the database yet, and stores nothing.')
       requireCurrent()
     },
   }

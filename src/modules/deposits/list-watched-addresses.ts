@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalidInput } from '../../core/errors.ts'
 import { limit, parseInput, rejectField } from '../../core/input.ts'
-import { readHighWaterMark } from '../../database/high-water-mark.ts'
+import { readHighWaterMark } from '../../database/database.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { defineInternalOperation } from '../../operations/define-operation.ts'

@@ -1,6 +1,6 @@
 import { invalidInput } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
-import { readHighWaterMark } from '../../database/high-water-mark.ts'
+import { readHighWaterMark } from '../../database/database.ts'
 import type { Reader } from '../../database/query.ts'
 import { latestSequenceNumber } from '../../lists/sequence.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { connectToWriter } from '../../../src/app/workers/remote-writer.ts'
 import { unavailableDatabase } from '../../../src/database/database.ts'
-import { writeTimeoutMs } from '../../../src/database/deadline.ts'
+import { writeTimeoutMs } from '../../../src/database/group-commit.ts'
 import { demoApiKey } from '../../../src/demo/demo.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'
 import { defineInternalOperation } from '../../../src/operations/define-operation.ts'
@@ -156,7 +156,7 @@ describe('a service whose place another takes', () => {
     first.child.kill('SIGCONT')
 
     for (const answer of await asked) {
-      expect(answer).toMatchObject({ status: 503, message: expect.stringContaining('taken this database over') })
+      expect(answer).toMatchObject({ status: 503, message: expect.stringContaining('taken over the database') })
     }
     expect(await first.ended).toMatchObject({ code: 3 })
     expect(await newPayoutsIn(place)).toBe(1)

@@ -1,8 +1,8 @@
 // Runs in a copy of the project that has a table `memos` (checkout.ts): tries everything on the rows of others with the
 // database of a customer's token, and prints the outcome of each trial as JSON.
 
+import { openDatabase } from '../../../src/app/open-database.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Params, Reader, Tx } from '../../../src/database/query.ts'
 import { deleteFrom, insertRow, query, selectFrom, statement, updateTable } from '../../../src/database/query.ts'
 import type { TableName } from '../../../src/database/tables.ts'

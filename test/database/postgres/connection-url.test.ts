@@ -40,8 +40,8 @@ describe('a URL of PostgreSQL', () => {
   test.each([
     ['postgres://ada:secret@one,,two/payouts', 'a host is missing before or after a comma'],
     ['postgres://ada:secret@one,two,/payouts', 'a host is missing before or after a comma'],
-    ['postgres://ada:secret@one:x,two/payouts', 'one:x is no server'],
-    ['postgres://ada:secret@one:5432,two:99999/payouts', 'two:99999 is no server'],
+    ['postgres://ada:secret@one:x,two/payouts', 'one:x is not a valid server'],
+    ['postgres://ada:secret@one:5432,two:99999/payouts', 'two:99999 is not a valid server'],
     ['postgres://ada:secret@one/payouts?host=one,two', 'name several hosts before the database'],
     ['postgres://ada:secret@one,two/payouts?target_session_attrs=any', 'target_session_attrs must be read-write'],
     ['postgres://ada:secret@one/payouts?target_session_attrs=standby', 'target_session_attrs must be read-write'],

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { inspectDatabase, openDatabase } from '../../../src/database/open-database.ts'
+import { inspectDatabase, openDatabase } from '../../../src/app/open-database.ts'
 import { ask, nodeRail } from '../../modules/deposits/support/node.ts'
 import type { App } from '../../support/app.ts'
 import { payoutBody, startApp } from '../../support/app.ts'
@@ -215,7 +215,11 @@ describePostgres('what is set of standbys', {}, () => {
     const { primary, standby } = await startPair()
     const both = urlOf(primary, standby)
     expect(await settingsOf(primary.url('postgres'))).toMatchObject([
-      { name: 'standbys', value: 'empty, with 1 standbys', advice: expect.stringContaining('can be lost') },
+      {
+        name: 'standbys',
+        value: 'empty, with 1 standbys',
+        advice: expect.stringContaining('can lose acknowledged commits'),
+      },
     ])
     expect(await settingsOf(both)).toMatchObject([
       { name: 'synchronous_standby_names', advice: expect.stringContaining('A failover loses') },

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
 import { installationRow } from '../../../src/modules/installation/repository.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
@@ -106,7 +106,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const loss = 'The PostgreSQL server has fsync = off and full_page_writes = off'
     const live = await createEmptyInstallation({ DATABASE_URL, MODE: 'live' })
-    expect((await cli(live, 'migrate')).stderr).toContain(`${loss}: what is acknowledged can be lost`)
+    expect((await cli(live, 'migrate')).stderr).toContain(`${loss}: a crash can lose acknowledged commits`)
     await expect(startService(live)).rejects.toThrow(loss)
     expect(await runSql(DATABASE_URL, `select to_regclass('migrations') as name`)).toEqual([{ name: null }])
 

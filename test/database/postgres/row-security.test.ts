@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import type { QueryScope } from '../../../src/database/merchant-scope.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Params, Query, Reader } from '../../../src/database/query.ts'
 import { acrossMerchants, insertRow, query, selectFrom } from '../../../src/database/query.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { seedLoadData } from '../../../src/demo/load/seed.ts'
 import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { exportDeposits, exportFees } from '../../../src/modules/exports/journals.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { customerTables } from '../../../src/database/customer-tables.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
 import { camelCase, columnKindsByTable } from '../../../src/database/tables.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
@@ -61,7 +61,9 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
 
     expect(await selfCheckAt(asPlainUser)).toEqual({
       errors: [],
-      unchecked: expect.stringMatching(/^indexes and pages, for want of the extension amcheck: permission denied/),
+      unchecked: expect.stringMatching(
+        /^indexes and pages, because the extension amcheck is not available: permission denied/,
+      ),
     })
   })
 })

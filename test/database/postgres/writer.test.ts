@@ -3,9 +3,9 @@ import { createConnection, createServer } from 'node:net'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { maxQueuedWrites, monotonicNowMs } from '../../../src/database/deadline.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { maxQueuedWrites, monotonicNowMs } from '../../../src/database/group-commit.ts'
 import type { Tx } from '../../../src/database/query.ts'
 import { query } from '../../../src/database/query.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
@@ -299,7 +299,9 @@ describePostgres('writing', {}, () => {
       db.write(pay, { merchantId, ...(isBeside && { batchable: { conflictKey: null } }) })
     const asked = [wait(), ...Array.from({ length: maxQueuedWrites / 2 }, (_, i) => wait(i % 2 === 0))]
     for (const oneMore of [wait(), wait(true)])
-      await expect(oneMore).rejects.toMatchObject({ message: 'Too many requests are waiting to be stored.' })
+      await expect(oneMore).rejects.toMatchObject({
+        message: 'The write queue is full. Retry with the same idempotency key.',
+      })
     await perform(createPayout, createContext({ ...app.service, db }, other.id), payout)
     isOver = true
     await letGo()

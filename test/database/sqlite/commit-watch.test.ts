@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { commitWatch } from '../../../src/database/sqlite/commit-watch.ts'
+import { commitWatch } from '../../../src/database/sqlite/sqlite-reader.ts'
 import type { TableName } from '../../../src/database/tables.ts'
 
 beforeEach(() => {

@@ -14,7 +14,7 @@ const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'wallets:owner
 const latestNumber = async (db: Database) =>
   (await latestSequenceNumber(db, { merchantId, name: 'wallets:owner' }))?.latest ?? 0
 
-const takenOver = { code: 'UNAVAILABLE', message: expect.stringContaining('taken this database over') }
+const takenOver = { code: 'UNAVAILABLE', message: expect.stringContaining('taken over the database') }
 
 /** A database as two services and a command have it open, none of which has taken it over. */
 async function openThrice() {
@@ -82,7 +82,7 @@ test('who could not take a database over yet writes nothing until it has, and tr
   // As on a disk without room.
   raw.pragma('query_only = on')
   expect(() => epoch.take(() => {})).toThrow('readonly')
-  expect(() => epoch.requireForWrite()).toThrow('can not be taken over yet')
+  expect(() => epoch.requireForWrite()).toThrow('has not taken over the database yet')
   epoch.requireCurrent()
 
   raw.pragma('query_only = off')

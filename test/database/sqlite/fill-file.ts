@@ -1,4 +1,4 @@
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { insertMerchant } from '../../../src/modules/merchants/repository.ts'
 import { insertKey } from '../../../src/operations/idempotency/repository.ts'
 import { keyRow, merchantRow } from '../rows.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { migrations } from '../../../db/migrations/index.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { openTestDatabase } from '../open-test-database.ts'
 
 const names = migrations.map(({ name }) => name)

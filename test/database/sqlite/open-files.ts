@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 
 // A process of its own that opens file after file once its input ends, as others do with the same files:
 // `node open-files.ts <path, to which a number is added> <number of files>`.

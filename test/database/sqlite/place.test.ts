@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { serve } from '../../../src/app/serve.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
 import type { TestInstallation } from '../../support/process.ts'
 import { cli, createEmptyInstallation, createLiveInstallation, startService } from '../../support/process.ts'
 
@@ -36,9 +36,9 @@ describe('a mistyped DATABASE_URL', () => {
     foreign.close()
     const before = readFileSync(place.file)
 
-    expect(await failure(place)).toContain('it is a database of something else, and was left as it is')
+    expect(await failure(place)).toContain('it is the database of another program, and was not changed')
     for (const args of [['migrate'], ['audit']]) {
-      expect((await cli(place, ...args)).stderr).toContain('is a database of something else')
+      expect((await cli(place, ...args)).stderr).toContain('is the database of another program')
     }
     expect(readFileSync(place.file).equals(before)).toBe(true)
     expect(readdirSync(place.folder)).toEqual(['payouts.sqlite'])
@@ -54,9 +54,7 @@ describe('a mistyped DATABASE_URL', () => {
 
   test('in live mode makes no database, whatever uses it first: only migrate does', async () => {
     const place = await createEmptyInstallation({ MODE: 'live' })
-    expect(await failure(place)).toMatch(
-      /it does not exist; .* unless `npm run -s cli -- migrate` shall make a new one/,
-    )
+    expect(await failure(place)).toMatch(/it does not exist; .* to create a new one, run `npm run -s cli -- migrate`/)
     for (const args of [
       ['merchant', 'create', 'Acme'],
       ['rate', 'set', 'USDC', 'NGN', '1500'],

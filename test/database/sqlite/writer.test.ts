@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { maxQueuedWrites } from '../../../src/database/deadline.ts'
+import { maxQueuedWrites } from '../../../src/database/group-commit.ts'
 import type { Tx } from '../../../src/database/query.ts'
 import { query, selectFrom } from '../../../src/database/query.ts'
 import { maxBatchSize } from '../../../src/database/sqlite/sqlite-writer.ts'
@@ -18,7 +18,7 @@ const merchantNames = query(() => selectFrom('merchants').select('name').orderBy
 const merchantId = idOf(1)
 
 const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
-const late = { message: 'a statement was run after its operation had ended' }
+const late = { message: 'a statement ran after its operation had ended' }
 
 /** A database with one merchant. */
 async function startDatabase() {
@@ -320,7 +320,7 @@ describe('a member that waits for something other than its statements', () => {
     ['nothing that ever comes', () => new Promise(() => {})],
     ['a write of its own', (db) => db.write(async () => {})],
   ]
-  const complaint = new Error('an operation inside write() waited for something other than its statements')
+  const complaint = new Error('an operation inside write() awaited something other than its own statements')
 
   test.each(waits)('%s: is rolled back and refused, and the others commit', async (_, wait) => {
     const { db } = await startDatabase()
@@ -378,7 +378,7 @@ function fillQueue(db: Database) {
       db.requireQueueSpace()
       answers.push(db.write(async () => 'done'))
     }
-  }).toThrow('Too many requests are waiting to be stored.')
+  }).toThrow('The write queue is full. Retry with the same idempotency key.')
   expect(answers.length).toBeGreaterThanOrEqual(maxQueuedWrites)
   return answers
 }
@@ -391,7 +391,7 @@ test('a full queue says so before it is given anything, refuses one more and ser
 
   await expect(db.write(takeNumber)).rejects.toMatchObject({
     code: 'UNAVAILABLE',
-    message: 'Too many requests are waiting to be stored.',
+    message: 'The write queue is full. Retry with the same idempotency key.',
   })
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['done']))
   expect(() => db.requireQueueSpace()).not.toThrow()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
 import type { Query } from '../../../src/database/query.ts'
 import { createKey, revokeKey } from '../../../src/modules/merchants/manage-keys.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'

@@ -1,7 +1,7 @@
 import { HDKey } from '@scure/bip32'
 import Sqlite from 'better-sqlite3'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
 import { setExtendedPublicKeys } from '../../../src/modules/merchants/set-extended-public-keys.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'

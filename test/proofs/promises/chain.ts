@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { seedLoadData } from '../../../src/demo/load/seed.ts'
 import { allMerchants } from '../../../src/modules/merchants/repository.ts'
 import { tamperings } from '../../modules/hash-chain/support/tamperings.ts'

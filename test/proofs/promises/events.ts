@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { createMerchant } from '../../../src/modules/merchants/create-merchant.ts'
 import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { seedLoadData } from '../../../src/demo/load/seed.ts'
 import { payouts } from '../../../src/modules/payouts/list.ts'
 import { createContext, createService } from '../../../src/operations/context.ts'

@@ -35,7 +35,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const size = sizes[length]
   const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
   const queue: Change = {
-    file: 'src/database/deadline.ts',
+    file: 'src/database/group-commit.ts',
     from: 'export const maxQueuedWrites = 10_000',
     to: `export const maxQueuedWrites = ${isControl ? 'Infinity' : size.maxQueuedWrites}`,
   }

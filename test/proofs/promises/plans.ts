@@ -86,7 +86,7 @@ type World = Awaited<ReturnType<typeof openWorld>>
 
 /** A database with some of everything, and both ways of asking for it. */
 async function openWorld(url: string) {
-  const { openDatabase } = await import('../../../src/database/open-database.ts')
+  const { openDatabase } = await import('../../../src/app/open-database.ts')
   const { createService } = await import('../../../src/operations/context.ts')
   const { setRate } = await import('../../../src/modules/pricing/rates/set-rate.ts')
   const { collectKnownValues: whatIsKnown } = await import('../../graphql/support/random-documents.ts')

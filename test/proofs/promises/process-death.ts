@@ -24,9 +24,9 @@ export const proof: Proof = {
 
 const answersEarly: Change = {
   file: 'src/database/sqlite/sqlite-writer.ts',
-  from: '    if (!group.isOver) commitBatch(group)\n  }',
-  to: `    for (const { outcome, resolve } of group.writes) if (outcome && 'result' in outcome) resolve(outcome.result)
-    setTimeout(commitBatch, 50, group)
+  from: '    if (!batch.isOver) commitBatch(batch)\n  }',
+  to: `    for (const { outcome, resolve } of batch.writes) if (outcome && 'result' in outcome) resolve(outcome.result)
+    setTimeout(commitBatch, 50, batch)
   }`,
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import type { Database } from '../../../src/database/database.ts'
-import { openDatabase } from '../../../src/database/open-database.ts'
 import { sandboxRailName } from '../../../src/modules/rail-orders/sandbox-accounts.ts'
 import { duePolls, dueSubmissions, openRailOrderCounts } from '../../../src/modules/rails/repository.ts'
 import { median } from '../../bench/statistics.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openDatabase } from '../../../src/database/open-database.ts'
+import { openDatabase } from '../../../src/app/open-database.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
 import { authenticate } from '../../../src/modules/merchants/authenticate.ts'
 import type { Event } from '../../../src/modules/outbox/event.ts'

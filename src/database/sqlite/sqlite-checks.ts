@@ -1,18 +1,33 @@
 import Sqlite from 'better-sqlite3'
-import { migrations } from '../../../db/migrations/index.ts'
-import type { SchemaCheck, SchemaObject } from '../schema-check.ts'
-import { compareSchemas } from '../schema-check.ts'
+import type { Migration, SchemaCheck, SchemaObject } from '../migration.ts'
+import { compareSchemas } from '../migration.ts'
 import { migrateSqlite } from './migrate-sqlite.ts'
 
-/** Compares the schema of a file in the latest form with that which the migrations make in an empty one. */
-export function checkSchemaSqlite(raw: Sqlite.Database): SchemaCheck {
-  expectedSchema ??= buildExpectedSchema()
-  return compareSchemas(readSchemaObjects(raw), expectedSchema)
+/** Finds damaged pages, indexes that differ from their tables, and violated constraints and foreign keys. */
+export function findIntegrityErrors(raw: Sqlite.Database): string[] {
+  try {
+    const pages = raw.pragma('integrity_check') as { integrity_check: string }[]
+    const orphans = raw.pragma('foreign_key_check') as { table: string; rowid: number | null; parent: string }[]
+    return [
+      ...pages.map((row) => row.integrity_check).filter((text) => text !== 'ok'),
+      ...orphans.map(({ table, rowid, parent }) => `${table} ${rowid ?? ''} refers to missing rows of ${parent}`),
+    ]
+  } catch (error) {
+    return [(error as Error).message]
+  }
 }
 
-let expectedSchema: readonly SchemaObject[] | undefined
+/** Compares the schema of a fully migrated file with the one that the migrations create in an empty database. */
+export function checkSchemaSqlite(raw: Sqlite.Database, migrations: readonly Migration[]): SchemaCheck {
+  const expected = expectedSchemas.get(migrations) ?? buildExpectedSchema(migrations)
+  expectedSchemas.set(migrations, expected)
+  return compareSchemas(readSchemaObjects(raw), expected)
+}
 
-function buildExpectedSchema(): readonly SchemaObject[] {
+/** A cache. */
+const expectedSchemas = new WeakMap<readonly Migration[], readonly SchemaObject[]>()
+
+function buildExpectedSchema(migrations: readonly Migration[]): readonly SchemaObject[] {
   const database = new Sqlite(':memory:')
   try {
     migrateSqlite(database, migrations)
@@ -26,7 +41,7 @@ type SchemaRow = { type: string; name: string; table: string; sql: string }
 type ColumnRow = { table: string; name: string; definition: string }
 type ForeignKeyRow = { table: string; target: string; definition: string }
 
-/** Everything of the file's schema but what SQLite itself keeps there. */
+/** Reads the schema without SQLite's own tables. */
 function readSchemaObjects(raw: Sqlite.Database): SchemaObject[] {
   const rows = raw.prepare(objectsSql).all() as SchemaRow[]
   const objects = rows.map(({ type, name, table, sql }) => ({
@@ -61,7 +76,7 @@ const foreignKeysSql = `select s.name as "table", k."table" as target,
     group_concat(k."from" || ' to ' || coalesce(k."to", 'key'), ', ' order by k.seq) || ' on delete ' || k.on_delete as definition
   from sqlite_schema s join pragma_foreign_key_list(s.name) k where s.type = 'table' and s.name ${isOwnNameSql} group by s.name, k.id`
 
-/** Whether an index only has columns of every row as they are: any other can reject a row, or compute something for each. */
+/** Whether an index is neither unique, partial nor on an expression: such an index can't reject a row. */
 function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; name: string }): boolean {
   return (
     raw
@@ -73,7 +88,7 @@ function isPlainIndex(raw: Sqlite.Database, { table, name }: { table: string; na
   )
 }
 
-/** A definition is kept as it was typed. */
+/** SQLite stores definitions as they were typed. */
 function normalizeWhitespace(sql: string): string {
   return sql.replace(/('[^']*'|"[^"]*")|\s+/g, (_, quoted?: string) => quoted ?? ' ')
 }

@@ -1,0 +1,72 @@
+import { resolve } from 'node:path'
+import type { Database, DatabaseOptions, InspectedDatabase, RestoreOptions, RestoreResult } from './database.ts'
+import type { Migration } from './migration.ts'
+import { databaseNameOf, parseConnectionUrl } from './postgres/connection-url.ts'
+import { inspectPostgres } from './postgres/inspect-postgres.ts'
+import { openPostgres } from './postgres/open-postgres.ts'
+import { restorePostgres } from './postgres/restore-postgres.ts'
+import { inspectSqlite, openSqlite, openSqliteReader } from './sqlite/open-sqlite.ts'
+import { restoreSqlite } from './sqlite/restore-sqlite.ts'
+
+/** Opens, inspects and restores databases by their URLs. */
+export type DatabaseEngines = {
+  /**
+   * Opens a database and applies pending migrations.
+   *
+   * @throws when the URL names no supported engine, the database can't be opened, or a later version has migrated it
+   */
+  readonly openDatabase: (options: DatabaseOptions) => Promise<Database>
+  /**
+   * Opens a database for inspection, whichever migrations it has. Changes nothing.
+   *
+   * @throws Error when it can't be reached or opened, or is not a database of this service
+   */
+  readonly inspectDatabase: (url: string) => Promise<InspectedDatabase>
+  /**
+   * Replaces the database at `url` by a backup, completely or not at all.
+   *
+   * @throws Error with advice: when a process has the database open; when one exists and may not be replaced; when the backup
+   *   is missing, truncated, damaged, not of this service, or of a later version
+   */
+  readonly restoreDatabase: (options: RestoreOptions) => Promise<RestoreResult>
+}
+
+/** @param migrations the schema: all of them, in the order in which they run */
+export function databaseEngines(migrations: readonly Migration[]): DatabaseEngines {
+  return {
+    openDatabase: async ({ url, isReadOnly = false, ...options }) => {
+      if (/^postgres(ql)?:\/\/./.test(url)) return openPostgres(url, migrations, options)
+      const path = sqlitePathOf(url)
+      if (path === null) throw new Error('DATABASE_URL must be sqlite:<path> or postgres://…')
+      return isReadOnly ? openSqliteReader(path, migrations, options) : openSqlite(path, migrations, options)
+    },
+    inspectDatabase: async (url) => {
+      const path = sqlitePathOf(url)
+      return path === null ? inspectPostgres(url, migrations) : inspectSqlite(path, migrations)
+    },
+    restoreDatabase: async (options) => {
+      const path = sqlitePathOf(options.url)
+      return path === null ? restorePostgres(options) : restoreSqlite(path, migrations, options)
+    },
+  }
+}
+
+/** Returns the name that backups of a database start with: the path of the SQLite file, or `<database>.dump`. */
+export function backupSourceName(url: string): string {
+  return sqlitePathOf(url) ?? `${databaseNameOf(url)}.dump`
+}
+
+/** Returns a URL for display, without the password. @throws Error when the URL names no supported engine */
+export function databaseName(url: string): string {
+  const path = sqlitePathOf(url)
+  if (path !== null) return `sqlite:${path}`
+  return `postgres://${parseConnectionUrl(url)
+    .servers.map(({ name }) => name)
+    .join(', ')}`
+}
+
+/** The absolute path of the file that a SQLite URL names; `null` for any other URL. */
+export function sqlitePathOf(url: string): string | null {
+  const [, scheme, path] = /^([a-z]+):(?:\/\/(?=\/))?(.+)$/.exec(url) ?? []
+  return scheme === 'sqlite' && path ? resolve(path) : null
+}

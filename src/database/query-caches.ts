@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache'
+import type { Query } from './query.ts'
+import { isRead } from './query.ts'
+
+/** A cache by query. Permanent for queries from the code; a least-recently-used cache for projections, which callers choose. */
+export type StatementCache<Statement> = {
+  readonly get: (query: Query) => Statement | undefined
+  readonly set: (query: Query, statement: Statement) => void
+}
+
+export function statementCache<Statement extends object>(maxProjections: number): StatementCache<Statement> {
+  const byNumber: Statement[] = []
+  const projections = new LRUCache<Query, Statement>({ max: maxProjections })
+  return {
+    get: (query) => (query.projection === null ? byNumber[query.number] : projections.get(query)),
+    set: (query, statement) => {
+      if (query.projection === null) byNumber[query.number] = statement
+      else projections.set(query, statement)
+    },
+  }
+}
+
+/** Caches the results of shared queries (see `sharedQuery`) by their parameters. */
+export type SharedQueryCache<Result> = {
+  readonly getOrRun: (query: Query, params: object, run: () => Result) => Result
+  /** Clears the cache if the query writes a table without merchants. */
+  readonly clearIfChangedBy: (query: Query) => void
+  readonly clear: () => void
+}
+
+/** Then the cache is cleared. There are a few results for each pair of assets and minute. */
+const maxCachedResults = 200
+
+export function sharedQueryCache<Result>(): SharedQueryCache<Result> {
+  const results = new Map<string, Result>()
+  const clear = () => results.clear()
+  return {
+    getOrRun: (query, params, run) => {
+      const key = `${query.number} ${Object.values(params).join(' ')}`
+      const cached = results.get(key)
+      if (cached !== undefined) return cached
+      const result = run()
+      if (results.size === maxCachedResults) clear()
+      results.set(key, result)
+      return result
+    },
+    clearIfChangedBy: (query) => {
+      if (query.scope !== 'merchant' && !isRead(query)) clear()
+    },
+    clear,
+  }
+}
