@@ -1,5 +1,5 @@
-// The matrix over the whole schema with tokens of customers: for a token that acts as one of a merchant's customers neither the
-// merchant's own nor another customer's things exist, whatever is asked for, in whichever way.
+// Tests every query, mutation, subscription and list of the schema with a customer's client token: it must not reveal
+// objects of the merchant or of other customers.
 import { randomInt } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
@@ -21,11 +21,11 @@ import type { Customers } from './support/customers-world.ts'
 import { startCustomers } from './support/customers-world.ts'
 import { tokenFor } from './support/tokens.ts'
 
-/** What only the merchant has, and what all have. */
-const [ofMerchant, ofAll] = [['WebhookEndpoint'], ['Merchant', 'AssetCode', 'AssetNetwork']]
+/** Types that only the merchant has, and types that every caller sees. */
+const [merchantTypes, sharedTypes] = [['WebhookEndpoint'], ['Merchant', 'AssetCode', 'AssetNetwork']]
 
-describe.each(everyEngine)('a token for one customer on %s', (engine) => {
-  test('could not be answered what is not its own unseen: every list of the merchant has some of it', async () => {
+describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
+  test('would be caught showing foreign data, because every list of the merchant contains some', async () => {
     const { app, others, canaries } = await startCustomers(engine)
     expect(canaries).toEqual(expect.arrayContaining(['7391.73918264', others.person, others.payouts.failed]))
     expect(canaries.length).toBeGreaterThan(150)
@@ -36,15 +36,18 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     }
   })
 
-  test.each(['Query', 'Mutation', 'Subscription'])('finds by a %s what is its own and nothing else', async (root) => {
-    const customers = await startCustomers(engine)
-    const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
-    expect(places.length).toBeGreaterThan(0)
-    for (const [place, idCase] of places) await expectCaseToHold(customers, place, idCase)
-    await customers.app.expectBooksToBalance()
-  })
+  test.each(['Query', 'Mutation', 'Subscription'])(
+    'finds its own objects and no others with every %s',
+    async (root) => {
+      const customers = await startCustomers(engine)
+      const cases = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
+      expect(cases.length).toBeGreaterThan(0)
+      for (const [place, idCase] of cases) await expectCaseToHold(customers, place, idCase)
+      await customers.app.expectBooksToBalance()
+    },
+  )
 
-  test('lists what is its own, with filters and without, and counts nothing else', async () => {
+  test('lists its own objects only, with correct totals, for every filter', async () => {
     const { app, ours, others, token, canaries } = await startCustomers(engine)
     const ask = createAsk(app, { key: token, canaries })
     const parents = { Customer: [ours.person], Wallet: [ours.wallets.person] }
@@ -59,12 +62,12 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
       expect([call.list, ids.length > 0]).toEqual([call.list, !isOnlyOfMerchant])
       for (const args of filtersOf(call, ours, others)) {
         const about = `${call.list} ${JSON.stringify(args)}`
-        const { connection: found, errors } = await askFor(ask, { ...call, args }, { first: 100 })
+        const { connection: filtered, errors } = await askFor(ask, { ...call, args }, { first: 100 })
         expect([about, errors]).toEqual([about, []])
-        expect([about, found.totalCount]).toEqual([about, found.nodes.length])
-        expect([about, found.nodes.filter(({ id }) => !ids.includes(id))]).toEqual([about, []])
+        expect([about, filtered.totalCount]).toEqual([about, filtered.nodes.length])
+        expect([about, filtered.nodes.filter(({ id }) => !ids.includes(id))]).toEqual([about, []])
         const backwards = (await askFor(ask, { ...call, args }, { last: 100 })).connection
-        expect([about, backwards.nodes, backwards.edges]).toEqual([about, found.nodes, found.edges])
+        expect([about, backwards.nodes, backwards.edges]).toEqual([about, filtered.nodes, filtered.edges])
       }
     }
     const parentsOfOthers = { Customer: [others.person, others.company], Wallet: Object.values(others.wallets) }
@@ -74,40 +77,40 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
     }
   })
 
-  test('takes no cursor that it was not given, nor gives one that others take', async () => {
+  test('rejects the cursors of other callers, and other callers reject its cursors', async () => {
     const { app, ours, others, token, canaries } = await startCustomers(engine)
     const ask = createAsk(app, { key: token, canaries })
     const asOther = createAsk(app, { key: await tokenFor(app, others.person) })
     const asMerchant = createAsk(app)
-    const cursorOf = async (by: Ask, call: ListCall) =>
-      (await askFor(by, call, { first: 1 }, '{ pageInfo { endCursor } }')).connection?.pageInfo.endCursor ?? null
-    const refused = async (by: Ask, call: ListCall, after: string | null) => {
-      const { connection = null, text } = await askFor(by, call, { after }, '{ nodes { ID } }')
+    const cursorOf = async (asker: Ask, call: ListCall) =>
+      (await askFor(asker, call, { first: 1 }, '{ pageInfo { endCursor } }')).connection?.pageInfo.endCursor ?? null
+    const expectRejected = async (asker: Ask, call: ListCall, after: string | null) => {
+      const { connection = null, text } = await askFor(asker, call, { after }, '{ nodes { ID } }')
       expect([call.list, connection]).toEqual([call.list, null])
       return text
     }
-    let tried = 0
+    let listCount = 0
     for (const call of callsOf({ Customer: [ours.person], Wallet: [ours.wallets.person] })) {
       const own = await cursorOf(ask, call)
       if (call.list === 'Query.assetCodes' || own === null) continue
-      tried++
-      const junk = await refused(ask, call, 'junk')
-      // The merchant's own of the very same list, and another customer's of its own.
-      const theirs = callsOf({ Customer: [others.person], Wallet: [others.wallets.person] })
-      const likewise = theirs.find(({ list }) => list === call.list) as ListCall
-      for (const cursor of [await cursorOf(asMerchant, call), await cursorOf(asOther, likewise)]) {
+      listCount++
+      const junkResponse = await expectRejected(ask, call, 'junk')
+      // The merchant's cursor of the same list, and another customer's cursor of its list.
+      const foreignCalls = callsOf({ Customer: [others.person], Wallet: [others.wallets.person] })
+      const sameList = foreignCalls.find(({ list }) => list === call.list) as ListCall
+      for (const cursor of [await cursorOf(asMerchant, call), await cursorOf(asOther, sameList)]) {
         expect(cursor).not.toBeNull()
-        expect(await refused(ask, call, cursor)).toBe(junk)
+        expect(await expectRejected(ask, call, cursor)).toBe(junkResponse)
       }
-      await refused(asMerchant, call, own)
+      await expectRejected(asMerchant, call, own)
       expect((await askFor(ask, call, { after: own }, '{ nodes { ID } }')).errors).toEqual([])
     }
-    expect(tried).toBeGreaterThan(8)
+    expect(listCount).toBeGreaterThan(8)
   })
 
-  test('answers no document with anything that is not its own, planned or not', async () => {
+  test('returns only its own data for random documents, with and without a plan', async () => {
     const { app, others, ours, token, canaries } = await startCustomers(engine)
-    // Every id that there is and cursors of every list, by the merchant; of its own and of others.
+    // Ids and cursors of every list, read as the merchant.
     const known = await collectKnownValues(bothWays(app.service, app.merchant.id).planned, [])
     const things = Map.groupBy([...thingsOf(ours), ...thingsOf(others)], ({ type }) => type)
     const ids = Object.fromEntries([...things].map(([type, all]) => [type, all.map(({ id }) => toGlobalId(type, id))]))
@@ -120,14 +123,14 @@ describe.each(everyEngine)('a token for one customer on %s', (engine) => {
       { ...known, ids: { ...known.ids, ...ids } },
       ({ query }) => !query.startsWith('subscription'),
     )
-    let answered = 0
+    let dataCount = 0
     for (let i = 0; i < (engine === 'sqlite' ? 300 : 100); i++) {
       const { query, variables = {} } = documents.next().value
       const { text, data } = await planned(query, variables)
-      if (data !== null) answered++
+      if (data !== null) dataCount++
       expect((await interpreted(query, variables)).text, `seed ${seed}`).toBe(text)
     }
-    expect(answered).toBeGreaterThan(20)
+    expect(dataCount).toBeGreaterThan(20)
   })
 })
 
@@ -137,29 +140,29 @@ async function expectCaseToHold(customers: Customers, place: string, idCase: IdC
   const ask = createAsk(app, { key: token, canaries })
   const [root, name = ''] = /^(\w+)\.(\w+)/.exec(place)?.slice(1) ?? []
   const isMutation = root === 'Mutation'
-  const isRefused = isMutation && isMerchantOnly(name)
+  const isRejected = isMutation && isMerchantOnly(name)
   const send = (id: unknown) => {
-    const given = variables(id as string, ours)
-    return ask(document, isMutation ? { input: { ...given.input, idempotencyKey: app.service.newId() } } : given)
+    const input = variables(id as string, ours)
+    return ask(document, isMutation ? { input: { ...input.input, idempotencyKey: app.service.newId() } } : input)
   }
   const stored = async () => JSON.stringify(await readStoredRows(app))
   const before = await stored()
-  const answerOf = async (id: string) => {
-    const answer = await send(id)
-    expect(outcomeOf(answer), `${place} with ${id}`).toBe(isRefused ? 'error INSUFFICIENT_SCOPE' : absent)
-    return answer.text
+  const expectRejection = async (id: string) => {
+    const response = await send(id)
+    expect(outcomeOf(response), `${place} with ${id}`).toBe(isRejected ? 'error INSUFFICIENT_SCOPE' : absent)
+    return response.text
   }
 
-  for (const type of takes.filter((type) => !ofAll.includes(type))) {
+  for (const type of takes.filter((type) => !sharedTypes.includes(type))) {
     const unknown = type === 'LedgerEntry' ? `${app.service.newId()}:1` : app.service.newId()
-    const text = await answerOf(toGlobalId(type, unknown))
-    const deleted = deletedThingsOf(ours).filter((thing) => !ofMerchant.includes(thing.type))
+    const text = await expectRejection(toGlobalId(type, unknown))
+    const deleted = deletedThingsOf(ours).filter((thing) => !merchantTypes.includes(thing.type))
     const foreign = [...thingsOf(others), ...deletedThingsOf(others), ...deleted].filter((thing) => thing.type === type)
     expect(foreign).not.toEqual([])
-    for (const thing of foreign) for (const id of spellingsOf(thing)) expect(await answerOf(id)).toBe(text)
+    for (const thing of foreign) for (const id of spellingsOf(thing)) expect(await expectRejection(id)).toBe(text)
   }
   expect((await stored()) === before, `${place} changes nothing`).toBe(true)
-  if (isRefused || takes.every((type) => ofMerchant.includes(type))) return
+  if (isRejected || takes.every((type) => merchantTypes.includes(type))) return
 
   const [id = ''] = spellingsOf(await own(ours))
   expect(outcomeOf(await send(id)), `${place} with its own`).toBe('found')
@@ -167,11 +170,11 @@ async function expectCaseToHold(customers: Customers, place: string, idCase: IdC
 
 function ownIdsOf(ours: World): ReadonlySet<string> {
   const entries = ours.entryIds.map((id) => ({ type: 'LedgerEntry', id }))
-  const own = [...thingsOf(ours), ...entries].filter(({ type }) => ![...ofMerchant, ...ofAll].includes(type))
+  const own = [...thingsOf(ours), ...entries].filter(({ type }) => ![...merchantTypes, ...sharedTypes].includes(type))
   return new Set(own.map(({ type, id }) => toGlobalId(type, id)))
 }
 
-/** Filters of a list that let through some of what is there for somebody. */
+/** Filters that match some rows of some owner. */
 function filtersOf({ list }: ListCall, ours: World, others: World): Record<string, unknown>[] {
   const times = [{ createdFrom: '2026-01-01T00:00:00Z' }, { createdBefore: '2026-03-08T00:00:00Z' }]
   const [owner] = list.split('.')
@@ -199,6 +202,6 @@ function filtersOf({ list }: ListCall, ours: World, others: World): Record<strin
   return [...(byItem[itemOf(list)] ?? []), ...times].map((filter) => ({ filter }))
 }
 
-test('every list has been thought of', () => {
+test('the schema has 17 lists', () => {
   expect(everyList).toHaveLength(17)
 })

@@ -1,4 +1,4 @@
-// What a key or a token with scopes may do, over all REST routes and all fields of the schema.
+// What an API key or a client token with scopes may do, over all REST routes and all fields of the schema.
 import type { GraphQLInputType } from 'graphql'
 import {
   getNamedType,
@@ -32,79 +32,86 @@ const payoutInput = { assetCode: 'USDC', amount: '1', recipient: { bankAccount }
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-/** A request of each endpoint; the token that it asks for has one scope. */
+/** One request for each endpoint; a client token that it creates has the one scope. */
 const requestsFor = (scope: string) =>
   routes.map((route) => ({ route, path: route.path.replace(/:\w+/g, absentId), body: bodyOf(route, scope) }))
 
 function bodyOf({ method, example, names }: Route, scope: string): object | undefined {
   if (method === 'GET') return undefined
-  const given = Object.entries(example).map(([name, value]) => [names[name] ?? name, value])
-  return { ...Object.fromEntries(given), ...('scopes' in example && { scopes: [scope] }) }
+  const fields = Object.entries(example).map(([name, value]) => [names[name] ?? name, value])
+  return { ...Object.fromEntries(fields), ...('scopes' in example && { scopes: [scope] }) }
 }
 
 const roots = ['Query', 'Mutation', 'Subscription'] as const
 
-/** A document of each field of a root. */
+/** One document for each field of a root type. */
 function documentsOf(root: (typeof roots)[number], scope: string) {
   const { [root]: type } = schema.getTypeMap()
   return Object.values(isObjectType(type) ? type.getFields() : {}).map(({ name, type, args }) => {
     const required = args.filter(({ type }) => isNonNullType(type))
     const declared = required.map(({ name, type }) => `$${name}: ${type}`).join(', ')
-    const given = required.map(({ name }) => `${name}: $${name}`).join(', ')
+    const passed = required.map(({ name }) => `${name}: $${name}`).join(', ')
     const selection = everythingOf(schema, getNamedType(type).name, 0)
-    const query = `${root.toLowerCase()}${declared && `(${declared})`} { ${name}${given && `(${given})`} ${selection} }`
-    const variables = Object.fromEntries(required.map(({ name, type }) => [name, anyOf(type, scope)]))
+    const query = `${root.toLowerCase()}${declared && `(${declared})`} { ${name}${passed && `(${passed})`} ${selection} }`
+    const variables = Object.fromEntries(required.map(({ name, type }) => [name, validValueOf(type, scope)]))
     return { name, query, variables }
   })
 }
 
 const ofScalar: Readonly<Record<string, unknown>> = { Int: 1, ID: absentId, Amount: '1' }
 
-/** Something that a type of input takes. */
-function anyOf(type: GraphQLInputType, scope: string): unknown {
+/** A valid value of an input type. */
+function validValueOf(type: GraphQLInputType, scope: string): unknown {
   const inner = getNullableType(type)
-  if (isListType(inner)) return [anyOf(inner.ofType, scope)]
+  if (isListType(inner)) return [validValueOf(inner.ofType, scope)]
   if (isEnumType(inner)) return inner.name === 'Scope' ? scope.toUpperCase() : inner.getValues()[0]?.name
   if (!isInputObjectType(inner)) return ofScalar[String(inner)] ?? 'x'
   const fields = Object.values(inner.getFields())
-  const given = inner.isOneOf ? fields.slice(0, 1) : fields.filter(({ type }) => isNonNullType(type))
-  return Object.fromEntries(given.map(({ name, type }) => [name, anyOf(type, scope)]))
+  const chosen = inner.isOneOf ? fields.slice(0, 1) : fields.filter(({ type }) => isNonNullType(type))
+  return Object.fromEntries(chosen.map(({ name, type }) => [name, validValueOf(type, scope)]))
 }
 
-/** The scope that is missing, as a refusal names it; `null` where it is none for want of a scope. */
-function missing(code: string | undefined, message: string): string | null {
+/** The missing scope named in an error message; `null` for any other response. */
+function missingScope(code: string | undefined, message: string): string | null {
   return code === 'INSUFFICIENT_SCOPE'
     ? (/^This (?:API key|token) lacks the scope (\w+); it has /.exec(message)?.[1] ?? message)
     : null
 }
 
-/** What the bearer of a scope may not do, each with the scope that it is told to lack, of so many things that it tried. */
-async function refusedTo(app: App, scope: string, by: object) {
-  const refused: Record<string, string> = {}
+/**
+ * Tries every route and field with one scope. Returns the rejected ones with the scope that each lacks, and the number
+ * of attempts.
+ */
+async function tryEverything(app: App, scope: string, caller: object) {
+  const rejected: Record<string, string> = {}
   let tried = 0
-  const note = (what: string, status: number, lacking: string | null) => {
+  const record = (name: string, status: number, lackedScope: string | null) => {
     tried++
-    expect([what, status === 403]).toEqual([what, lacking !== null])
-    if (lacking !== null) refused[what] = lacking
+    expect([name, status === 403]).toEqual([name, lackedScope !== null])
+    if (lackedScope !== null) rejected[name] = lackedScope
   }
   for (const { route, path, body } of requestsFor(scope)) {
-    const answer = await app.rest(route.method, path, { ...by, ...(body && { body }) })
-    note(`${route.method} ${route.path}`, answer.status, missing(answer.body.error?.code, answer.body.message))
+    const response = await app.rest(route.method, path, { ...caller, ...(body && { body }) })
+    record(
+      `${route.method} ${route.path}`,
+      response.status,
+      missingScope(response.body.error?.code, response.body.message),
+    )
   }
-  // A stream that is let in does not end by itself.
+  // A permitted stream would not end by itself.
   for (const root of roots.filter((root) => root !== 'Subscription' || scope !== 'read')) {
     for (const { name, query, variables } of documentsOf(root, scope)) {
-      const { status, errors } = await app.graphql(query, variables, by)
-      const [fault] = errors as { message: string; extensions: { code: string } }[]
-      expect([name, fault?.extensions.code]).not.toEqual([name, 'INVALID_DOCUMENT'])
-      note(`${root}.${name}`, status, missing(fault?.extensions.code, fault?.message ?? ''))
+      const { status, errors } = await app.graphql(query, variables, caller)
+      const [error] = errors as { message: string; extensions: { code: string } }[]
+      expect([name, error?.extensions.code]).not.toEqual([name, 'INVALID_DOCUMENT'])
+      record(`${root}.${name}`, status, missingScope(error?.extensions.code, error?.message ?? ''))
     }
   }
-  return { refused, tried }
+  return { refused: rejected, tried }
 }
 
-/** What should be refused to who has one scope: whatever takes another. */
-function expectedFor(scope: string): Record<string, string> {
+/** The routes and fields that need another scope than `scope`, with the scope that each needs. */
+function expectedRejections(scope: string): Record<string, string> {
   const needed = [
     ...routes.map(({ method, path, writeOperation: performs }) => [
       `${method} ${path}`,
@@ -120,7 +127,7 @@ function expectedFor(scope: string): Record<string, string> {
   return Object.fromEntries(needed.filter(([, each]) => each !== undefined && each !== scope))
 }
 
-// A noun that is added without a scope is closed to credentials with scopes.
+// An operation that a module adds without a scope is closed to credentials with scopes.
 test.each([
   [null, 'API key'],
   ['token', 'token'],
@@ -139,69 +146,83 @@ test('an operation without a scope is open to an API key without scopes', () => 
   expect(() => requireAllowed(caller, 'createNoun')).not.toThrow()
 })
 
-test.each(everyEngine)('no operation reads for a caller without the scope read on %s', async (engine) => {
+test.each(everyEngine)('on %s, no operation reads for a caller without the scope read', async (engine) => {
   const app = await startApp(engine)
   const walletId = await app.wallet()
   for (const tokenId of [null, 'token']) {
     const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
     const context = createContext(app.service, app.merchant.id, null, 0, caller)
     const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
-    // Nothing that reads needs to ask for the scope itself.
-    for (const read of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
-      expect(await domainErrorOf(async () => read())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
+    // The context checks the scope, so an operation that reads need not.
+    for (const readAny of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
+      expect(await domainErrorOf(async () => readAny())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
   }
 })
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
-  test.each(scopes)('%s alone lets its bearer do what it says, who is told the scope of all else', async (scope) => {
-    const app = await startApp(setup)
-    const { apiKey } = await newKey(app, { scopes: [scope] })
-    const { refused, tried } = await refusedTo(app, scope, { key: apiKey })
-    expect(refused).toEqual(expectedFor(scope))
-    expect(tried).toBeGreaterThan(60)
-    // A token of the merchant's may do the same, but make no tokens.
-    const token = await tokenFor(app, null, [scope])
-    const { refused: toToken } = await refusedTo(app, scope, bearerOptions(token))
-    const noTokens = 'A token makes no tokens: this needs an API key.'
-    const making = { 'POST /api/client-tokens': noTokens, 'Mutation.createClientToken': noTokens }
-    expect(toToken).toEqual({ ...refused, ...making })
-  })
+  test.each(scopes)(
+    'the scope %s permits its own operations only, and every other error names the missing scope',
+    async (scope) => {
+      const app = await startApp(setup)
+      const { apiKey } = await newKey(app, { scopes: [scope] })
+      const { refused, tried } = await tryEverything(app, scope, { key: apiKey })
+      expect(refused).toEqual(expectedRejections(scope))
+      expect(tried).toBeGreaterThan(60)
+      // A client token of the merchant permits the same, except creating tokens.
+      const token = await tokenFor(app, null, [scope])
+      const { refused: rejectedForToken } = await tryEverything(app, scope, bearerOptions(token))
+      const noTokenCreation = 'A token makes no tokens: this needs an API key.'
+      const tokenCreation = {
+        'POST /api/client-tokens': noTokenCreation,
+        'Mutation.createClientToken': noTokenCreation,
+      }
+      expect(rejectedForToken).toEqual({ ...refused, ...tokenCreation })
+    },
+  )
 
-  test('are those that a customer’s token has, and of these only what is for one customer', async () => {
+  test('a customer’s client token has its scopes, except for merchant-only operations', async () => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     for (const scope of customerScopes) {
-      const { refused } = await refusedTo(app, scope, bearerOptions(await tokenFor(app, customerId, [scope])))
-      const expected = expectedFor(scope)
-      // What is the merchant's is refused as such, whichever scope it would take.
-      const ofMerchant = Object.entries(refused).filter(([, why]) => why.startsWith('This is not for a token'))
-      expect(Object.keys(refused)).toEqual(expect.arrayContaining(Object.keys(expected)))
+      const { refused: rejected } = await tryEverything(
+        app,
+        scope,
+        bearerOptions(await tokenFor(app, customerId, [scope])),
+      )
+      const expected = expectedRejections(scope)
+      // Merchant-only operations are rejected as such, whichever scope they need.
+      const ofMerchant = Object.entries(rejected).filter(([, why]) => why.startsWith('This is not for a token'))
+      expect(Object.keys(rejected)).toEqual(expect.arrayContaining(Object.keys(expected)))
       expect(ofMerchant.map(([what]) => what.split('.').at(-1))).toEqual(
         expect.arrayContaining(['createCustomer', 'closeCustomer', 'advanceClock', 'resolveAttention']),
       )
     }
   })
 
-  test('change nothing where they refuse, and show what was made to who may not read, and no more', async () => {
+  test('a rejected request changes nothing, and a creation without the scope read returns only what it created', async () => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     await app.wallet({ balance: '100', customerId })
-    const paying = await newKey(app, { scopes: ['payouts'] })
+    const payingKey = await newKey(app, { scopes: ['payouts'] })
     const token = await tokenFor(app, customerId, ['payouts'])
-    const reading = await newKey(app, { scopes: ['read'] })
+    const readingKey = await newKey(app, { scopes: ['read'] })
     const before = await readStoredRows(app)
     const body = { ...payoutBody, amount: '1', customer_id: customerId }
-    expect((await app.rest('POST', '/api/payouts/banks', { key: reading.apiKey, body })).status).toBe(403)
+    expect((await app.rest('POST', '/api/payouts/banks', { key: readingKey.apiKey, body })).status).toBe(403)
     expect(await readStoredRows(app)).toEqual(before)
 
-    for (const by of [{ key: paying.apiKey }, bearerOptions(token)]) {
-      const made = await app.rest('POST', '/api/payouts/banks', { ...by, body })
-      expect([made.status, made.body.data.amount]).toEqual([200, '1.00000000'])
-      expect((await app.rest('GET', `/api/payouts/${made.body.data.id}`, by)).status).toBe(403)
+    for (const caller of [{ key: payingKey.apiKey }, bearerOptions(token)]) {
+      const created = await app.rest('POST', '/api/payouts/banks', { ...caller, body })
+      expect([created.status, created.body.data.amount]).toEqual([200, '1.00000000'])
+      expect((await app.rest('GET', `/api/payouts/${created.body.data.id}`, caller)).status).toBe(403)
       const query = `mutation($input: CreatePayoutInput!) { createPayout(input: $input) {
         ... on CreatePayoutPayload { payout { uuid amount SELECTED } } } }`
       const pay = (selected: string, idempotencyKey: string) =>
-        app.graphql(query.replace('SELECTED', selected), { input: { ...payoutInput, customerId, idempotencyKey } }, by)
+        app.graphql(
+          query.replace('SELECTED', selected),
+          { input: { ...payoutInput, customerId, idempotencyKey } },
+          caller,
+        )
       const key = app.service.newId()
       const { data, errors } = await pay('', key)
       expect([errors, data.createPayout.payout.amount]).toEqual([[], '1.00000000'])

@@ -12,7 +12,10 @@ import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 
-/** What happens next, and how many milliseconds later; a settlement is of one of the payouts so far, a fee is for all merchants. */
+/**
+ * A step of a history and the milliseconds before it. A settlement chooses among earlier payouts, a fee applies to all
+ * merchants.
+ */
 export type Step = {
   readonly laterMs: number
   readonly wallet: 0 | 1
@@ -39,7 +42,7 @@ export const history: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 3, maxLength: 25, size: 'max' },
 )
 
-/** A clock that steps move on. */
+/** A clock that the steps advance. */
 export function movableClock() {
   let now = Date.parse('2026-03-01T12:00:00.000Z')
   return {
@@ -50,8 +53,8 @@ export function movableClock() {
   }
 }
 
-/** Lives through a history as a new merchant with two wallets; what is refused has not happened. */
-export async function live(app: App, clock: ReturnType<typeof movableClock>, steps: readonly Step[]) {
+/** Runs a history for a new merchant with two wallets, ignoring rejected steps. */
+export async function runHistory(app: App, clock: ReturnType<typeof movableClock>, steps: readonly Step[]) {
   const { id } = await createMerchant(app.service, { name: 'Of a history' })
   const context = createContext(app.service, id)
   const walletIds = [await newWallet(context), await newWallet(context)]
@@ -60,7 +63,7 @@ export async function live(app: App, clock: ReturnType<typeof movableClock>, ste
   for (const step of steps) {
     clock.pass(step.laterMs)
     moments.add(new Date(clock.now()).toISOString())
-    await happen(app, context, step, { walletId: walletIds[step.wallet] ?? '', payouts }).catch(refused)
+    await runStep(app, context, step, { walletId: walletIds[step.wallet] ?? '', payouts }).catch(ignoreDomainError)
   }
   return { context, walletIds, moments: [...moments] }
 }
@@ -72,7 +75,7 @@ async function newWallet(context: Context): Promise<string> {
   return (await createWallet(context, input)).result.id
 }
 
-async function happen(
+async function runStep(
   app: App,
   context: Context,
   step: Step,
@@ -93,6 +96,6 @@ function amountOf(units: number): string {
   return `${Math.floor(units / 100_000_000)}.${String(units % 100_000_000).padStart(8, '0')}`
 }
 
-function refused(error: unknown): void {
+function ignoreDomainError(error: unknown): void {
   if (!(error instanceof DomainError)) throw error
 }

@@ -4,7 +4,7 @@ import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 describe.each(everyEngine)('a paused rail on %s', (engine) => {
-  test('is paused since it was paused first, until it is resumed', async () => {
+  test('keeps the time of its first pause until it is resumed', async () => {
     let now = Date.parse('2026-03-01T12:00:00.000Z')
     const { service } = await startApp(engine, { clock: () => now })
     const pausedSince = async () => (await listRails(service, ['bank'])).map(({ rail, pausedAt }) => [rail, pausedAt])

@@ -10,8 +10,8 @@ import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
-const who = '{ merchant { name } }'
-const wallets = 'query Wallets { wallets { totalCount } }'
+const merchantQuery = '{ merchant { name } }'
+const walletsQuery = 'query Wallets { wallets { totalCount } }'
 const faultsIn = (text: string) => documentErrors(sandboxSchema, text)
 
 const add = (app: App, manifest: unknown) =>
@@ -21,13 +21,13 @@ const add = (app: App, manifest: unknown) =>
   })
 const ids = async (app: App) => (await listDocuments(app.service)).map(({ id }) => id)
 
-/** The sentences of a refusal. */
-async function faultsOf(adding: Promise<unknown>): Promise<readonly string[]> {
-  const refusal = await adding.then(
+/** The validation messages of a rejected promise, or its error code. */
+async function messagesOf(promise: Promise<unknown>): Promise<readonly string[]> {
+  const error = await promise.then(
     () => null,
     (error: DomainError) => error,
   )
-  return refusal?.details.fields?.map(({ field, message }) => `${field} ${message}`) ?? [String(refusal?.code)]
+  return error?.details.fields?.map(({ field, message }) => `${field} ${message}`) ?? [String(error?.code)]
 }
 
 const apollo = (operations: readonly object[]) => ({
@@ -37,46 +37,51 @@ const apollo = (operations: readonly object[]) => ({
 })
 
 describe.each(everyEngine)('addDocuments on %s', (engine) => {
-  test('takes the manifests of relay-compiler and the client preset, and Apollo’s with names', async () => {
+  test('accepts the manifests of relay-compiler, the client preset and Apollo', async () => {
     const app = await startApp(engine)
-    expect(await add(app, { b2f0: who, a1e9: wallets })).toEqual({ added: 2, known: 0 })
-    const operation = { id: 'c3', name: 'Wallets', type: 'query', body: wallets }
+    expect(await add(app, { b2f0: merchantQuery, a1e9: walletsQuery })).toEqual({ added: 2, known: 0 })
+    const operation = { id: 'c3', name: 'Wallets', type: 'query', body: walletsQuery }
     expect(await add(app, apollo([operation]))).toEqual({ added: 1, known: 0 })
     const listed = (await listDocuments(app.service)).map(({ id, name, text }) => [id, name, text])
     expect(listed).toEqual([
-      ['a1e9', null, wallets],
-      ['b2f0', null, who],
-      ['c3', 'Wallets', wallets],
+      ['a1e9', null, walletsQuery],
+      ['b2f0', null, merchantQuery],
+      ['c3', 'Wallets', walletsQuery],
     ])
   })
 
-  test('adds what is new of a manifest that grew, and nothing of one that did not', async () => {
+  test('adds the new documents of a changed manifest, and nothing of an unchanged one', async () => {
     const app = await startApp(engine)
-    await add(app, { a: who })
-    expect(await add(app, { a: who, b: wallets })).toEqual({ added: 1, known: 1 })
-    expect(await add(app, `\uFEFF${JSON.stringify({ a: who, b: wallets })}`)).toEqual({ added: 0, known: 2 })
+    await add(app, { a: merchantQuery })
+    expect(await add(app, { a: merchantQuery, b: walletsQuery })).toEqual({ added: 1, known: 1 })
+    expect(await add(app, `\uFEFF${JSON.stringify({ a: merchantQuery, b: walletsQuery })}`)).toEqual({
+      added: 0,
+      known: 2,
+    })
   })
 
-  test('refuses another text under an id for good, and what is removed may come back', async () => {
+  test('rejects another text under a used id, and accepts a removed document again', async () => {
     const app = await startApp(engine)
-    await add(app, { a: who })
-    expect(await faultsOf(add(app, { z: wallets, a: wallets }))).toEqual(['a is the id of another text already'])
+    await add(app, { a: merchantQuery })
+    expect(await messagesOf(add(app, { z: walletsQuery, a: walletsQuery }))).toEqual([
+      'a is the id of another text already',
+    ])
     expect(await removeDocument(app.service, { id: 'a' })).toEqual({ removed: 'a' })
-    expect(await faultsOf(add(app, { a: wallets }))).toEqual(['a is the id of another text already'])
+    expect(await messagesOf(add(app, { a: walletsQuery }))).toEqual(['a is the id of another text already'])
     expect(await ids(app)).toEqual([])
-    expect(await add(app, { a: who })).toEqual({ added: 1, known: 0 })
+    expect(await add(app, { a: merchantQuery })).toEqual({ added: 1, known: 0 })
     expect(await ids(app)).toEqual(['a'])
     for (const id of ['none', 'A'])
-      expect(await faultsOf(removeDocument(app.service, { id }))).toEqual(['RESOURCE_NOT_FOUND'])
+      expect(await messagesOf(removeDocument(app.service, { id }))).toEqual(['RESOURCE_NOT_FOUND'])
   })
 
-  test('tells every fault of every document, and adds none of the others', async () => {
+  test('reports every error of every document and adds none', async () => {
     const app = await startApp(engine)
     const deep = '{ a '.repeat(13) + '}'.repeat(13)
     const costly = '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }'
     const twice = 'mutation { a: createPayout(input: $x) { __typename } b: createPayout(input: $x) { __typename } }'
     const operations = [
-      { id: '1', name: 'Fine', body: who },
+      { id: '1', name: 'Fine', body: merchantQuery },
       { id: '2', name: 'Unclosed', body: '{ merchant' },
       { id: '3', name: 'Unknown', body: '{ nothing somethingElse }' },
       { id: '4', name: 'Costly', body: costly },
@@ -86,8 +91,8 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       { id: '8', name: 'Long', body: `{ merchant { name } } #${'x'.repeat(10_000)}` },
       { id: '9', name: 'Money', body: twice },
     ]
-    const faults = await faultsOf(add(app, apollo(operations)))
-    expect(faults.map((fault) => fault.replace(/^(\w+ \(\d\)).*/, '$1'))).toEqual([
+    const messages = await messagesOf(add(app, apollo(operations)))
+    expect(messages.map((message) => message.replace(/^(\w+ \(\d\)).*/, '$1'))).toEqual([
       'Unclosed (2)',
       'Unknown (3)',
       'Unknown (3)',
@@ -96,31 +101,35 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       'Fragment (6)',
       'Deep (7)',
       'Long (8)',
-      ...faults.slice(8).map(() => 'Money (9)'),
+      ...messages.slice(8).map(() => 'Money (9)'),
     ])
-    expect(faults).toContain('Costly (4) is refused: its operation costs 11111 at least, and may cost 10000')
+    expect(messages).toContain('Costly (4) is refused: its operation costs 11111 at least, and may cost 10000')
     expect(await ids(app)).toEqual([])
   })
 
-  test('refuses what only costs too much for some variables when it is asked for, and not before', async () => {
+  test('accepts a document whose cost depends on variables, which is checked at the request', async () => {
     const app = await startApp(engine)
     const sized =
       'query ($n: Int!, $ids: [ID!]!) { nodes(ids: $ids) { id } customers(first: $n) { nodes { wallets(first: 100) { nodes { id currency } } } } }'
     expect(await add(app, { sized })).toEqual({ added: 1, known: 0 })
-    const ask = async (n: number) =>
+    const send = async (n: number) =>
       (await app.rest('POST', '/graphql', { body: { documentId: 'sized', variables: { n, ids: [stubId(1)] } } })).body
-    expect((await ask(1)).errors).toBeUndefined()
-    expect((await ask(100)).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX')
+    expect((await send(1)).errors).toBeUndefined()
+    expect((await send(100)).errors[0].extensions.code).toBe('QUERY_TOO_COMPLEX')
   })
 
   test.each<readonly [what: string, manifest: unknown, fault: string]>([
-    ['no JSON', '{', 'MALFORMED_JSON'],
+    ['malformed JSON', '{', 'MALFORMED_JSON'],
     ['a list', [], 'manifest must be a JSON object'],
-    ['nothing', {}, 'manifest has no documents'],
-    ['an id twice', '{"a":"{ __typename }","a":"{ merchant { name } }"}', 'a must be given once'],
-    ['no text', { a: 1 }, 'a must have the text of a document'],
-    ['an id with a space', { 'a b': who }, 'the id "a b" must be 1 to 200 characters of ASCII without spaces'],
-    ['an empty id', { '': who }, 'the id "" must be 1 to 200 characters of ASCII without spaces'],
+    ['no documents', {}, 'manifest has no documents'],
+    ['a duplicate id', '{"a":"{ __typename }","a":"{ merchant { name } }"}', 'a must be given once'],
+    ['a document that is no text', { a: 1 }, 'a must have the text of a document'],
+    [
+      'an id with a space',
+      { 'a b': merchantQuery },
+      'the id "a b" must be 1 to 200 characters of ASCII without spaces',
+    ],
+    ['an empty id', { '': merchantQuery }, 'the id "" must be 1 to 200 characters of ASCII without spaces'],
     [
       'another format',
       { format: 'other', version: 1, operations: [] },
@@ -133,40 +142,43 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     ],
     ['no operations', { ...apollo([]), operations: {} }, 'manifest must have a list of operations'],
     [
-      'an operation twice',
+      'a duplicate operation',
       apollo([
-        { id: 'a', body: who },
-        { id: 'a', body: wallets },
+        { id: 'a', body: merchantQuery },
+        { id: 'a', body: walletsQuery },
       ]),
       'a must be given once',
     ],
     [
       'an operation without an id',
-      apollo([{ body: who }]),
+      apollo([{ body: merchantQuery }]),
       'the id null must be 1 to 200 characters of ASCII without spaces',
     ],
-  ])('refuses a manifest with %s', async (_, manifest, fault) => {
+  ])('rejects a manifest with %s', async (_, manifest, expectedMessage) => {
     const app = await startApp(engine)
-    expect(await faultsOf(add(app, manifest))).toEqual([fault])
+    expect(await messagesOf(add(app, manifest))).toEqual([expectedMessage])
     expect(await ids(app)).toEqual([])
   })
 
-  test('takes so much and no more', async () => {
+  test('enforces the total size of all documents', async () => {
     const app = await startApp(engine)
     const long = (id: number) => `query Q${id} { merchant { name } } #`.padEnd(10_000, 'x')
-    const most = maxTrustedCharacters / 10_000
-    const manifest = Object.fromEntries(Array.from({ length: most }, (_, id) => [`id${id}`, long(id)]))
-    expect(await add(app, manifest)).toEqual({ added: most, known: 0 })
-    expect(await faultsOf(add(app, { more: who }))).toEqual([
-      `manifest has too much: all documents together may have ${maxTrustedCharacters} characters, and would have ${maxTrustedCharacters + who.length}`,
+    const maxDocuments = maxTrustedCharacters / 10_000
+    const manifest = Object.fromEntries(Array.from({ length: maxDocuments }, (_, id) => [`id${id}`, long(id)]))
+    expect(await add(app, manifest)).toEqual({ added: maxDocuments, known: 0 })
+    expect(await messagesOf(add(app, { more: merchantQuery }))).toEqual([
+      `manifest has too much: all documents together may have ${maxTrustedCharacters} characters, and would have ${maxTrustedCharacters + merchantQuery.length}`,
     ])
     await removeDocument(app.service, { id: 'id0' })
-    expect(await add(app, { more: who })).toEqual({ added: 1, known: 0 })
+    expect(await add(app, { more: merchantQuery })).toEqual({ added: 1, known: 0 })
   })
 
-  test('by several at once leaves each document once', async () => {
+  test('adds each document once for eight concurrent calls', async () => {
     const app = await startApp(engine)
-    const manifests = Array.from({ length: 8 }, (_, place) => ({ shared: who, [`own${place}`]: wallets }))
+    const manifests = Array.from({ length: 8 }, (_, index) => ({
+      shared: merchantQuery,
+      [`own${index}`]: walletsQuery,
+    }))
     const outcomes = await Promise.all(manifests.map((manifest) => add(app, manifest)))
     expect(outcomes.reduce((sum, { added }) => sum + added, 0)).toBe(9)
     const revisions = (await listDocuments(app.service))
