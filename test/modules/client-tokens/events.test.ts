@@ -122,11 +122,11 @@ describe.each(everyEngine)('a subscription whose client token expires on %s', (e
   }
 
   async function startWithToken() {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const token = await tokenFor(app, await app.customer(), ['read'], { expiresIn: 60 })
     const expire = () => {
-      now += 60_000
+      nowMs += 60_000
     }
     return { app, token, expire }
   }

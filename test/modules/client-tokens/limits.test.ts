@@ -100,17 +100,17 @@ const eventsSubscription = 'subscription { eventPublished { type } }'
 
 describe.each(everyEngine)('event subscriptions of a client token on %s', (engine) => {
   test('end when the token or its API key expires or the key is revoked', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const { id } = await newKey(app, { scopes: ['read'] })
     await revokeKey(app.service, id)
     const revoked = await newKey(app, { scopes: ['read'] })
-    const ending = await newKey(app, { scopes: ['read'], expiresAt: new Date(now + 60_000).toISOString() })
+    const ending = await newKey(app, { scopes: ['read'], expiresAt: new Date(nowMs + 60_000).toISOString() })
     const customerId = await app.customer()
     const cases: [string, () => Promise<unknown>][] = [
       [await tokenFor(app, null, ['read'], { key: revoked.apiKey }), () => revokeKey(app.service, revoked.id)],
-      [await tokenFor(app, customerId, ['read'], { expiresIn: 60 }), async () => (now += 60_000)],
-      [await tokenFor(app, null, ['read'], { key: ending.apiKey }), async () => (now += 60_000)],
+      [await tokenFor(app, customerId, ['read'], { expiresIn: 60 }), async () => (nowMs += 60_000)],
+      [await tokenFor(app, null, ['read'], { key: ending.apiKey }), async () => (nowMs += 60_000)],
       [ending.apiKey, async () => {}],
     ]
     const streams = await Promise.all(cases.map(([key]) => listen(app, eventsSubscription, { key })))

@@ -14,10 +14,10 @@ const startsAt = Date.UTC(2030, 0, 1)
 const issuedAt = startsAt / 1_000
 
 async function startAt(setup: Setup) {
-  let now = startsAt
-  const app = await startApp(setup, { clock: () => now })
+  let nowMs = startsAt
+  const app = await startApp(setup, { clock: () => nowMs })
   const advanceSeconds = (seconds: number) => {
-    now += seconds * 1_000
+    nowMs += seconds * 1_000
   }
   return { app, forward: advanceSeconds }
 }

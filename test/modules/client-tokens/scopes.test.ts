@@ -152,10 +152,13 @@ test.each(everyEngine)('on %s, no operation reads for a caller without the scope
   for (const tokenId of [null, 'token']) {
     const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
     const context = createContext(app.service, app.merchant.id, null, 0, caller)
-    const lacking = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
+    const expectedMessage = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
     // The context checks the scope, so an operation that reads need not.
     for (const readAny of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
-      expect(await domainErrorOf(async () => readAny())).toMatchObject({ code: 'INSUFFICIENT_SCOPE', message: lacking })
+      expect(await domainErrorOf(async () => readAny())).toMatchObject({
+        code: 'INSUFFICIENT_SCOPE',
+        message: expectedMessage,
+      })
   }
 })
 

@@ -72,10 +72,10 @@ describe.each(everyEngine)('customers on %s', (engine) => {
   })
 
   test('can be closed once', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const customerId = await app.customer()
-    now += 1_000
+    nowMs += 1_000
     await perform(closeCustomer, app.context(), { customerId })
     const { body } = await app.rest('GET', `/api/customers/${customerId}`)
     expect(body.data).toMatchObject({ status: 'closed', updated_at: '2030-01-01T00:00:01.000Z' })

@@ -14,15 +14,15 @@ const absentId = '00000000-0000-7000-8000-000000000000'
 const withKey = (context: Context, idempotencyKey = 'the key'): Context => ({ ...context, idempotencyKey })
 
 async function startWithCustomer(engine: (typeof everyEngine)[number]) {
-  let now = Date.parse('2026-03-01T00:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const customer = await perform(createCustomer, app.context(), {
     ...sampleCustomer,
     middleName: 'Chi',
     birthDate: '1990-01-31',
     expectedMonthlyIncome: '10.00',
   })
-  now += 1_000
+  nowMs += 1_000
   return { app, customer, customerId: customer.id, context: app.context() }
 }
 

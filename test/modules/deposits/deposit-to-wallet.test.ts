@@ -6,7 +6,7 @@ import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
-const largestAmount = '9999999999.99999999'
+const maxDeposit = '9999999999.99999999'
 
 describe.each(everyEngine)('depositToWallet on %s', (engine) => {
   test.each(['USDC', 'USDT', 'NGN', 'ZAR'])(
@@ -81,7 +81,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     for (let i = 0; i < 9; i++)
-      await depositToWallet(app.context(), { walletId, amount: largestAmount, reference: `${i}` })
+      await depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: `${i}` })
     const remainder = formatAmount(maxAmount - 9n * 999_999_999_999_999_999n)
     expect(remainder).toBe('2233720368.54775816')
     const full = await depositToWallet(app.context(), { walletId, amount: remainder, reference: 'the rest' })
@@ -115,7 +115,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     const walletId = await app.wallet({ balance: '5' })
     await depositToWallet(app.context(), { walletId, amount: '5', reference: 'used' })
     for (let i = 0; i < 9; i++)
-      await depositToWallet(app.context(), { walletId, amount: largestAmount, reference: `${i}` })
+      await depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: `${i}` })
     const before = await readStoredRows(app)
 
     const error = await domainErrorOf(() =>

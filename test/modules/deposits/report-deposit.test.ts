@@ -277,10 +277,10 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
   })
 
   test('confirms a credited deposit and rejects its dismissal', async () => {
-    let now = Date.now()
-    const { app, walletId, ref } = await startWatched(engine, mode, () => now)
+    let nowMs = Date.now()
+    const { app, walletId, ref } = await startWatched(engine, mode, () => nowMs)
     const credited = await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
-    now += 60_000
+    nowMs += 60_000
     await report(app, sampleReport(ref, { state: 'REORGED' }))
     const error = await domainErrorOf(() => resolveDeposit(app.service, { reference, action: 'dismiss', reason }))
     expect(error.details.fields).toMatchObject([
@@ -339,12 +339,12 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
 test.each(everyEngine)(
   'on %s, pendingDeposits has only the merchant’s own deposits, the latest twenty of each wallet',
   async (engine) => {
-    let now = Date.now()
-    const { app, walletId, ref } = await startWatched(engine, 'sandbox', () => now)
+    let nowMs = Date.now()
+    const { app, walletId, ref } = await startWatched(engine, 'sandbox', () => nowMs)
     const other = await app.wallet({ network: 'erc20' })
     const foreignWallet = await otherWallet(app)
     for (let log = 0; log < 22; log++) {
-      now += 1_000
+      nowMs += 1_000
       await report(app, sampleReport(ref, { log_index: log }))
     }
     await report(app, sampleReport(await refOf(app, other), { log_index: 30 }))

@@ -29,11 +29,11 @@ async function* chunksOf(text: string) {
 }
 
 test('the schema of camt.053 finds errors in a statement', async () => {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp('sqlite', { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp('sqlite', { clock: () => nowMs })
   const walletId = await app.wallet({ balance: '1000' })
   // A statement ends before the time of the request.
-  now++
+  nowMs++
   const text = await camtOf(app.context(), walletId)
   for (const [valid, replacement, fault] of [
     [/<GrpHdr>.*<\/GrpHdr>/, '', /GrpHdr/],
@@ -50,8 +50,8 @@ test('the schema of camt.053 finds errors in a statement', async () => {
 
 describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
   test('is valid by the schema of ISO 20022 for any texts in payouts', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.fee('0.5')
     const walletId = await app.wallet({ balance: '1000' })
     const long = '<&>"\u{10348}'.repeat(51)
@@ -59,7 +59,7 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
       body: { ...payoutBody, narration: long, recipient_name: 'Ada \ufffe & Söhne' },
     })
     await settlePayout(app.context(), { payoutId: body.data.id, status: 'FAILED' })
-    now += 1_000
+    nowMs += 1_000
     const text = await camtOf(app.context(), walletId)
     expect(text).toContain('<Tp><Prtry>USDC</Prtry></Tp>')
     expect(text).toContain('<Nm>Ada \ufffd &amp; Söhne</Nm>')
@@ -79,21 +79,21 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
   })
 
   test('contains kind, references and payment details of each entry', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.fee('0.5')
     const walletId = await app.wallet({ balance: '1000' })
     const from = '2026-03-01T12:00:00.001Z'
-    now += 1_000
+    nowMs += 1_000
     await depositToWallet(app.context(), { walletId, amount: '0.00001', reference: 'a reference' })
     const { body } = await app.rest('POST', '/api/payouts/banks', {
       body: { ...payoutBody, narration: `${'a&'.repeat(70)}${'y'.repeat(115)}`, recipient_name: 'x'.repeat(150) },
     })
-    now += 1_000
+    nowMs += 1_000
     await settlePayout(app.context(), { payoutId: body.data.id, status: 'COMPLETED' })
     await settlePayout(app.context(), { payoutId: body.data.id, status: 'RETURNED', override: true })
     await reverseDeposit(app.context(), { reference: 'a reference', reason: 'mistyped' })
-    now += 1_000
+    nowMs += 1_000
     const text = await camtOf(app.context(), walletId, from)
     const names = new Map<string, string>()
     const nameOf = (id: string) => names.get(id) ?? names.set(id, `id ${names.size + 1}`).get(id) ?? ''
@@ -118,24 +118,24 @@ describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
   })
 
   test('matches the rail’s own records of paid and returned payouts', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await setRoute(app.service, { rail: 'sandbox' })
     const walletId = await app.wallet({ balance: '1000' })
     const paid = await createRailPayout(app.context())
     await answer(app.context(), paid.id, { state: 'COMPLETED', reference: 'BANK-1' })
-    now += 1_000
+    nowMs += 1_000
     const lines = readCamtStatement(chunksOf(await camtOf(app.context(), walletId)))
     const { findings, matched, unrelated } = await reconcile(app.service, { rail: 'sandbox' }, lines)
     expect({ findings, matched, unrelated }).toEqual({ findings: [], matched: 1, unrelated: 1 })
   })
 
   test('is rejected for amounts with more than five decimals, and names fiat currencies', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const preciseWallet = await app.wallet({ balance: '1.000001' })
     const nairaWallet = await app.wallet({ assetCode: 'NGN', balance: '10.5' })
-    now += 1_000
+    nowMs += 1_000
     const { code, details } = (await domainErrorOf(() => camtOf(app.context(), preciseWallet))) ?? {}
     expect([code, details?.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'format' }]])
     const response = await app.rest('GET', `/api/wallets/${preciseWallet}/statement?format=camt053`)

@@ -44,11 +44,11 @@ export const history: fc.Arbitrary<Step[]> = fc.array(
 
 /** A clock that the steps advance. */
 export function movableClock() {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
   return {
-    now: () => now,
+    now: () => nowMs,
     pass: (ms: number) => {
-      now += ms
+      nowMs += ms
     },
   }
 }

@@ -11,8 +11,8 @@ const formula = '=HYPERLINK("https://example.com","Refund")'
 const kinds = ['payouts', 'fees', 'deposits'] as const
 
 async function startBooks(engine: (typeof everyEngine)[number]) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   await app.fee('0.5')
   const customerId = await app.customer()
   const [ownWallet, customerWallet] = [
@@ -20,14 +20,14 @@ async function startBooks(engine: (typeof everyEngine)[number]) {
     await app.wallet({ balance: '70', customerId }),
   ]
   const pay = async (amount: string, fields: object = {}) => {
-    now += 1_000
+    nowMs += 1_000
     const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount, ...fields } })
     return body.data.id as string
   }
   const ownPayout = await pay('10', { narration: formula })
   const [returned] = [await pay('20', { customer_id: customerId }), await pay('5', { customer_id: customerId })]
   await settlePayout(app.context(), { payoutId: returned, status: 'FAILED' })
-  now += 61_000
+  nowMs += 61_000
   return { app, customerId, own: ownWallet, theirs: customerWallet, ours: ownPayout, returned, pay }
 }
 

@@ -230,8 +230,8 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
   test('reports a merchant of the kept heads that is missing', async () => {
     const { app } = await startSealed(engine)
     const merchantId = app.service.newId()
-    const kept = [{ merchantId, number: 1, hash: '0'.repeat(64) }]
-    expect((await chainOf(app, kept)).differences).toMatchObject([{ merchantId, table: 'seals', done: 'missing' }])
+    const keptHeads = [{ merchantId, number: 1, hash: '0'.repeat(64) }]
+    expect((await chainOf(app, keptHeads)).differences).toMatchObject([{ merchantId, table: 'seals', done: 'missing' }])
   })
 
   test('finds one complete chain after several processes sealed concurrently', async () => {

@@ -17,12 +17,12 @@ async function startWithStatement(engine: (typeof everyEngine)[number]) {
   const app = await startApp(engine)
   await app.fee('0.5')
   const walletId = await app.wallet({ balance: '100' })
-  const kept = await pay(app, '10')
+  const completed = await pay(app, '10')
   const returned = await pay(app, '20')
-  await settlePayout(app.context(), { payoutId: kept, status: 'COMPLETED' })
+  await settlePayout(app.context(), { payoutId: completed, status: 'COMPLETED' })
   await settlePayout(app.context(), { payoutId: returned, status: 'COMPLETED' })
   await settlePayout(app.context(), { payoutId: returned, status: 'RETURNED', cause: 'Account closed' })
-  return { app, walletId, kept, returned }
+  return { app, walletId, kept: completed, returned }
 }
 
 describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
@@ -76,8 +76,8 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     const lines = [3, 1, 1, 2]
     const keys = items.map(({ transferId }, index) => `${transferId}:${lines[index]}`)
 
-    const found = await findEntries(app.context(), [...keys, 'garbage:1'])
-    expect(found.toSorted((one, other) => other.sequence - one.sequence)).toEqual(items)
+    const foundEntries = await findEntries(app.context(), [...keys, 'garbage:1'])
+    expect(foundEntries.toSorted((one, other) => other.sequence - one.sequence)).toEqual(items)
 
     const others = items.flatMap(({ transferId }, index) =>
       [1, 2, 3, 4].filter((other) => other !== lines[index]).map((other) => `${transferId}:${other}`),

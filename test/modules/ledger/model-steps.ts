@@ -3,12 +3,12 @@ import { settledStatuses } from '../../../src/modules/payouts/settle-payout.ts'
 import type { Owner, Pair, Step } from './model.ts'
 import { assets, currencies, owners } from './model.ts'
 
-const largestAmount = 999_999_999_999_999_999n
+const maxDeposit = 999_999_999_999_999_999n
 const amount = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(1n, 1_000n, 4_000_000_000n, 10_000_000_000n) },
   { weight: 3, arbitrary: fc.bigInt({ min: 1n, max: 20_000_000_000n }) },
-  { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: largestAmount }) },
-  { weight: 2, arbitrary: fc.constant(largestAmount) },
+  { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: maxDeposit }) },
+  { weight: 2, arbitrary: fc.constant(maxDeposit) },
 )
 const owner = fc.constantFrom<Owner>('merchant', 'merchant', 'merchant', ...owners)
 const pair: fc.Arbitrary<Pair> = fc.record({
@@ -90,7 +90,7 @@ export const openingDeposits: readonly Step[] = [
   ...Array.from({ length: 9 }, (_, i) => ({
     kind: 'deposit' as const,
     wallet: 1,
-    amount: largestAmount,
+    amount: maxDeposit,
     reference: `opening ${i}`,
   })),
   { kind: 'deposit', wallet: 2, amount: 4_000_000_000n, reference: 'opening customer' },
@@ -109,7 +109,7 @@ const payoutOf = (owner: Owner, amount: bigint, key: string | null = null, asset
 export const programOfEveryKind: readonly Step[] = [
   { kind: 'deposit', wallet: 0, amount: 1n, reference: 'a' },
   { kind: 'deposit', wallet: 0, amount: 2n, reference: 'a' },
-  { kind: 'deposit', wallet: 1, amount: largestAmount, reference: 'b' },
+  { kind: 'deposit', wallet: 1, amount: maxDeposit, reference: 'b' },
   { kind: 'reverse', reference: 'a' },
   { kind: 'reverse', reference: 'a' },
   { kind: 'reverse', reference: 'z' },

@@ -45,7 +45,7 @@ export type Model = {
   closed: Set<Owner>
 }
 
-const largestBalance = 2n ** 63n - 1n
+const maxBalance = 2n ** 63n - 1n
 
 /** The rates of the service that the model is compared with. */
 export const rates = { NGN: 1_500n, ZAR: 18n }
@@ -97,7 +97,7 @@ function deposit(model: Model, { wallet: index, amount, reference }: Extract<Ste
     const isSame = !earlier.isReversed && earlier.wallet === number && earlier.amount === amount
     return isSame ? earlier.outcome : { refusal: 'DEPOSIT_REFERENCE_REUSED' }
   }
-  if (wallet.deposited + amount > largestBalance) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
+  if (wallet.deposited + amount > maxBalance) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
   wallet.balance += amount
   wallet.deposited += amount
   const outcome = { deposited: number, balanceAfter: wallet.balance }
@@ -167,7 +167,7 @@ function settle(model: Model, { payout: index, status }: Extract<Step, { kind: '
   if (status !== 'COMPLETED' && wallet) {
     // Refunds always succeed (ruling 53) and fit the engines' integers.
     wallet.balance += payout.amount + (payout.fee ?? 0n)
-    if (wallet.balance > largestBalance) throw new Error('the model has more in a wallet than 63 bits hold')
+    if (wallet.balance > maxBalance) throw new Error('the model has more in a wallet than 63 bits hold')
   }
   payout.status = status
   return { settled: number, status }

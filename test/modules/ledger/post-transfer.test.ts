@@ -97,9 +97,9 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
   })
 
   test('has its process’s time, but never one before the previous entry of its statement', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const appAhead = await startApp(engine, { clock: () => now })
-    const lateService = createService({ db: appAhead.db, mode: 'sandbox', clock: () => now - 3_600_000 })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const appAhead = await startApp(engine, { clock: () => nowMs })
+    const lateService = createService({ db: appAhead.db, mode: 'sandbox', clock: () => nowMs - 3_600_000 })
     const appBehind = { ...appAhead, context: () => createContext(lateService, appAhead.merchant.id) }
     const walletId = await appAhead.wallet({ balance: '1' })
     const request = { ...payout(appAhead), walletId, amount: 5n, fee: 0n }
@@ -113,7 +113,7 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
       [reverse, '13:30', '14:00'],
     ]
     for (const [run, ...times] of steps) {
-      now += 1_800_000
+      nowMs += 1_800_000
       for (const [index, time] of times.entries()) {
         await run(index === 0 ? appBehind : appAhead)
         const { items } = await entries.slice(appAhead.context(), { walletId, first: 1 })

@@ -96,46 +96,46 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
   })
 
   test('store their last use once a minute, not for each request', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
     // The use is recorded asynchronously, possibly after the response.
     const expectLastUse = (time: string) => vi.waitFor(async () => expect(await lastUse()).toBe(time))
     await app.rest('GET', '/api/customers')
     await expectLastUse('2030-01-01T00:00:00.000Z')
-    now += 59_000
+    nowMs += 59_000
     await app.rest('GET', '/api/customers')
     await expectLastUse('2030-01-01T00:00:00.000Z')
-    now += 1_000
+    nowMs += 1_000
     await app.rest('GET', '/api/customers')
     await expectLastUse('2030-01-01T00:01:00.000Z')
     await app.rest('GET', '/api/customers', { key: 'wrong' })
     expect(await lastUse()).toBe('2030-01-01T00:01:00.000Z')
     const { writes } = app.db.statistics()
-    now += 59_999
+    nowMs += 59_999
     await app.rest('GET', '/api/customers')
     // Another process, which only knows what is stored.
     const other = { ...app.service, db: { ...app.db } }
     await authenticate(other, app.merchant.apiKey)
     await authenticate(other, app.merchant.apiKey)
     expect(app.db.statistics().writes).toBe(writes)
-    now += 1
+    nowMs += 1
     for (let i = 0; i < 3; i++) await authenticate(other, app.merchant.apiKey)
     await expectLastUse('2030-01-01T00:02:00.000Z')
     expect(app.db.statistics().writes).toBe(writes + 1)
   })
 
   test('store a use by a fast clock until the next use by a correct one', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
     await authenticate(app.service, app.merchant.apiKey)
     await vi.waitFor(async () => expect(await lastUse()).toBe('2030-01-01T00:00:00.000Z'))
     for (const minutes of [1, 10]) {
-      now -= minutes * 60_000
+      nowMs -= minutes * 60_000
       const { writes } = app.db.statistics()
       for (let i = 0; i < 3; i++) await authenticate(app.service, app.merchant.apiKey)
-      await vi.waitFor(async () => expect(await lastUse()).toBe(new Date(now).toISOString()))
+      await vi.waitFor(async () => expect(await lastUse()).toBe(new Date(nowMs).toISOString()))
       for (let i = 0; i < 3; i++) await authenticate(app.service, app.merchant.apiKey)
       expect(app.db.statistics().writes).toBe(writes + 1)
     }

@@ -133,8 +133,8 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
   })
 
   test('ruling 26: an update changes the sent fields and nothing else', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const optional = { sort_code: '123456', swift_code: 'ABNGNGLA', routing_number: '021000021', iban: 'GB82' }
     const { body: created } = await app.rest('POST', banksPath, { body: { ...bankMethodBody, ...optional } })
     const path = `${banksPath}/${created.data.id}`
@@ -151,9 +151,9 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     }
     let expected = created.data
     for (const [field, value] of Object.entries(changes)) {
-      now += 1_000
+      nowMs += 1_000
       const { status, body } = await app.rest('PUT', path, { body: { [field]: value } })
-      expected = { ...expected, [field]: value, updated_at: new Date(now).toISOString() }
+      expected = { ...expected, [field]: value, updated_at: new Date(nowMs).toISOString() }
       expect([status, body.data]).toEqual([200, expected])
     }
     const { body: list } = await app.rest('GET', '/api/payout/methods')
@@ -161,10 +161,10 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
   })
 
   test('ruling 26: an update without fields or with equal values changes nothing, not even updated_at', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const { body: created } = await app.rest('POST', banksPath, { body: bankMethodBody })
-    now += 1_000
+    nowMs += 1_000
     for (const body of [{}, { type: 'BANK' }, bankMethodBody, { ...bankMethodBody, iban: '', sort_code: null }]) {
       const updated = await app.rest('PUT', `${banksPath}/${created.data.id}`, { body })
       expect([updated.status, updated.body.data]).toEqual([200, created.data])

@@ -12,13 +12,13 @@ const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 // Ruling 110. The rate in these tests is 1500.
 describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engine) => {
   async function start(balance: string, fee: { flat?: string; percent?: string }) {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await setFee(app.service, { ...pair, ...fee, deductedFrom: 'AMOUNT' })
     const walletId = await app.wallet({ balance })
     const pay = async (amount: string, headers: Record<string, string> = {}) =>
       (await app.rest('POST', path, { body: { ...payoutBody, amount }, headers })).body
-    return { ...app, walletId, pay, pass: (ms: number) => (now += ms) }
+    return { ...app, walletId, pay, pass: (ms: number) => (nowMs += ms) }
   }
 
   test('allows a payout of the whole balance', async () => {

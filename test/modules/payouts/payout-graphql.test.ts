@@ -237,7 +237,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     return { app, payout, names }
   }
 
-  test('is found by its id, key, transaction id or reference id, and by its id with one query', async () => {
+  test('finds the payout by id, idempotency key, transaction id or reference id, and by id with one query', async () => {
     const { app, payout, names } = await startWithPayout()
     const { ask: countedQuery, countOf: statementCount } = countingStatements(app)
     for (const name of names) {

@@ -34,15 +34,15 @@ describe.each(everyEngine)(
     })
 
     test('is rejected by the quote and the payout alike, for any rate and amount', async () => {
-      let now = Date.parse('2026-03-01T00:00:00.000Z')
-      const app = await startApp(engine, { clock: () => now, rates: [] })
+      let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+      const app = await startApp(engine, { clock: () => nowMs, rates: [] })
       await app.wallet({ balance: '9999999999' })
       const counts = { rejected: 0, paid: 0 }
       const rate = fc.oneof(fc.bigInt({ min: 1n, max: 10n ** 6n }), fc.bigInt({ min: 10n ** 9n, max: 2n * 10n ** 12n }))
       const amount = fc.oneof(fc.bigInt({ min: 1n, max: 2_000n }), fc.bigInt({ min: 1n, max: 10n ** 12n }))
       await fc.assert(
         fc.asyncProperty(rate, amount, async (billionths, units) => {
-          now++
+          nowMs++
           const text = formatAmount(billionths / 10n).replace(/^/, '') + String(billionths % 10n)
           await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: text, isForced: true })
           const input = { ...payout, amount: formatAmount(units) }

@@ -9,13 +9,13 @@ const path = '/api/payouts/banks'
 describe.each(everyEngine)('the price of a payout on %s', (engine) => {
   /** An app with a clock that tests set, and a wallet with a million. */
   async function startClockedApp(time: string) {
-    let now = Date.parse(time)
-    const app = await startApp(engine, { clock: () => now, rates: [] })
+    let nowMs = Date.parse(time)
+    const app = await startApp(engine, { clock: () => nowMs, rates: [] })
     await app.wallet({ balance: '1000000' })
     return {
       ...app,
       setClock: (time: string) => {
-        now = Date.parse(time)
+        nowMs = Date.parse(time)
       },
       price: async (amount = '1') => {
         const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })

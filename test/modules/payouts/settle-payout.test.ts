@@ -161,23 +161,23 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
   // Ruling 53: a debit counts against the deposit limit as long as it can be refunded.
   test('ruling 53: refunds a payout to a wallet at its deposit limit', async () => {
     const app = await startApp(engine)
-    const largestAmount = '9999999999.99999999'
-    const walletId = await app.wallet({ balance: largestAmount })
+    const maxDeposit = '9999999999.99999999'
+    const walletId = await app.wallet({ balance: maxDeposit })
     const pay = async (status: 'COMPLETED' | null) => {
-      const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount: largestAmount } })
+      const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount: maxDeposit } })
       if (status !== null) await settlePayout(app.context(), { payoutId: body.data.id, status })
       return body.data.id as string
     }
     const deposit = (amount: string, reference: string) =>
       depositToWallet(app.context(), { walletId, amount, reference })
     const failing = await pay(null)
-    await deposit(largestAmount, 'one')
+    await deposit(maxDeposit, 'one')
     const returning = await pay('COMPLETED')
-    for (let i = 0; i < 7; i++) await deposit(largestAmount, `${i}`)
+    for (let i = 0; i < 7; i++) await deposit(maxDeposit, `${i}`)
     await deposit('2233720368.54775816', 'up to the last unit')
     const before = await readStoredRows(app)
 
-    for (const [amount, reference] of [[largestAmount, 'much'] as const, ['0.00000001', 'little'] as const]) {
+    for (const [amount, reference] of [[maxDeposit, 'much'] as const, ['0.00000001', 'little'] as const]) {
       const { code } = await domainErrorOf(() => deposit(amount, reference))
       expect(code).toBe('BALANCE_LIMIT_EXCEEDED')
     }

@@ -14,13 +14,13 @@ const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString()
 
 describe.each(everyEngine)('the history of a rail order on %s', (engine) => {
   async function startWithOrder() {
-    let now = start
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = start
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = app.context()
     const { id } = await createRailPayout(context)
     return {
-      advance: (seconds: number) => (now += seconds * 1_000),
+      advance: (seconds: number) => (nowMs += seconds * 1_000),
       app,
       context,
       readOrder: () => railOrderOf(context, id),

@@ -23,11 +23,11 @@ import { nigerian, nobody } from '../payouts/payout-places.ts'
 import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
 async function start(setup: Setup) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
   const app = await startApp(setup, {
     clock: () => {
-      now += 1_000
-      return now
+      nowMs += 1_000
+      return nowMs
     },
   })
   const walletId = await app.wallet({ balance: '100' })
@@ -250,7 +250,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('that several decide about at once is decided once', async () => {
+  test('accepts one of five concurrent actions for a payout', async () => {
     const { app, balance } = await start(engine)
     for (let round = 0; round < 5; round++) {
       const payoutId = await createLostPayout(app)

@@ -140,8 +140,8 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   })
 
   test('alternates between cancelling and polling while the bank does not answer', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
@@ -150,7 +150,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const calls: (string | null)[] = []
     for (let i = 0; i < 4; i++) {
       calls.push(await answer(context, payoutId, { failure: 'no route' }))
-      now += 3_600_000
+      nowMs += 3_600_000
     }
     expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
   })

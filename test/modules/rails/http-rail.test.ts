@@ -12,7 +12,7 @@ import { sampleOrder } from './support/orders.ts'
 
 const order = sampleOrder()
 const secret = generateSharedSecret()
-const now = Date.parse('2026-11-23T10:00:00.000Z')
+const nowMs = Date.parse('2026-11-23T10:00:00.000Z')
 const limits = { connectMs: 5_000, wholeMs: 30_000 }
 
 type Reply = (response: ServerResponse) => unknown
@@ -25,7 +25,7 @@ async function railTo(reply: Reply, change: Partial<Parameters<typeof createHttp
     name: 'bank',
     url,
     secrets: [secret],
-    wallClock: () => wallTime(now),
+    wallClock: () => wallTime(nowMs),
     limits,
     ...change,
   })
@@ -41,7 +41,7 @@ const answers =
 
 const noDetails = { reference: null, code: null, at: null }
 
-function signature(key: string, id: string, body: string, seconds = now / 1000): string {
+function signature(key: string, id: string, body: string, seconds = nowMs / 1000): string {
   const hash = createHmac('sha256', Buffer.from(key.replace('whsec_', ''), 'base64'))
   return `v1,${hash.update(`${id}.${seconds}.${body}`).digest('base64')}`
 }
@@ -69,7 +69,7 @@ describe('a request of an HTTP rail to its bank', () => {
       'content-type': 'application/json',
       'idempotency-key': order.id,
       'webhook-id': id,
-      'webhook-timestamp': String(now / 1000),
+      'webhook-timestamp': String(nowMs / 1000),
       'webhook-signature': signature(secret, id, body),
     })
   })
@@ -77,7 +77,7 @@ describe('a request of an HTTP rail to its bank', () => {
   test('is byte-identical for repeated submissions of an order', async () => {
     const { rail, bank } = await railTo(answers(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
-    await rail.submit({ ...order, attempts: 7, now: now + 86_400_000, submittedAt: '2026-11-24T10:00:00.000Z' })
+    await rail.submit({ ...order, attempts: 7, now: nowMs + 86_400_000, submittedAt: '2026-11-24T10:00:00.000Z' })
     expect(bank.received[1]?.body).toBe(bank.received[0]?.body)
   })
 
@@ -334,7 +334,7 @@ describe('the reports endpoint of an HTTP rail', () => {
     name: 'bank',
     url: 'http://127.0.0.1:1',
     secrets: [secret],
-    wallClock: () => wallTime(now),
+    wallClock: () => wallTime(nowMs),
   })
   const one = { id: order.id, state: 'COMPLETED', reference: 'R1' }
   const body = JSON.stringify(one)
@@ -343,10 +343,10 @@ describe('the reports endpoint of an HTTP rail', () => {
   function signedRequest(headers: ReportRequest['headers'] = {}, sentBody = body): ReportRequest {
     const signedHeaders = {
       'webhook-id': id,
-      'webhook-timestamp': String(now / 1000),
+      'webhook-timestamp': String(nowMs / 1000),
       'webhook-signature': signature(secret, id, body),
     }
-    return { headers: { ...signedHeaders, ...headers }, body: sentBody, now: wallTime(now) }
+    return { headers: { ...signedHeaders, ...headers }, body: sentBody, now: wallTime(nowMs) }
   }
   const codeOf = (run: () => unknown) => {
     try {
@@ -364,7 +364,7 @@ describe('the reports endpoint of an HTTP rail', () => {
   })
 
   test.each([299, -299])('accepts a signature of %i seconds ago', (age) => {
-    const time = now / 1000 - age
+    const time = nowMs / 1000 - age
     const headers = { 'webhook-timestamp': String(time), 'webhook-signature': signature(secret, id, body, time) }
     expect(rail.reports?.verify(signedRequest(headers))).toBe(id)
   })
@@ -380,8 +380,8 @@ describe('the reports endpoint of an HTTP rail', () => {
     ['without a time', { 'webhook-timestamp': undefined }],
     ['without a signature', { 'webhook-signature': undefined }],
     ['by an empty signature', { 'webhook-signature': '' }],
-    ['more than five minutes ago', at(now / 1000 - 301)],
-    ['more than five minutes ahead', at(now / 1000 + 301)],
+    ['more than five minutes ago', at(nowMs / 1000 - 301)],
+    ['more than five minutes ahead', at(nowMs / 1000 + 301)],
     ['at an invalid time', at(Number.NaN)],
     ['with another signature version', { 'webhook-signature': signature(secret, id, body).replace('v1,', 'v2,') }],
     [
@@ -448,13 +448,13 @@ describe('the reports endpoint of an HTTP rail', () => {
 
 test('an HTTP rail allows eight concurrent calls of 30 seconds each and 30 days of deduplication', () => {
   const url = 'http://127.0.0.1:1'
-  expect(createHttpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(now) })).toMatchObject({
+  expect(createHttpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(nowMs) })).toMatchObject({
     ...{ name: 'bank', maxConcurrentCalls: 8, callMs: 30_000, idempotentForMs: 30 * 24 * 3_600_000 },
   })
 })
 
 test('createHttpRail rejects an invalid secret without repeating it', () => {
   const create = (text: string) =>
-    createHttpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(now) })
+    createHttpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(nowMs) })
   expect(() => create('whsec_c2VjcmV0')).toThrow(/^((?!c2VjcmV0).)*$/)
 })

@@ -300,8 +300,8 @@ test.each([
 describe.each(everyEngine)('reconcile on %s', (engine) => {
   /** An app, and a function that creates a payout with reports on successive days from 1 March. */
   async function start() {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '1000' })
     const pay = async (...states: readonly BankReport['state'][]) => {
       const { id } = await createRailPayout(app.context())
@@ -310,7 +310,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
         const result = { state, reference: `BANK-${orderId.slice(-6)}` }
         if (index === 0) await answer(app.context(), id, result)
         else await report(app.context(), id, result)
-        now += 24 * 3_600_000
+        nowMs += 24 * 3_600_000
       }
       return { id, orderId, reference: `BANK-${orderId.slice(-6)}` }
     }

@@ -131,10 +131,10 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
   })
 
   test('is left to the process that received it for ten seconds, even with a clock that was ahead', async () => {
-    const now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(setup, { mode, clock: () => now })
+    const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(setup, { mode, clock: () => nowMs })
     for (const ageMs of [10_000, 10_001, -10_000, -10_001]) {
-      const receivedAt = new Date(now - ageMs).toISOString()
+      const receivedAt = new Date(nowMs - ageMs).toISOString()
       const body = JSON.stringify({ id: String(ageMs), state: 'COMPLETED' })
       await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: `msg ${ageMs}`, body, receivedAt }))
     }

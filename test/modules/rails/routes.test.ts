@@ -16,8 +16,8 @@ import { answer } from './support/rail-payouts.ts'
 
 describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (engine, mode) => {
   test('are listed if they are configured, routed, paused or in use, with their routes and open orders', async () => {
-    const now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { mode, clock: () => now })
+    const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { mode, clock: () => nowMs })
     await setAddressKey(app)
     await app.wallet({ network: 'erc20', balance: '100' })
     const builtInRails = mode === 'sandbox' ? ['sandbox'] : []

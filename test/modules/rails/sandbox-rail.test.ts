@@ -128,7 +128,7 @@ const silent = 'no answer'
 
 type Outcome = object | string
 
-/** The result of submitting and of polling, so many milliseconds after the first submission. */
+/** The results of submitting and polling `ageMs` after the first submission. */
 test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: Outcome, found: Outcome | null]>([
   ['00', 1, 0, completed, null],
   ['01', 1, -second, { ...accepted, nextAfterMs: hour }, null],
@@ -243,9 +243,9 @@ describe('advanceClock', () => {
   test('with an idempotency key advances the clock once', async () => {
     const app = await startStill()
     const input = { by: 'PT1H', idempotencyKey: 'once' }
-    const now = new Date(start + hour).toISOString()
-    for (let each = 0; each < 2; each++) expect(await advance(app, input)).toMatchObject({ now })
-    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now })
+    const expectedNow = new Date(start + hour).toISOString()
+    for (let each = 0; each < 2; each++) expect(await advance(app, input)).toMatchObject({ now: expectedNow })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: expectedNow })
     expect(await advance(app, { ...input, by: 'PT2H' })).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
   })
 

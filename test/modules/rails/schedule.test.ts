@@ -25,8 +25,8 @@ const delays = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hou
 
 /** A payout on a rail in live mode, with a clock that tests advance. */
 async function startWithOrder(setup: Setup) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(setup, { mode: 'live', clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(setup, { mode: 'live', clock: () => nowMs })
   await setAddressKey(app)
   await app.wallet({ network: 'erc20', balance: '100' })
   await setRoute(app.service, { rail: 'bank' })
@@ -41,10 +41,10 @@ async function startWithOrder(setup: Setup) {
     /** The time until the next poll in milliseconds. */
     dueIn: async () => {
       const { dueAt } = await railOrderOf(context, id)
-      return dueAt === null ? null : Number(dueAt) - now
+      return dueAt === null ? null : Number(dueAt) - nowMs
     },
     wait: (ms: number) => {
-      now += ms
+      nowMs += ms
     },
   }
 }
@@ -284,8 +284,8 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
 test.each(everyEngine)(
   'an order to submit again is due when it was first queued, for any merchant clock, on %s',
   async (engine) => {
-    const now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = createContext(app.service, app.merchant.id, null, hour)
     const { id, createdAt } = await createRailPayout(context)
@@ -293,15 +293,15 @@ test.each(everyEngine)(
     await answer(context, id, { failure: 'it is down' })
     await hastenQuestions(context, { orderIds: [(await railOrderOf(context, id)).orderId] })
     await answer(context, id, 'NOT_FOUND')
-    expect(await railOrderOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(now) })
+    expect(await railOrderOf(context, id)).toMatchObject({ state: 'QUEUED', dueAt: BigInt(nowMs) })
   },
 )
 
 test('maxPollWaits has the delay of each number of polls', () => {
   const { wallClock } = createService({ db: unavailableDatabase(), mode: 'live', clock: () => 0 })
-  for (let asked = 0; asked <= 10; asked++) {
-    const ranges = maxPollWaits.filter(({ minAsked, maxAsked }) => minAsked <= asked && asked <= maxAsked)
-    const delay = Number(nextPollAt({ wallClock }, Math.max(0, asked - 1)))
+  for (let pollCount = 0; pollCount <= 10; pollCount++) {
+    const ranges = maxPollWaits.filter(({ minAsked, maxAsked }) => minAsked <= pollCount && pollCount <= maxAsked)
+    const delay = Number(nextPollAt({ wallClock }, Math.max(0, pollCount - 1)))
     expect(ranges.map(({ delayMs }) => delayMs)).toEqual([delay])
   }
   expect(maxPollWaits.at(-1)?.maxAsked).toBe(2_147_483_647)
@@ -316,9 +316,9 @@ test.each([
   [1, -minute - 1, false],
 ])('canBeSubmitted for an order submitted %i times, first %i ms ago, with an hour of deduplication is %s', (...row) => {
   const [attempts, agoMs, expected] = row
-  const now = Date.parse('2026-03-01T12:00:00.000Z')
-  const [submittedAt, longAgo] = [agoMs, 999 * hour].map((ms) => new Date(now - ms).toISOString())
-  const context = { wallClock: () => wallTime(now), aheadMs: 0 }
+  const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const [submittedAt, longAgo] = [agoMs, 999 * hour].map((ms) => new Date(nowMs - ms).toISOString())
+  const context = { wallClock: () => wallTime(nowMs), aheadMs: 0 }
   for (const times of [
     { submittedAt: submittedAt, createdAt: longAgo },
     { submittedAt: null, createdAt: submittedAt },

@@ -11,12 +11,12 @@ import { answer, createRailPayout, railOrderOf, report } from './support/rail-pa
 
 describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
   test('lists states, times and causes for every payout of a page', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = app.context()
     const passMinute = () => {
-      now += 60_000
+      nowMs += 60_000
     }
     const { id: manual } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
     const { id: onRail } = await createRailPayout(context)
@@ -102,11 +102,11 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
       })
     }
     const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { timeline { state cause } } }', { id })
-    const kept = [0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map((i) => ({
+    const keptSteps = [0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map((i) => ({
       state: states[i % 2],
       cause: `step ${i}`,
     }))
-    expect(data.payout.timeline).toEqual([{ state: 'QUEUED', cause: null }, ...kept])
+    expect(data.payout.timeline).toEqual([{ state: 'QUEUED', cause: null }, ...keptSteps])
     expect(data.payout.timeline).toHaveLength(maxTimelineSteps)
   })
 })

@@ -131,10 +131,10 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
   test('allows further deposits to a full wallet', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
-    const largestAmount = '9999999999.99999999'
+    const maxDeposit = '9999999999.99999999'
     for (let i = 0; i < 9; i++)
-      await depositToWallet(app.context(), { walletId, amount: largestAmount, reference: `${i}` })
-    const depositMore = () => depositToWallet(app.context(), { walletId, amount: largestAmount, reference: 'more' })
+      await depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: `${i}` })
+    const depositMore = () => depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: 'more' })
     expect(await domainErrorOf(depositMore)).toMatchObject({ code: 'BALANCE_LIMIT_EXCEEDED' })
     await reverseDeposit(app.context(), { reference: '3', reason })
     await depositMore()

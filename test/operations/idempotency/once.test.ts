@@ -323,8 +323,8 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
   })
 
   test('is stored for 30 days, and for a payout permanently', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const postAll = async () => {
       const responses = []
@@ -333,17 +333,17 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     }
     const first = await postAll()
 
-    now += 30 * day
+    nowMs += 30 * day
     const afterThirtyDays = await postAll()
     expect(afterThirtyDays.map(({ text }) => text)).toEqual(first.map(({ text }) => text))
 
-    now += 1
+    nowMs += 1
     const oneMillisecondLater = await postAll()
     const replayed = oneMillisecondLater.map((answer) => answer.headers['idempotent-replayed'])
     expect(replayed).toEqual(['true', undefined, undefined, undefined])
     expect(oneMillisecondLater.map(({ status }) => status)).toEqual([200, 201, 201, 201])
 
-    now += 3_650 * day
+    nowMs += 3_650 * day
     const [payout, wallet] = await postAll()
     expect(payout?.text).toBe(first[0]?.text)
     expect(wallet?.headers['idempotent-replayed']).toBeUndefined()
@@ -352,10 +352,10 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
   })
 
   test('can be used with another body after it expires', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.rest('POST', '/api/wallets', { body: walletBody, headers })
-    now += 30 * day + 1
+    nowMs += 30 * day + 1
 
     const other = { ...walletBody, description: 'Other' }
     const created = await app.rest('POST', '/api/wallets', { body: other, headers })
@@ -370,8 +370,8 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
   })
 
   test('returns its latest result while older keys are removed', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const post = (key: string, bank_name: string) =>
       app.rest('POST', '/api/payout/methods/banks', {
         body: { ...bankMethodBody, bank_name },
@@ -379,30 +379,30 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       })
     for (let i = 0; i < 11; i++) {
       await post(`old ${i}`, 'Access Bank')
-      now++
+      nowMs++
     }
-    now += 30 * day
+    nowMs += 30 * day
 
     // Each request removes the ten oldest.
     const created = await post('old 10', 'Zenith Bank')
     expect([created.status, created.body.data.bank_name]).toEqual([201, 'Zenith Bank'])
     expect((await post('old 10', 'Zenith Bank')).text).toBe(created.text)
     expect((await post('old 10', 'Access Bank')).body.error.code).toBe('IDEMPOTENCY_KEY_REUSED')
-    now += 30 * day
+    nowMs += 30 * day
     expect((await post('old 10', 'Zenith Bank')).text).toBe(created.text)
   })
 
   test('is removed after it expires, and unexpired keys stay', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const post = (key: string) =>
       app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody, headers: { 'idempotency-key': key } })
     const storedKeys = async () =>
       (await readStoredRows(app)).idempotency_keys?.map((row) => JSON.parse(row).key).sort()
     for (let i = 0; i < 12; i++) await post(`old ${i}`)
-    now += day
+    nowMs += day
     await post('young')
-    now += 29 * day + 1
+    nowMs += 29 * day + 1
 
     await post('new')
     expect(await storedKeys()).toHaveLength(2 + 2)

@@ -16,15 +16,15 @@ export type Customers = Awaited<ReturnType<typeof startCustomers>>
  * except the webhook endpoints, which only the merchant has.
  */
 export async function startCustomers(engine: Engine) {
-  let now = Date.parse('2026-03-07T07:07:07.707Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-07T07:07:07.707Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const merchantId = app.merchant.id
   const others = await populate(app, merchantId, foreignWords)
   const before = await storedOf(app, merchantId)
-  now = Date.parse('2026-03-09T12:00:00.000Z')
+  nowMs = Date.parse('2026-03-09T12:00:00.000Z')
   const ours = await populateCustomer(app, others)
   const canaries = canariesIn(before, await storedOf(app, merchantId))
-  now = Date.parse('2026-03-11T12:00:00.000Z')
+  nowMs = Date.parse('2026-03-11T12:00:00.000Z')
   return { app, others, ours, canaries, token: await tokenFor(app, ours.person) }
 }
 

@@ -49,9 +49,9 @@ const summaryOf = ({ effectiveAt, state }: ListedPrice) => [effectiveAt.slice(0,
 describe.each(everyEngine)('prices on %s', (engine) => {
   describe.each(prices)('%s', (noun, { set, cancel, list, otherPair }) => {
     const start = async () => {
-      let now = march
-      const app = await startApp(engine, { clock: () => Date.parse(now), rates: [] })
-      return { app, service: app.service, setTime: (time: string) => (now = time) }
+      let currentTime = march
+      const app = await startApp(engine, { clock: () => Date.parse(currentTime), rates: [] })
+      return { app, service: app.service, setTime: (time: string) => (currentTime = time) }
     }
 
     test('are listed with their current state', async () => {
@@ -134,22 +134,22 @@ describe.each(everyEngine)('prices on %s', (engine) => {
 
   test('a rate set with a clock two hours ahead is listed as upcoming, can be cancelled, and never is in force', async () => {
     const hour = 3_600_000
-    let now = Date.parse(march)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse(march)
+    const app = await startApp(engine, { clock: () => nowMs })
     const pair = { fromCode: 'USDC', toCode: 'NGN' }
-    const serviceAhead = createService({ db: app.db, mode: 'sandbox', clock: () => now + 2 * hour })
+    const serviceAhead = createService({ db: app.db, mode: 'sandbox', clock: () => nowMs + 2 * hour })
     const rateAhead = await setRate(serviceAhead, { ...pair, rate: '1300' })
     const terms = { assetCode: 'USDC', recipientCurrency: 'NGN', amount: 100_00000000n }
     const rateNow = async () => (await quotePayout(app.db, app.context(), terms)).exchangeRate
 
-    now += hour
+    nowMs += hour
     expect(await rateNow()).toBe('1500')
     const { later } = await setRate(app.service, { ...pair, rate: '1510' })
     expect(later).toMatchObject([{ rate: '1300', effectiveAt: rateAhead.effectiveAt }])
     expect(await upcomingPriceLines(app.service)).toEqual([`rate USDC NGN 1300 from ${rateAhead.effectiveAt}`])
     await rates.cancel(app.service, { ...pair, effectiveAt: rateAhead.effectiveAt })
     expect(await upcomingPriceLines(app.service)).toEqual([])
-    now += 2 * hour
+    nowMs += 2 * hour
     expect(await rateNow()).toBe('1510')
   })
 })
