@@ -40,7 +40,6 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     expect(await codes('asset_type=FIAT')).toEqual(['GBP', 'EUR', 'CAD', 'USD', 'ZAR', 'NGN'])
     expect(await codes('asset_type=STABLECOIN')).toEqual(['USDT', 'USDC'])
     expect(await codes('asset_type=')).toHaveLength(8)
-    // This list has no pages.
     expect(await codes('page=0&limit=1')).toHaveLength(8)
   })
 

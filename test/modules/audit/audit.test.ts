@@ -18,7 +18,6 @@ async function startBusyApp(engine: (typeof everyEngine)[number]) {
   await app.fee('0.5')
   const customerId = await app.customer()
   const walletId = await app.wallet({ balance: '100' })
-  // A deposit from a blockchain.
   const ref = await refOf(app, await app.wallet({ assetCode: 'USDT', customerId, network: 'erc20' }))
   const seen = { ref, network: 'erc20', txHash: hashOf('one'), logIndex: 0, asset: 'USDT', amount: '7' } as const
   await reportDeposit(app.context(), { ...seen, rail: 'node', confirmations: 64, state: 'CONFIRMED' })
@@ -432,7 +431,6 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
       entries: 4 * 2 + 4 * 3 + (2 + 3 + 2 + 3),
       payouts: 4,
     })
-    // Every check has a negative control below.
     expect(new Set(cases.map(([check]) => check))).toEqual(new Set(checked))
   })
 
@@ -448,7 +446,7 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
     expect(finding?.examples[0]).toMatch(/[0-9a-f-]{8}|refers to|is missing/)
   })
 
-  test('transfersWithWrongCause finds a transfer of another cause without parameters', async () => {
+  test('transfersWithWrongCause finds transfers of another cause when it runs first', async () => {
     const app = await startBusyApp(engine)
     await tamperWith(app, `update transfers set reference = 'other' where kind = 'deposit'`)
 

@@ -128,7 +128,6 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
   test('lists the scopes of the API key when it rejects a scope that the key lacks', async () => {
     const app = await startAt()
     const { id } = await newKey(app, { scopes: ['read', 'wallets'] })
-    // The caller of an operator command, with a key id.
     const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId: id })
     const create = (scopes: readonly string[]) =>
       perform(createClientToken, context, { scopes } as Parameters<typeof createClientToken>[1])

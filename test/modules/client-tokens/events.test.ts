@@ -28,7 +28,6 @@ async function pageFor(app: App, token: string, after: number, extraQuery = ''):
   return body
 }
 
-/** Reads all pages of the token's feed from the beginning. */
 async function pagesFor(app: App, token: string): Promise<EventPage[]> {
   const pages: EventPage[] = []
   for (let after = 0, hasMore = true; hasMore; ) {
@@ -104,7 +103,6 @@ describe.each(everyEngine)('the events of a client token’s customer on %s', (e
       ['wallet.created', 'wallet.transaction.inbound'],
     ])
     expect(pages.at(-1)?.pagination.after).toBe(count + 3)
-    // Long polling returns an event that already exists.
     const waited = await pageFor(app, token, count + 2, '&wait=30')
     expect(waited.data.map(({ sequence }) => sequence)).toEqual([count + 3])
 

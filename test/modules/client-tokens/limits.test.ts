@@ -186,7 +186,6 @@ describe.each(everyEngineAndWorkers)('an idempotency key of a client token on %s
         expect(['IDEMPOTENCY_KEY_REUSED', 'RESOURCE_NOT_FOUND']).toContain(response.error.code)
       }
       expect(await readStoredRows(app)).toEqual(stored)
-      // The same with the merchant as the first caller.
       expect((await send('merchant', body, `merchant's ${index}`)).status).toBe(statusOfCreation(path))
       expect((await send('own', body, `merchant's ${index}`)).body.error.code).toBe('IDEMPOTENCY_KEY_REUSED')
     }

@@ -25,7 +25,7 @@ import { tokenFor } from './support/tokens.ts'
 const [merchantTypes, sharedTypes] = [['WebhookEndpoint'], ['Merchant', 'AssetCode', 'AssetNetwork']]
 
 describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
-  test('would be caught showing foreign data, because every list of the merchant contains some', async () => {
+  test('is tested against data that would reveal a leak: every list of the merchant contains a canary', async () => {
     const { app, others, canaries } = await startCustomers(engine)
     expect(canaries).toEqual(expect.arrayContaining(['7391.73918264', others.person, others.payouts.failed]))
     expect(canaries.length).toBeGreaterThan(150)
@@ -95,7 +95,6 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
       if (call.list === 'Query.assetCodes' || own === null) continue
       listCount++
       const junkResponse = await expectRejected(ask, call, 'junk')
-      // The merchant's cursor of the same list, and another customer's cursor of its list.
       const foreignCalls = callsOf({ Customer: [others.person], Wallet: [others.wallets.person] })
       const sameList = foreignCalls.find(({ list }) => list === call.list) as ListCall
       for (const cursor of [await cursorOf(asMerchant, call), await cursorOf(asOther, sameList)]) {
@@ -110,7 +109,6 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
 
   test('returns only its own data for random documents, with and without a plan', async () => {
     const { app, others, ours, token, canaries } = await startCustomers(engine)
-    // Ids and cursors of every list, read as the merchant.
     const known = await collectKnownValues(bothWays(app.service, app.merchant.id).planned, [])
     const things = Map.groupBy([...thingsOf(ours), ...thingsOf(others)], ({ type }) => type)
     const ids = Object.fromEntries([...things].map(([type, all]) => [type, all.map(({ id }) => toGlobalId(type, id))]))

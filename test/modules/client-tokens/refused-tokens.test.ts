@@ -22,7 +22,6 @@ async function startAt(setup: Setup) {
   return { app, forward: advanceSeconds }
 }
 
-/** Returns the API key with which its tokens are signed. */
 async function signingKeyOf({ db }: App, apiKey: string) {
   const id = apiKey.split('_')[2] as string
   const key = await apiKeyById(db, { id })
@@ -38,7 +37,6 @@ async function signedToken(app: App, { apiKey = app.merchant.apiKey, ...changes 
   return signClientToken(testSecrets, await signingKeyOf(app, apiKey), { ...claims, ...changes })
 }
 
-/** Signs a token whose signature contains `characters`. */
 async function tokenWithSignature(app: App, characters: RegExp): Promise<string> {
   for (let id = 0; ; id++) {
     const token = await signedToken(app, { id: `test ${id}` })
@@ -62,7 +60,6 @@ async function signToken(app: App, header: Header, claims: object): Promise<stri
     )
 }
 
-/** Changes one of the three parts of a token. */
 function changePart(token: string, index: 0 | 1 | 2, change: (part: string) => string): string {
   return token
     .split('.')

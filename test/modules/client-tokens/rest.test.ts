@@ -1,4 +1,3 @@
-// Tests every REST path with a customer's client token.
 import { describe, expect, test } from 'vitest'
 import { isMerchantOnly } from '../../../src/operations/access/scopes.ts'
 import { routes } from '../../../src/server/rest/routes.ts'
@@ -24,7 +23,6 @@ function createSender({ app, token, canaries }: Customers) {
   }
 }
 
-/** The ids that a path parameter can name. */
 function idsOf(parameter: string, { person, company, closed, wallets, payouts, methods, webhooks }: World): string[] {
   const idsByParameter: Record<string, object> = {
     customerId: { person, company, closed },
@@ -41,7 +39,6 @@ function idsOf(parameter: string, { person, company, closed, wallets, payouts, m
 
 const lists: Record<string, (ours: World) => string[]> = {
   '/api/customers': ({ person }) => [person],
-  // These belong to the merchant.
   '/api/wallets': () => [],
   '/api/wallets/:customer_id/customer': ({ wallets }) => Object.values(wallets),
   '/api/payouts': ({ payouts }) => Object.values(payouts),

@@ -44,7 +44,6 @@ function bodyOf({ method, example, names }: Route, scope: string): object | unde
 
 const roots = ['Query', 'Mutation', 'Subscription'] as const
 
-/** One document for each field of a root type. */
 function documentsOf(root: (typeof roots)[number], scope: string) {
   const { [root]: type } = schema.getTypeMap()
   return Object.values(isObjectType(type) ? type.getFields() : {}).map(({ name, type, args }) => {
@@ -60,7 +59,6 @@ function documentsOf(root: (typeof roots)[number], scope: string) {
 
 const ofScalar: Readonly<Record<string, unknown>> = { Int: 1, ID: absentId, Amount: '1' }
 
-/** A valid value of an input type. */
 function validValueOf(type: GraphQLInputType, scope: string): unknown {
   const inner = getNullableType(type)
   if (isListType(inner)) return [validValueOf(inner.ofType, scope)]
@@ -131,15 +129,12 @@ function expectedRejections(scope: string): Record<string, string> {
 test.each([
   [null, 'API key'],
   ['token', 'token'],
-])(
-  'an operation without a scope is rejected for a credential with scopes, in a whole sentence (%s)',
-  (tokenId, named) => {
-    const caller = { keyId: 'key', tokenId, scopes: ['read' as const], customerId: null }
-    expect(() => requireAllowed(caller, 'createNoun')).toThrow(
-      `This ${named} has scopes, and no scope allows createNoun: use an API key without scopes.`,
-    )
-  },
-)
+])('an operation without a scope is rejected for a credential with scopes (token: %s)', (tokenId, named) => {
+  const caller = { keyId: 'key', tokenId, scopes: ['read' as const], customerId: null }
+  expect(() => requireAllowed(caller, 'createNoun')).toThrow(
+    `This ${named} has scopes, and no scope allows createNoun: use an API key without scopes.`,
+  )
+})
 
 test('an operation without a scope is open to an API key without scopes', () => {
   const caller = { keyId: 'key', tokenId: null, scopes: null, customerId: null }
@@ -153,7 +148,6 @@ test.each(everyEngine)('on %s, no operation reads for a caller without the scope
     const caller = { keyId: 'key', tokenId, scopes: ['payouts', 'wallets'] as const, customerId: null }
     const context = createContext(app.service, app.merchant.id, null, 0, caller)
     const expectedMessage = `This ${tokenId ?? 'API key'} lacks the scope read; it has payouts, wallets.`
-    // The context checks the scope, so an operation that reads need not.
     for (const readAny of [() => getWallet(context, { walletId }), () => context.db.snapshot(async () => 'read')])
       expect(await domainErrorOf(async () => readAny())).toMatchObject({
         code: 'INSUFFICIENT_SCOPE',
@@ -193,7 +187,6 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
         bearerOptions(await tokenFor(app, customerId, [scope])),
       )
       const expected = expectedRejections(scope)
-      // Merchant-only operations are rejected as such, whichever scope they need.
       const ofMerchant = Object.entries(rejected).filter(([, why]) => why.startsWith('This is not for a token'))
       expect(Object.keys(rejected)).toEqual(expect.arrayContaining(Object.keys(expected)))
       expect(ofMerchant.map(([what]) => what.split('.').at(-1))).toEqual(

@@ -58,7 +58,7 @@ describe.each(everyEngine)('customers on %s', (engine) => {
     ['lastName', ' '],
     ['city', ''],
     ['country', 'Nig\u202eeria'],
-  ])('are not created with the %s "%s"', async (field, value) => {
+  ])('are not created with an invalid %s "%s"', async (field, value) => {
     const app = await startApp(engine)
     const create = async () => perform(createCustomer, app.context(), { ...person, [field]: value })
     await expect(create()).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field }] } })

@@ -26,7 +26,6 @@ const payoutMethodOperations = [
   'deletePayoutMethod',
 ]
 
-/** Every other endpoint that takes such an id in its body. */
 const endpoints = routes
   .filter(({ method, name }) => method !== 'GET' && !payoutMethodOperations.includes(name))
   .flatMap((route) =>

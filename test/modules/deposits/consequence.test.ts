@@ -19,7 +19,6 @@ const anyReport: fc.Arbitrary<ReportedStatus> = fc.record({
 
 type DepositStatus = Parameters<typeof transitionOf>[0]
 
-/** Applies reports in order and counts the credits. */
 function applyReports(reports: readonly ReportedStatus[]): { status: DepositStatus; credits: number } {
   let known: DepositStatus = { state: 'DETECTED', confirmations: 0, cause: null }
   let credits = 0

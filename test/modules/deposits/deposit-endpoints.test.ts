@@ -205,7 +205,6 @@ describe('a POST of deposit reports', () => {
               },
             },
             { status: 'failed', error: { details: { fields: [{ field: 'body' }] } } },
-            // Reports of one transfer apply in order.
             { status: 'success', data: { log_index: 0, state: 'CONFIRMED' } },
             { status: 'success', data: { log_index: 2, network: 'erc20' } },
           ],

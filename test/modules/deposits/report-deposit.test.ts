@@ -22,7 +22,6 @@ async function startWatched(setup: Setup, mode: Mode = 'sandbox', clock = Date.n
   return { app, walletId, ref: await refOf(app, walletId) }
 }
 
-/** The balance and the pending deposits of a wallet. */
 async function walletState(app: App, walletId: string) {
   const { data } = await app.graphql(
     `query ($id: ID!) { wallet(id: $id) { balance pendingDeposits { network txHash logIndex amount confirmations needed detectedAt } } }`,
@@ -392,12 +391,10 @@ test.each(everyEngine)('on %s, reportDeposit rejects the address of another merc
   expect([error.code, error.details.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'ref' }]])
 })
 
-/** Converts a REST body to the operation's input. */
 function inputOf({ tx_hash: txHash, log_index: logIndex, ...same }: Record<string, unknown>) {
   return { ...same, txHash, logIndex, rail: 'node' } as Parameters<typeof reportDeposit>[1]
 }
 
-/** Creates a wallet of another merchant. */
 async function otherWallet(app: App) {
   const { id, apiKey } = await app.otherMerchant()
   await setAddressKey(app, { merchantId: id, account: 2 })

@@ -12,7 +12,6 @@ export type Seen = {
   readonly data: string
 }
 
-/** A page of the event feed. */
 export type Page = { readonly events: readonly Seen[]; readonly after: number; readonly hasMore: boolean }
 
 type FeedQuery = {
@@ -22,7 +21,6 @@ type FeedQuery = {
   readonly key?: string
 }
 
-/** Reads one page of the feed through an API. */
 export async function pageOf(door: ApiName, app: App, { after, types, limit, key }: FeedQuery = {}): Promise<Page> {
   const credentials = key === undefined ? {} : { key }
   if (door === 'rest') {

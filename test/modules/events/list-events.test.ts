@@ -107,7 +107,6 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
         expect(feed.map(({ type, objectId, version, data }) => [type, objectId, version, data])).toEqual(expectedEvents)
         expect(feed.map(({ sequence }) => sequence)).toEqual(expectedEvents.map((_, i) => i + 1))
       }
-      // The JSON text is identical to the byte.
       for (const [, , , object] of expectedEvents) expect(text).toContain(`"data":${object}`)
       await app.expectBooksToBalance()
     },
@@ -182,7 +181,6 @@ describe.each(everyEngine)('the event feed without changes on %s', (engine) => {
   })
 })
 
-/** The objects of a merchant that later steps can use. */
 type MerchantState = Record<'wallets' | 'customers' | 'methods' | 'payouts', string[]> & {
   readonly statuses: Map<string, string>
 }
@@ -244,7 +242,6 @@ type SettledStatus = 'COMPLETED' | 'FAILED' | 'RETURNED'
 
 async function settle(context: Context, { statuses }: MerchantState, payoutId: string, status: SettledStatus) {
   await settlePayout(context, { payoutId, status })
-  // Setting the same status again changes nothing.
   if (statuses.get(payoutId) === status) return null
   statuses.set(payoutId, status)
   return `payout.${status.toLowerCase() as 'completed'}` as const

@@ -22,7 +22,6 @@ const rejectedAfter = {
   body: { error: { code: 'INVALID_INPUT', details: { fields: [{ field: 'after' }] } } },
 }
 
-/** The response to a subscription that does not start. */
 function stream(app: App, query: string, headers: Record<string, string> = {}) {
   const accept = 'text/event-stream, application/json'
   return app.graphql(query, {}, { headers: { accept, ...headers } })
@@ -54,7 +53,6 @@ describe.each(everyEngine)('an unknown sequence number on %s', (engine) => {
         expect(errors, after).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [{ field: 'after' }] } }])
       }
     }
-    // The latest sequence number is valid.
     for (const door of everyApi) expect(await pageOf(door, app, { after: 2 })).toMatchObject({ events: [], after: 2 })
   })
 

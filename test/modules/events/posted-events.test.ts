@@ -78,7 +78,6 @@ test.each(everyEngine.slice(0, 1))(
         expect(headers).toHaveProperty(name)
       }
     }
-    // The document has no webhook that is never sent.
     expect(Object.keys(document.webhooks).sort()).toEqual(
       [...eventTypes, ...sentTypesOf('stablestack').map((type) => `stablestack:${type}`)].sort(),
     )
@@ -107,7 +106,6 @@ async function triggerAllEvents(app: App): Promise<void> {
   }
 }
 
-/** The member names of a value, its object and its data. */
 function memberNames(value: { object?: object; data?: object }): string[][] {
   return [value, value.object ?? {}, value.data ?? {}].map((each) => Object.keys(each))
 }

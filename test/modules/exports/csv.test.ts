@@ -5,7 +5,6 @@ import { csvCell, csvLine } from '../../../src/modules/exports/csv.ts'
 /** The characters that OWASP lists for CSV injection, also in full width: no text cell may begin with one. */
 const dangerous = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']
 
-/** A minimal reader of RFC 4180. */
 function readCsv(text: string): string[][] {
   const rows: string[][] = [[]]
   const cell = /("(?:[^"]|"")*"|[^,"\r\n]*)(,|\r\n|$)/y
@@ -19,7 +18,6 @@ function readCsv(text: string): string[][] {
   return rows.slice(0, -1)
 }
 
-/** Whether a character is invisible, by its Unicode properties. */
 const invisibleCharacter = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]$/u
 const invisibleCharacters = Array.from({ length: 0x110000 }, (_, code) => code)
   // A lone surrogate can't be written to a file.

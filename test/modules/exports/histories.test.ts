@@ -74,7 +74,6 @@ async function read(exported: Export): Promise<ReadExport> {
   return { opening: exported.opening, closing: exported.closing, lines }
 }
 
-/** Without the balances of zero, which an export may omit. */
 function nonZero(balances: Export['opening']) {
   return new Map(balances.filter(({ balance }) => balance !== 0n).map(({ assetCode, balance }) => [assetCode, balance]))
 }

@@ -42,7 +42,6 @@ export const history: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 3, maxLength: 25, size: 'max' },
 )
 
-/** A clock that the steps advance. */
 export function movableClock() {
   let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
   return {

@@ -11,7 +11,6 @@ import { startApp } from '../../support/app.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import { movableClock } from './histories.ts'
 
-/** Reads an export: the number of lines in each page, the cells of all lines, and its own line count. */
 async function pagesOf(exported: Export) {
   const pages: number[] = []
   const cells: Record<string, unknown>[] = []

@@ -87,7 +87,7 @@ describe('the period of an export', () => {
     ['12026-03-01', 'rejected'],
     ['2026-03-011', 'rejected'],
     ['2026-03-01T00:00:00', 'rejected'],
-  ])('reads a date as its first moment in UTC: %s becomes %s', (input, expected) => {
+  ])('reads a date as its first moment in UTC: %s is %s', (input, expected) => {
     const { success, data } = periodFields.from.safeParse(input)
     expect(success ? data : 'rejected').toBe(expected)
   })

@@ -31,7 +31,6 @@ async function startBooks(engine: (typeof everyEngine)[number]) {
   return { app, customerId, own: ownWallet, theirs: customerWallet, ours: ownPayout, returned, pay }
 }
 
-/** Reads the records of an export in NDJSON. */
 async function recordsOf(app: App, path: string, options: Parameters<App['rest']>[2] = {}) {
   const response = await app.rest('GET', `${path}${path.includes('?') ? '&' : '?'}format=ndjson`, options)
   expect([path, response.status]).toEqual([path, 200])

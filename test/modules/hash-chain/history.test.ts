@@ -82,10 +82,9 @@ test('the hash format of form 1 never changes, because existing seals use it', (
   expect(seal.hash).toMatchInlineSnapshot(`"f5e810dde175a87cc8214aa7bda061a068972355e6202677e880ea38ce78e1ce"`)
 })
 
-test('no two different rows have the same digest', () => {
+test('computeDigests separates the values of a row unambiguously', () => {
   const digests = [
     deposit,
-    // The boundary between two values must be unambiguous.
     { ...deposit, depositsReference: 'a', depositsWalletId: 'b' },
     { ...deposit, depositsReference: null, depositsWalletId: 'a;1:b' },
     { ...deposit, depositsReference: '-' },

@@ -12,7 +12,6 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 const pay = async (app: App, amount: string): Promise<string> =>
   (await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount } })).body.data.id
 
-/** A wallet with a deposit and two payouts, one of them returned. */
 async function startWithStatement(engine: (typeof everyEngine)[number]) {
   const app = await startApp(engine)
   await app.fee('0.5')

@@ -14,8 +14,9 @@ export type Programs = {
 }
 
 /**
- * Runs each program as a new merchant, all concurrently, so that their operations share commits. @throws if a result
- * differs from the model's, or the books do not balance
+ * Runs each program as a new merchant, all concurrently, so that their operations share commits.
+ *
+ * @throws if a result differs from the model's, or the books do not balance
  */
 export async function runPrograms(service: Service, { fees, programs, onOutcome }: Programs): Promise<void> {
   const merchants = await Promise.all(
@@ -55,7 +56,6 @@ export async function runPrograms(service: Service, { fees, programs, onOutcome 
 
 const isFee = ({ step }: { step: Step }) => step.kind === 'set fee'
 
-/** Starts a merchant with the opening balances, and its model. */
 async function openMerchant(service: Service, fees: Model['fees']) {
   const merchant = await startMerchant(service)
   const model = newModel(fees)
@@ -89,7 +89,6 @@ export const everyKind = [
   'open wallet CUSTOMER_CLOSED',
 ]
 
-/** The kind of a step and its outcome. */
 export function kindOf(step: Step, outcome: Outcome): string {
   if (typeof outcome === 'object') {
     if ('refusal' in outcome) return `${step.kind} ${outcome.refusal}`

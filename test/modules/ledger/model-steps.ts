@@ -32,7 +32,6 @@ const repeated = {
 
 const references = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']
 
-/** Any step, weighted to reach every outcome. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 15,

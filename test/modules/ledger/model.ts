@@ -2,12 +2,10 @@ import type { ErrorCode } from '../../../src/core/errors.ts'
 import type { PayoutStatus } from '../../../src/modules/payouts/payout.ts'
 import type { settledStatuses } from '../../../src/modules/payouts/settle-payout.ts'
 
-/** The assets and recipient currencies of the model's payouts. */
 export const assets = ['USDC', 'USDT'] as const
 export const currencies = ['NGN', 'ZAR'] as const
 export type Pair = { asset: (typeof assets)[number]; currency: (typeof currencies)[number] }
 
-/** Owners: the merchant, two customers, and one that does not exist. */
 export const owners = ['merchant', 'first customer', 'second customer', 'nobody'] as const
 export type Owner = (typeof owners)[number]
 
@@ -157,7 +155,6 @@ function settle(model: Model, { payout: index, status }: Extract<Step, { kind: '
   const number = model.payouts.length === 0 ? -1 : index % model.payouts.length
   const payout = model.payouts[number]
   if (!payout) return { refusal: 'RESOURCE_NOT_FOUND' }
-  // The same status again changes nothing.
   if (payout.status === status) return { settled: number, status }
   const isLegal =
     payout.status === 'PROCESSING' ? status !== 'RETURNED' : payout.status === 'COMPLETED' && status === 'RETURNED'

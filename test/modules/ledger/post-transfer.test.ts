@@ -77,7 +77,6 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
   ] as const)('of a %s with a fee of %s has balanced entries', async (kind, fee, expected) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    // A refund needs an earlier debit.
     await post(app, { ...payout(app), walletId, amount: 7n, fee: 0n })
     const { id = '' } = (await post(app, { ...payout(app), walletId, kind, amount: 5n, fee })) ?? {}
 
@@ -133,7 +132,6 @@ describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
 
     const error = await domainErrorOf(() => post(app, { ...request, kind: 'deposit', amount: 1n, fee: 0n }))
     expect(error.code).toBe('BALANCE_LIMIT_EXCEEDED')
-    // A refund still succeeds.
     await post(app, { ...request, kind: 'payout', amount: 7n, fee: 0n, cause: { payoutId: app.service.newId() } })
     const returned = { ...request, kind: 'payout_returned', amount: 7n, fee: 0n } as const
     expect(await post(app, { ...returned, cause: { payoutId: app.service.newId() } })).toMatchObject({

@@ -47,7 +47,7 @@ describe('the format of an API key', () => {
     ['a shorter secret', /.$/, ''],
     ['letters beyond f', /.$/, 'g'],
     ['an extra part', /$/, '_00000000'],
-  ])('rejects %s with a correct checksum', (_, part, other) => {
+  ])('rejects %s although the checksum is correct', (_, part, other) => {
     // Several keys, because some checksums begin with a zero.
     for (let i = 0; i < 300; i++) {
       const text = formatApiKey(newApiKey('live'))

@@ -71,7 +71,7 @@ describe('parseExtendedPublicKey', () => {
 
   const account = fieldsOf(vectorAccount)
   test.each([
-    ['nothing', '', /111 characters/],
+    ['an empty text', '', /111 characters/],
     ['a word', 'xpub', /111 characters/],
     ['a trailing line feed', `${vectorAccount}\n`, /111 characters/],
     ['a character outside base58', `${vectorAccount.slice(0, -1)}0`, /111 characters/],

@@ -33,7 +33,7 @@ describe('evmAddressError', () => {
   })
 
   test.each([
-    ['empty', ''],
+    ['an empty text', ''],
     ['without 0x', '5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
     ['with 0X', '0X5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED'],
     ['39 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe'],

@@ -19,7 +19,7 @@ describe('solanaAddressError', () => {
   })
 
   test.each([
-    ['empty', '', /base58/],
+    ['an empty text', '', /base58/],
     ['a character outside base58', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDtIv', /base58/],
     ['an EVM address', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf', /base58/],
     ['a Tron address', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', /32 bytes/],

@@ -32,11 +32,11 @@ describe('tronAddressError', () => {
   })
 
   test.each([
-    ['empty', '', /base58/],
+    ['an empty text', '', /base58/],
     ['a character outside base58', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj60', /base58/],
     ['an EVM address', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf', /base58/],
-    ['too short', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6', /34 characters/],
-    ['too long', `${tetherContract}t`, /34 characters/],
+    ['a short text', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6', /34 characters/],
+    ['a long text', `${tetherContract}t`, /34 characters/],
     ['a million characters', 'T'.repeat(1_000_000), /34 characters/],
     ['34 characters that are not 25 bytes', '1'.repeat(34), /0x41/],
     ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', /0x41/],

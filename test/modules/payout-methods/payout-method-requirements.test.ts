@@ -97,7 +97,6 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
   describe.each(currencies)('the requirements of %s', (currency) => {
     type FieldValues = Record<string, string | undefined>
 
-    /** Registers a method. Returns it, or the invalid fields. */
     async function register(app: App, { type }: PayoutMethodRequirements, values: FieldValues) {
       try {
         const input = { type, currency, ...values } as never
@@ -110,13 +109,11 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       }
     }
 
-    /** An example address of a network. */
     const addressOn = (network: string | undefined): FieldValues => {
       const known = networks.find((each) => each === network)
       return known ? { walletAddress: walletExamples(known).walletAddress } : {}
     }
 
-    /** The example of each field, or a plausible value. */
     const valuesOf = ({ fields }: PayoutMethodRequirements): FieldValues =>
       Object.fromEntries(fields.map(({ name, example }) => [name, example ?? '123']))
 
@@ -188,7 +185,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
   })
 
   // Tests the schemas of the operations, because registering a method for every value would take minutes.
-  describe.each(['NGN', 'USDC'])('the pattern of a field in %s on this engine', (currency) => {
+  describe.each(['NGN', 'USDC'])('the pattern of a field in %s', (currency) => {
     const shape: Record<string, { safeParse: (value: string) => { success: boolean } }> =
       currency === 'NGN' ? CreateBankPayoutMethodInput.shape : CreateWalletPayoutMethodInput.shape
 
@@ -204,7 +201,6 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
 
     type Fields = Awaited<ReturnType<typeof fieldsWithPattern>>
 
-    /** The fields for which the form and the operation disagree about a value. */
     function disagreements(fields: Fields, value: string) {
       const length = [...value.trim().normalize('NFC')].length
       // Fields share patterns, so each pattern is tested once.
@@ -254,12 +250,10 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       )
       fc.assert(
         fc.property(anyText, (value) => void expect(disagreements(fields, value)).toEqual([])),
-        // The engine does not affect parsing.
         { numRuns: engine === 'sqlite' ? 600 : 60 },
       )
     })
 
-    // The engine does not affect parsing.
     test.runIf(engine === 'sqlite')(
       'accepts exactly the characters that the operation accepts, alone and within a text',
       async () => {

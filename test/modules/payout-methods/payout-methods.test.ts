@@ -80,7 +80,6 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     const app = await startApp(engine)
     const status = async (wallet_address: string) =>
       (await app.rest('POST', walletsPath, { body: { ...walletMethodBody, wallet_address } })).status
-    // Ruling 23 also requires the format of the network.
     for (const valid of [walletMethodBody.wallet_address, ` ${walletMethodBody.wallet_address}\n`])
       expect(await status(valid)).toBe(201)
     for (const invalid of ['x'.repeat(129), '0x5aAe b605', '0x5aAeé', '💸']) expect(await status(invalid)).toBe(400)
@@ -95,7 +94,6 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
 
     expect([await bank('NGN'), await bank('ZAR'), await bank('GHS')]).toEqual([201, 201, 400])
     expect([await wallet('USDC'), await wallet('USDT'), await wallet('EURC')]).toEqual([201, 201, 400])
-    // Ruling 21: text is trimmed.
     expect([await bank(' NGN '), await wallet('\tUSDC')]).toEqual([201, 201])
     expect([await bank('USDC'), await wallet('NGN'), await bank('ngn'), await wallet('')]).toEqual([400, 400, 400, 400])
 
@@ -202,7 +200,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect(await totalOf(`customer_id=${customer_id}&currency=ZAR`)).toBe(1)
   })
 
-  test('ruling 27: a customer’s method requires its customer_id, and the merchant’s requires none', async () => {
+  test('ruling 27: a customer’s method is changed and deleted with its customer_id, and the merchant’s without', async () => {
     const app = await startApp(engine)
     const [ada, chidi] = [await app.customer(), await app.customer()]
     const ownMethod = await create(app, banksPath, bankMethodBody)

@@ -20,7 +20,7 @@ const invalidAmounts = [
 ]
 
 describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
-  test('is rejected in every other format, with the field named and no money moved', async () => {
+  test('is rejected in every invalid format, with the field named and no money moved', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
     const before = await readStoredRows(app)
@@ -136,7 +136,6 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
           expect(body.error.code).toBe(isInvalid ? 'INVALID_INPUT' : 'INSUFFICIENT_FUNDS')
         },
       ),
-      // The engine does not affect parsing.
       { numRuns: engine === 'sqlite' ? 400 : 50 },
     )
   })
@@ -161,7 +160,6 @@ test('CreatePayoutInput parses 10,000 texts as amounts exactly as the rule does'
     }),
     { numRuns: 10_000 },
   )
-  // Both valid and invalid texts were tested.
   expect(acceptedCount).toBeGreaterThan(1_000)
   expect(acceptedCount).toBeLessThan(9_000)
 })

@@ -14,7 +14,6 @@ import { everyEngine } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { nigerian, startWithPlaces } from './payout-places.ts'
 
-/** The number of columns in the first checksums. */
 const firstColumnCount = 27
 
 test('an added column without a value does not change the checksum of a row', () => {
@@ -50,7 +49,6 @@ test('the columns of the first checksums keep their order', () => {
 
 type Row = RowOf<'payouts'>
 
-/** The row with another value in a column. */
 function withChangedColumn(row: Row, column: string): Row {
   const { [column as keyof Row]: value } = row
   const other = typeof value === 'bigint' ? value + 1n : typeof value === 'number' ? value + 1 : `${value ?? ''}x`

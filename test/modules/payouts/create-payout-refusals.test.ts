@@ -58,7 +58,6 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect([response.status, response.body.error.code]).toEqual([status, code])
     expect(response.headers['idempotent-replayed']).toBeUndefined()
     expect(await readStoredRows(world.app)).toEqual(before)
-    // A valid request still succeeds.
     const next = await world.app.rest('POST', path, { body: { ...payoutBody, amount: '100' } })
     expect(next.body.data.balance).toBe('0.00000000')
     await world.app.expectBooksToBalance()

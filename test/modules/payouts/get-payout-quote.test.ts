@@ -189,7 +189,6 @@ function everyPayer({ customers, methods }: Places): Input[] {
   )
 }
 
-/** Inputs whose ids fit together about half the time. */
 function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> {
   const rarely = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 1 })
   const customerId = fc.constantFrom(

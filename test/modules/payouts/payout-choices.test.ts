@@ -234,7 +234,6 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         'The wallet holds 100.00000000 USDC, and the payout with its fee takes 100.00000001.',
         ({ methods, customers, wallets }) => ({
           ...terms,
-          // 1 per cent rounded up, and a quarter.
           amount: '98.76237624',
           customerId: customers.payer,
           payoutMethodId: methods.ofPayer,

@@ -9,7 +9,6 @@ import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 
-/** An id that no object has. */
 export const nobody = '019b7679-7400-7000-8000-000000000000'
 
 /** The details of a Nigerian bank account that passes its checks, and of a South African one. */
@@ -85,5 +84,4 @@ export async function startWithPlaces(engine: Engine) {
   return { app, ...places }
 }
 
-/** What `startWithPlaces` returns. */
 export type Places = Awaited<ReturnType<typeof startWithPlaces>>

@@ -123,7 +123,6 @@ describe.each(everyTransport)('concurrent payouts on $engine through $name', ({ 
       times(60, async (i) => {
         const walletId = wallets[i % 2] ?? ''
         const [payout, deposit, settlement] = await Promise.all([
-          // Three requests share each key and body.
           post({ amount: '3', customer_id: i % 2 ? customerId : null }, { 'idempotency-key': `${i % 2} ${i % 20}` }),
           codeOf(depositToWallet(app.context(), { walletId, amount: '0.5', reference: `${i % 30}` })),
           codeOf(
@@ -214,7 +213,6 @@ describe.each(everyEngine)('concurrent operations of one merchant on %s', (engin
       times(10, (i) => codeOf(settlePayout(app.context(), { payoutId, status: i % 2 ? 'COMPLETED' : 'FAILED' }))),
     )
 
-    // Repeating the status of the payout succeeds.
     expect(outcomes.sort()).toEqual([...Array(5).fill('PAYOUT_STATUS_CONFLICT'), ...Array(5).fill('success')])
     expect((await readStoredRows(app)).payout_events).toHaveLength(1)
     await app.expectBooksToBalance()
@@ -292,7 +290,6 @@ const times = <Item>(count: number, make: (i: number) => Item): Item[] =>
 
 const descending = (one: string, other: string) => Number(other) - Number(one)
 
-/** The number of results by `success` or error code. */
 function tally(results: PostResult[]): Record<string, number> {
   const kinds = Map.groupBy(results, ({ text }) => JSON.parse(text).error?.code ?? 'success')
   return Object.fromEntries([...kinds].map(([kind, { length }]) => [kind, length]))

@@ -12,7 +12,6 @@ import { answer, createContradictedPayout, createRailPayout, railOrderOf } from 
 
 const path = '/api/payouts/banks'
 
-/** The settlements that lead to each status. */
 const stepsTo: Record<PayoutStatus, (typeof settledStatuses)[number][]> = {
   PROCESSING: [],
   COMPLETED: ['COMPLETED'],
@@ -130,7 +129,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     },
   )
 
-  test('checks the input before anything else', async () => {
+  test('rejects an invalid id and status with INVALID_INPUT', async () => {
     const app = await startApp(engine)
     const error = await domainErrorOf(() =>
       settlePayout(app.context(), { payoutId: 'nonsense', status: 'PROCESSING' as 'COMPLETED' }),

@@ -35,7 +35,6 @@ describe('transactionId', () => {
 })
 
 describe('sequenceOfTransactionId', () => {
-  // Thus no two numbers of a merchant share a transaction id.
   test('returns the number of a transaction id for any merchant and number', () => {
     fc.assert(
       fc.property(fc.uuid({ version: 7 }), sequence, (merchantId, number) => {

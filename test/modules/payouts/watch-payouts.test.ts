@@ -28,7 +28,6 @@ async function startWithPayouts(engine: Engine) {
     const end = new AbortController()
     onTestFinished(() => end.abort())
     const payouts = await watchPayouts(context, watched, end.signal)
-    /** The next payouts of the watch; `null` at its end. */
     const next = async (count: number) => {
       const received: ([id: string, status: PayoutStatus] | null)[] = []
       while (received.length < count) {
@@ -58,7 +57,6 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
       [first, 'PROCESSING'],
       [failed, 'FAILED'],
     ])
-    // Neither a new payout nor one that is not watched.
     await pay('COMPLETED', 'RETURNED')
     await settle(second, 'FAILED')
     await settle(first, 'COMPLETED')
@@ -123,7 +121,6 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
       await watch({}),
       await watch({ payoutIds: null, customerId: customerId.toUpperCase() }),
     ]
-    // A new payout is no change.
     await payFor(customerId)
     await settle(own, 'COMPLETED')
     await settle(customersPayout, 'FAILED')

@@ -31,7 +31,7 @@ function openBefore(...accepted: readonly string[]) {
 }
 
 describe.each(railOrderStates)('a rail order that is %s', (state) => {
-  test.each(reportStates)('settles its payout by a report of %s, or goes to the attention queue', (reported) => {
+  test.each(reportStates)('has the expected next state and settlements after a report of %s', (reported) => {
     const [next, ...settles] = effects[state][reported] ?? []
     const cause = next === 'ATTENTION' ? `the bank says ${reported} of what was ${state}` : null
     expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settles, cause } : null)

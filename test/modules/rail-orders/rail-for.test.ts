@@ -43,7 +43,7 @@ describe('the rail of a payout', () => {
     )
   })
 
-  test('is the sandbox rail for the accounts of the sandbox bank if no route matches', () => {
+  test('is the sandbox rail for an account of the sandbox bank if no route matches', () => {
     const route = { assetCode: '*', currency: 'NGN', country: '*', rail: 'bank' }
     expect(selectRail([], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
     expect(selectRail([{ ...route, currency: 'ZAR' }], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')

@@ -67,7 +67,7 @@ async function attention(app: App, args = '') {
 }
 
 /**
- * The action, the payout's status, the bank's reports that led there, and the resulting payout status, order state and
+ * Each row: the action, the payout's status, the reports that led there, and the resulting status, order state and
  * balance.
  */
 const cases = [
@@ -194,7 +194,6 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     await report(context, payoutId, 'CANCELLED')
     await report(context, payoutId, 'CANCELLED')
     expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
-    // The contradicted report is not added twice.
     const other = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
     await report(context, other, { state: 'COMPLETED' })
     expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
@@ -204,18 +203,21 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     ['COMPLETED', 'ATTENTION', 'the bank says CANCELLED of what was COMPLETED'],
     ['RETURNED', 'ATTENTION', 'the bank says CANCELLED of what was RETURNED'],
     ['REJECTED', 'REJECTED', null],
-  ] as const)('after a report of %s followed by CANCELLED has the order as %s', async (firstState, state, cause) => {
-    const { app, balance } = await start(engine)
-    const { id } = await createRailPayout(app.context())
-    await answer(app.context(), id, { state: firstState })
-    const before = await balance()
-    await report(app.context(), id, 'CANCELLED')
-    const transfer = await railOrderOf(app.context(), id)
-    expect(transfer).toMatchObject({ state, dueAt: null })
-    expect(transfer.history.at(-1)).toMatchObject({ state, cause })
-    expect(await balance()).toBe(before)
-    await app.expectBooksToBalance()
-  })
+  ] as const)(
+    'leaves an order that is %s in the state %s after a report of CANCELLED',
+    async (firstState, state, cause) => {
+      const { app, balance } = await start(engine)
+      const { id } = await createRailPayout(app.context())
+      await answer(app.context(), id, { state: firstState })
+      const before = await balance()
+      await report(app.context(), id, 'CANCELLED')
+      const transfer = await railOrderOf(app.context(), id)
+      expect(transfer).toMatchObject({ state, dueAt: null })
+      expect(transfer.history.at(-1)).toMatchObject({ state, cause })
+      expect(await balance()).toBe(before)
+      await app.expectBooksToBalance()
+    },
+  )
 
   test('shows the current cause only, not earlier steps of the payout', async () => {
     const { app } = await start(engine)

@@ -72,7 +72,6 @@ describe.each(everyEngineAndWorkers)('cancelPayout on %s', (setup) => {
       id: payoutId,
     })
     expect(data.payout.events).toEqual([{ status: 'FAILED', cause: 'cancelled' }])
-    // The bank is not called any more.
     expect(await answer(app.context(), payoutId, { state: 'COMPLETED' })).toBe(null)
     await app.expectBooksToBalance()
   })
@@ -260,7 +259,6 @@ describe.each(everyEngine)('the command payout settle on %s', (engine) => {
     )
     expect(result.json()).toMatchObject({ id, status: 'FAILED' })
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'REJECTED', dueAt: null })
-    // A later report of the bank goes to the attention queue and moves no money.
     await report(context, id, { state: 'COMPLETED', reference: 'BANK-1' })
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'ATTENTION' })
     await app.expectBooksToBalance()

@@ -67,7 +67,6 @@ test('rail check rejects a rail that RAILS does not name, and an invalid account
 
 type BankResponse = { status: number; body: string }
 
-/** A proxy in front of the example bank. */
 type BankProxy = {
   readonly received: Received
   /** Forwards the request to the example, unchanged or with changes. */
@@ -79,7 +78,7 @@ type BankProxy = {
 }
 type Question = 'submit' | 'find' | 'cancel'
 
-/** Returns the rules that a bank breaks, which is the example behind the proxy `proxy`. */
+/** Returns the rules that the example bank breaks behind `proxy`. */
 async function rulesBrokenBy(proxy: (before: BankProxy) => Promise<BankResponse>): Promise<string[]> {
   const bank = await placeForBank('TypeScript')
   await bank.start()

@@ -38,7 +38,6 @@ async function startWithClocks(setup: Setup, mode: Mode) {
     app,
     posting: httpRail,
     now: () => clocks.wall,
-    /** Advances both clocks. */
     pass: (ms: number) => {
       clocks.wall += ms
       clocks.monotonic += ms

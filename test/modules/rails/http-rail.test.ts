@@ -17,7 +17,6 @@ const limits = { connectMs: 5_000, wholeMs: 30_000 }
 
 type Reply = (response: ServerResponse) => unknown
 
-/** A rail whose bank answers with `reply`. */
 async function railTo(reply: Reply, change: Partial<Parameters<typeof createHttpRail>[0]> = {}) {
   const bank = await startReceiver(reply)
   const url = `http://127.0.0.1:${bank.port}/v1`
@@ -298,7 +297,6 @@ test('an HTTP rail reads any response as a state of its order, NOT_FOUND for 404
     fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
     fc.json().map((text) => Buffer.from(text)),
     object.map((value) => Buffer.from(JSON.stringify(value))),
-    // Bytes that were changed in transit.
     fc.tuple(object, fc.nat(), fc.integer({ min: 0, max: 255 })).map(([value, index, byte]) => {
       const bytes = Buffer.from(JSON.stringify(value))
       bytes[index % bytes.length] = byte

@@ -398,7 +398,6 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     const compared = (...lines: readonly object[]) => reconcile(app.service, { rail: 'sandbox' }, statement(lines))
     const counts = { rail: 'sandbox', matched: 0, missingThere: 0, missingHere: 0, differing: 0, unrelated: 0 }
     expect(await compared({})).toEqual({ ...counts, matched: 1, findings: [] })
-    // A queued payout is not at the bank yet.
     const differing = { finding: 'differing', payoutId, place: 'line 1', id: orderId, reference }
     expect(await compared({ state: 'RETURNED' }, { id: null, reference, state: 'RETURNED' })).toEqual({
       ...{ ...counts, differing: 1 },

@@ -53,7 +53,6 @@ async function startWithRoute(setup: Setup, mode: Mode) {
     time += ms
     for (const { poll } of runners) poll()
   }
-  /** The value of `look` after `ms` have passed. */
   const afterAdvance = <Value>(ms: number, read: () => Value): Value => {
     advance(ms)
     return read()
@@ -206,7 +205,6 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     for (const { orderId } of blockedPayouts)
       await expect.poll(() => later(second, () => bank.submitted(orderId))).toBeGreaterThan(0)
 
-    // One payout every three hours, for a day.
     for (let hours = 0; hours < 24; hours += 3) {
       const { id } = await pay(app)
       await expect.poll(() => later(minute, () => status(app, id))).toBe('COMPLETED')
@@ -314,7 +312,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     for (const { id } of created) await expect.poll(() => status(app, id)).toBe('COMPLETED')
   })
 
-  test('pauses a rail after five failures unless its failures are independent', async () => {
+  test('stops calling a rail after five failures unless its failures are independent', async () => {
     for (const [rail, expectedCalls] of [
       [{}, 5],
       [{ hasIndependentFailures: true }, 9],
@@ -486,7 +484,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await expect.poll(() => attempts).toBeGreaterThan(before)
   })
 
-  test('has payouts that operators can settle with override only', async () => {
+  test('lets operators settle its payouts with override only', async () => {
     const { app, run } = await startWithRoute(engine, mode)
     const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
     run(bank.rail)

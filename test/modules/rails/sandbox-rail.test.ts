@@ -13,7 +13,6 @@ import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { sampleOrder } from './support/orders.ts'
 
-/** An app with a worker of the sandbox rail, and a wallet with 1,000 USDC. */
 async function startBank(setup: Setup) {
   const app = await startApp(setup)
   const walletId = await app.wallet({ network: 'erc20', balance: '1000' })

@@ -23,7 +23,6 @@ import { answer, createRailPayout, railOrderOf, report } from './support/rail-pa
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 const delays = [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour, 24 * hour]
 
-/** A payout on a rail in live mode, with a clock that tests advance. */
 async function startWithOrder(setup: Setup) {
   let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
   const app = await startApp(setup, { mode: 'live', clock: () => nowMs })
@@ -38,7 +37,6 @@ async function startWithOrder(setup: Setup) {
     orderId,
     answer: (result: RailCallResult) => answer(context, id, result),
     transfer: () => railOrderOf(context, id),
-    /** The time until the next poll in milliseconds. */
     dueIn: async () => {
       const { dueAt } = await railOrderOf(context, id)
       return dueAt === null ? null : Number(dueAt) - nowMs
@@ -147,7 +145,6 @@ describe.each(everyEngine)('the poll schedule of a rail order on %s', (engine) =
     await answer({ failure: 'it is down' })
     await cancelPayout(context, { payoutId: id })
     expect(await answer({ failure: 'it is down' })).toBe('cancel')
-    // The report brings the next call forward.
     await report(context, id, { state: 'ACCEPTED' })
     expect(await transfer()).toMatchObject({ state: 'ACCEPTED', asked: 1, cancelAskedAt: expect.any(String) })
     expect([await dueIn(), await answer({ failure: 'it is down' })]).toEqual([0, 'find'])

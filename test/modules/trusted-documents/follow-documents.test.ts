@@ -10,10 +10,9 @@ const addTrustedDocuments = (app: App, ...ids: string[]) => {
   return addDocuments(app.service, { manifest, faultsIn: () => [] })
 }
 
-/** Watches the documents with counted reads, on an engine without change notification unless `isTelling`. */
+/** Watches the documents with counted reads; without `hasVersions` the engine reports no changes. */
 function startWatching(app: App, { hasVersions }: { hasVersions: boolean }) {
   const seen = { reads: 0, ids: [] as string[] }
-  /** What each read waits for before it returns. */
   const slow = { wait: async () => {} }
   const execute: App['db']['execute'] = async (query, params) => {
     seen.reads++

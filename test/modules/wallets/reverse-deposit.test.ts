@@ -106,7 +106,6 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
       details: { available: 1_000_000_000n, required: 2_000_000_000n },
     })
     expect(await readStoredRows(app)).toEqual(before)
-    // The reversal succeeds after a refund.
     await settlePayout(app.context(), { payoutId: payout.id, status: 'FAILED', override: true })
     await reverse()
     expect(await balanceOf(app, walletId)).toBe(0n)

@@ -16,7 +16,6 @@ const { data } = fc.letrec<{ data: Data }>((tie) => ({
 }))
 const request = fc.dictionary(name, data, { maxKeys: 4, noNullPrototype: true })
 
-/** The same data with the members of each object in reverse order. */
 function reordered(value: Data): Data {
   if (Array.isArray(value)) return value.map(reordered)
   if (typeof value !== 'object' || value === null) return value

@@ -33,7 +33,6 @@ const creations = [
   { path: '/api/payout/methods/wallets', table: 'payout_methods', body: walletMethodBody, other: { label: 'Other' } },
 ]
 
-/** The row of another request with the same key. */
 const keyRow = (merchantId: string) => ({
   ...{ merchantId, operation: 'test', key: 'the key', fingerprint: 'of another', result: {} },
   ...{ createdAt: '2026-03-01T00:00:00.000Z', oldest: '2026-01-30T00:00:00.000Z' },
@@ -275,7 +274,6 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     expect(responses.map(({ status }) => status)).toEqual([200, ...Array(6).fill(201)])
     expect(responses.map((answer) => answer.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
     expect(new Set([customer.id, ...responses.map(({ body }) => body.data.id)]).size).toBe(8)
-    // Not a replay: the other merchant's own wallet is empty.
     const rejected = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers, key: other.apiKey })
     expect(rejected.body.error.code).toBe('INSUFFICIENT_FUNDS')
   })

@@ -10,7 +10,7 @@ const walletBody = { currency: 'USDC', description: 'Main', network: 'erc20' }
 const createWallet = `mutation($input: CreateWalletInput!) { createWallet(input: $input) {
   ... on CreateWalletPayload { wallet { uuid } } ... on InvalidInputError { fields { field message } } } }`
 
-/** Creates a wallet with the key, or returns the key's wallet; `null` if the key is rejected. */
+/** A key that names no wallet yet creates one; `null` if the key is rejected. */
 const createWith = {
   rest: async (app: App, key: string) => {
     const { body } = await app.rest('POST', '/api/wallets', { body: walletBody, headers: { 'idempotency-key': key } })

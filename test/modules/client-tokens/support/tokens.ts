@@ -18,7 +18,6 @@ export async function tokenFor(
   return created.body.data.token
 }
 
-/** Request options that authenticate with a client token. */
 export const bearerOptions = (token: string) => ({ key: null, headers: { authorization: `Bearer ${token}` } })
 
 export async function newKey({ service, merchant }: App, terms: Parameters<typeof createKey>[2]) {

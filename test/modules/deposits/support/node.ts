@@ -35,19 +35,16 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Posts deposit reports as a node does. */
 export function report(app: App, body: unknown) {
   const payload = JSON.stringify(body)
   const headers = signed(payload, { at: new Date(app.service.wallClock()) })
   return app.rest('POST', '/rails/node/deposits', { key: null, payload, headers })
 }
 
-/** A deterministic transaction hash of an EVM network. */
 export function hashOf(name: string): string {
   return `0x${createHash('sha256').update(name).digest('hex')}`
 }
 
-/** The id (`ref`) of a wallet's first deposit address. */
 export async function refOf(app: App, walletId: string): Promise<string> {
   await nextTurn()
   const { body } = await app.rest('GET', `/api/wallets/${walletId}`)

@@ -21,16 +21,13 @@ export type Tampering = {
   readonly isQuiet: boolean
 }
 
-/** The events and rows that a tampering changes. */
 export type TamperTargets = {
   /** The latest deposit of a wallet that has paid nothing. */
   readonly deposit: { readonly event: number; readonly transferId: string; readonly walletId: string }
-  /** A payout, and a later one. */
   readonly payout: { readonly event: number; readonly id: string; readonly transferId: string }
   readonly laterPayout: { readonly event: number }
   /** An update of a customer that is not the latest event. */
   readonly change: { readonly event: number; readonly objectId: string }
-  /** The checksum of the payout with another account number. */
   readonly checksum: (accountNumber: string) => number
   /** An SQL expression that casts text to JSON. */
   readonly json: (text: string) => string
@@ -114,7 +111,6 @@ export const tamperings: readonly Tampering[] = [
   },
 ]
 
-/** How many of the latest events are searched. */
 const searchedEvents = 500
 
 export async function createTamperTargets(

@@ -16,7 +16,7 @@ describe('checkAba', () => {
   })
 
   test.each([
-    ['nothing', '', /nine digits/],
+    ['an empty text', '', /nine digits/],
     ['eight digits', '02100002', /nine digits/],
     ['ten digits', '0210000211', /nine digits/],
     ['a dash', '0210-00021', /nine digits/],

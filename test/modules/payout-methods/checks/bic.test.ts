@@ -20,7 +20,7 @@ describe('checkBic', () => {
   })
 
   test.each([
-    ['nothing', '', /8 or 11/],
+    ['an empty text', '', /8 or 11/],
     ['seven characters', 'DEUTDEF', /8 or 11/],
     ['ten characters', 'DEUTDEFF50', /8 or 11/],
     ['twelve characters', 'DEUTDEFF5000', /8 or 11/],

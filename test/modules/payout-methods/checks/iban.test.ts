@@ -70,7 +70,7 @@ describe('checkIban', () => {
   )
 
   test.each([
-    ['nothing', '', /two letters, two digits/],
+    ['an empty text', '', /two letters, two digits/],
     ['an account number', '31926819', /two letters, two digits/],
     ['punctuation', 'GB29-NWBK-6016-1331-9268-19', /two letters, two digits/],
     ['a letter whose capital is ASCII', 'GB29NWBK6016133192681ſ', /two letters, two digits/],

@@ -5,7 +5,6 @@ export function oneDigitChanged(texts: fc.Arbitrary<string>): fc.Arbitrary<{ tex
   return oneCharacterChanged(texts, /\d/g, '0123456789')
 }
 
-/** A text from `texts` and the same text with one capital letter changed. */
 export function oneLetterChanged(texts: fc.Arbitrary<string>): fc.Arbitrary<{ text: string; changed: string }> {
   return oneCharacterChanged(texts, /[A-Z]/g, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')
 }

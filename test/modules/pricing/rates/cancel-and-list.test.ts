@@ -80,7 +80,6 @@ describe.each(everyEngine)('prices on %s', (engine) => {
       await set(service, '20', april)
       const cancelled = await cancel(service, april)
       expect(cancelled).toMatchObject({ effectiveAt: april, cancelledAt: march })
-      // A repeated call returns the same row.
       goTo('2026-03-02T00:00:00Z')
       expect(await cancel(service, april)).toEqual(cancelled)
       await set(service, '11', april)

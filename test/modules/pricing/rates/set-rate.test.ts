@@ -23,7 +23,6 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
   test('sets a rate from a given time on but not from the past, and the latest effective one is in force', async () => {
     const app = await start()
     await setRate(app.service, { ...pair, rate: '3', effectiveAt: '2026-04-01T00:00:00Z' })
-    // History must not change.
     const past = setRate(app.service, { ...pair, rate: '1', effectiveAt: '2026-02-28T23:59:59.999Z' })
     await expect(past).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
     await setRate(app.service, { ...pair, rate: '2' })
@@ -116,7 +115,6 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     ['effectiveAt', { effectiveAt: 'tomorrow' }],
     ['effectiveAt', { effectiveAt: '2026-03-01' }],
     ['effectiveAt', { effectiveAt: '2026-03-01T00:00:00+01:00' }],
-    // The rate in force at that time is already fixed.
     ['effectiveAt', { effectiveAt: '2026-03-01T00:00:00Z' }],
   ])('rejects an invalid %s: %j', async (field, changes) => {
     const app = await start()

@@ -4,7 +4,6 @@ import type { PaymentInstruction, Rail } from '../../../../src/modules/rails/ada
 /** The fate of a call: it is answered, its response is lost, or its request is lost. */
 export type CallFate = 'answered' | 'answer lost' | 'lost'
 
-/** A fake bank that records its calls and orders. */
 export function createBank({
   fate = () => 'answered',
   decide = () => ({ state: 'COMPLETED' }),
@@ -46,7 +45,6 @@ export function createBank({
   return {
     rail,
     calls,
-    /** The stored orders by id, in order of submission. */
     taken,
     submitted: (id: string) => calls.filter((each) => each.call === 'submit' && each.id === id).length,
   }

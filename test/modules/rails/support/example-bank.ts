@@ -25,7 +25,6 @@ export async function placeForBank(language: keyof typeof exampleBanks) {
   return {
     at: { name: 'bank', url: `http://127.0.0.1:${port}`, secrets: [secret] },
     secret,
-    /** Starts the bank and waits until it listens. */
     start: async (environment: Record<string, string> = {}) => {
       const env = { PATH, PORT: String(port), RAIL_SECRET: secret, ...environment }
       const child = spawn(command, [path], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })

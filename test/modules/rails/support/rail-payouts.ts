@@ -51,7 +51,6 @@ export async function createContradictedPayout(
   return id
 }
 
-/** The rail order of a payout. */
 export async function railOrderOf(context: Context, payoutId: string): Promise<RailOrder> {
   const { db, merchantId } = context
   const { referenceId } = await getPayout(context, { payoutId })
