@@ -9,12 +9,12 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     const app = await startApp(engine)
     const { body } = await app.rest('GET', '/api/asset-codes')
     const networks = ['Erc20', 'Polygon', 'Bep20', 'Trc20', 'Solana']
-    const listed = body.data.map(({ code, asset_type, networks }: (typeof body.data)[number]) => [
+    const summaries = body.data.map(({ code, asset_type, networks }: (typeof body.data)[number]) => [
       code,
       asset_type,
       networks?.map(({ network }: { network: string }) => network) ?? null,
     ])
-    expect(listed).toEqual([
+    expect(summaries).toEqual([
       ['GBP', 'FIAT', null],
       ['EUR', 'FIAT', null],
       ['CAD', 'FIAT', null],

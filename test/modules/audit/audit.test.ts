@@ -19,8 +19,15 @@ async function startBusyApp(engine: (typeof everyEngine)[number]) {
   const customerId = await app.customer()
   const walletId = await app.wallet({ balance: '100' })
   const ref = await refOf(app, await app.wallet({ assetCode: 'USDT', customerId, network: 'erc20' }))
-  const seen = { ref, network: 'erc20', txHash: hashOf('one'), logIndex: 0, asset: 'USDT', amount: '7' } as const
-  await reportDeposit(app.context(), { ...seen, rail: 'node', confirmations: 64, state: 'CONFIRMED' })
+  const chainDeposit = {
+    ref,
+    network: 'erc20',
+    txHash: hashOf('one'),
+    logIndex: 0,
+    asset: 'USDT',
+    amount: '7',
+  } as const
+  await reportDeposit(app.context(), { ...chainDeposit, rail: 'node', confirmations: 64, state: 'CONFIRMED' })
   for (const statuses of [[], ['COMPLETED'], ['FAILED'], ['COMPLETED', 'RETURNED']] as const) {
     const { body } = await app.rest('POST', '/api/payouts/banks', {
       // An account that the sandbox bank accepts.
@@ -417,7 +424,8 @@ describe.each(everyEngine)('the audit of the books on %s', (engine) => {
     const app = await startBusyApp(engine)
     const checked: string[] = []
 
-    const onProgress = (check: string, done: number, count: number) => void (done < count && checked.push(check))
+    const onProgress = (check: string, doneCount: number, count: number) =>
+      void (doneCount < count && checked.push(check))
     const { findings, ...summary } = await auditBooks(app.service, onProgress)
 
     expect(findings.map(({ contradictions }) => contradictions)).toEqual(findings.map(() => 0))

@@ -75,9 +75,9 @@ describe.each(everyEngine)('the events of a client token’s customer on %s', (e
 
     const all = 'subscription { eventPublished(after: "0") { webhookId payout { id } wallet { id } customer { id } } }'
     const stream = await listen(app, all, { key: token })
-    const seen: string[] = []
-    for (const _ of ours.eventIds) seen.push((await stream.next()).data.eventPublished.webhookId)
-    expect(seen).toEqual(ours.eventIds)
+    const streamedIds: string[] = []
+    for (const _ of ours.eventIds) streamedIds.push((await stream.next()).data.eventPublished.webhookId)
+    expect(streamedIds).toEqual(ours.eventIds)
     const { data: update } = await app.graphql(
       `mutation($input: UpdateCustomerInput!) { updateCustomer(input: $input) { __typename } }`,
       { input: { customerId: ours.person, city: 'Kano' } },
@@ -160,11 +160,14 @@ describe.each(everyEngineAndWorkers)('payout subscriptions of a client token on 
     const pay = async (customer_id: string) =>
       (await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1', customer_id } })).body.data.id
     const stream = await listen(app, 'subscription { payoutsChanged { uuid status } }', { key: token })
-    const [theirs, mine] = [await pay(other), await pay(own)]
-    for (const payoutId of [theirs, mine]) await settlePayout(app.context(), { payoutId, status: 'COMPLETED' })
-    expect((await stream.next()).data.payoutsChanged).toEqual({ uuid: mine, status: 'COMPLETED' })
+    const [foreignPayoutId, ownPayoutId] = [await pay(other), await pay(own)]
+    for (const payoutId of [foreignPayoutId, ownPayoutId])
+      await settlePayout(app.context(), { payoutId, status: 'COMPLETED' })
+    expect((await stream.next()).data.payoutsChanged).toEqual({ uuid: ownPayoutId, status: 'COMPLETED' })
     stream.end()
-    const rejected = await listen(app, `subscription { payoutChanged(id: "${theirs}") { uuid } }`, { key: token })
+    const rejected = await listen(app, `subscription { payoutChanged(id: "${foreignPayoutId}") { uuid } }`, {
+      key: token,
+    })
     expect((await rejected.next()).errors[0].extensions.code).toBe('RESOURCE_NOT_FOUND')
   })
 })

@@ -111,9 +111,9 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
 
     const outcomes: Record<string, unknown> = {}
     for (const table of tablesOfMerchants({ ...tables, ...views })) {
-      const seen = new Set((await allOf(table)(db, { merchantId })).map(asText))
+      const visibleRows = new Set((await allOf(table)(db, { merchantId })).map(asText))
       const whole = await allOf(table)(app.db, { merchantId })
-      const foreign = whole.find((row) => !seen.has(asText(row))) as Row | undefined
+      const foreign = whole.find((row) => !visibleRows.has(asText(row))) as Row | undefined
       if (!foreign) throw new Error(`the world has no row in ${table} that is not the customer's`)
       const { select, ...writes } = statementsFor(table, foreign)
       const countRows = async (reader: Reader) => (await select(reader, foreign)).length
@@ -125,8 +125,8 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
       const inserting = (tx: Tx) => (insertRow(table as TableName) as (tx: Tx, row: Row) => unknown)(tx, foreign)
       if (!isOpen(table, 'insert')) outcomes[`insert ${table}`] = await outcomeOf(db, inserting)
       for (const verb of ['update', 'delete'] as const) {
-        const changed = async (tx: Tx) => (await writes[verb](tx, foreign)).length
-        if (!isOpen(table, verb)) outcomes[`${verb} ${table}`] = await outcomeOf(db, changed)
+        const countChanged = async (tx: Tx) => (await writes[verb](tx, foreign)).length
+        if (!isOpen(table, verb)) outcomes[`${verb} ${table}`] = await outcomeOf(db, countChanged)
       }
     }
 

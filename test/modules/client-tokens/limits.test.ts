@@ -171,8 +171,8 @@ describe.each(everyEngineAndWorkers)('an idempotency key of a client token on %s
       const first = await send('own')
       expect([path, first.status]).toEqual([path, statusOfCreation(path)])
       const stored = await readStoredRows(app)
-      const again = await send('own')
-      expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
+      const repeated = await send('own')
+      expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
       const [, , sameForOther = {}] = requestsOf(other)[index] ?? []
       const cases: [keyof typeof bearers, object][] = [
         ['merchant', body],

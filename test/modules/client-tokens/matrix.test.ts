@@ -40,9 +40,9 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
     'finds its own objects and no others with every %s',
     async (root) => {
       const customers = await startCustomers(engine)
-      const cases = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
+      const cases = Object.entries(idCases).filter(([fieldPath]) => fieldPath.startsWith(`${root}.`))
       expect(cases.length).toBeGreaterThan(0)
-      for (const [place, idCase] of cases) await expectCaseToHold(customers, place, idCase)
+      for (const [fieldPath, idCase] of cases) await expectCaseToHold(customers, fieldPath, idCase)
       await customers.app.expectBooksToBalance()
     },
   )
@@ -132,11 +132,11 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
   })
 })
 
-async function expectCaseToHold(customers: Customers, place: string, idCase: IdCase) {
+async function expectCaseToHold(customers: Customers, fieldPath: string, idCase: IdCase) {
   const { app, ours, others, canaries, token } = customers
   const { document, takes, variables, own, absent } = idCase
   const ask = createAsk(app, { key: token, canaries })
-  const [root, name = ''] = /^(\w+)\.(\w+)/.exec(place)?.slice(1) ?? []
+  const [root, name = ''] = /^(\w+)\.(\w+)/.exec(fieldPath)?.slice(1) ?? []
   const isMutation = root === 'Mutation'
   const isRejected = isMutation && isMerchantOnly(name)
   const send = (id: unknown) => {
@@ -147,7 +147,7 @@ async function expectCaseToHold(customers: Customers, place: string, idCase: IdC
   const before = await stored()
   const expectRejection = async (id: string) => {
     const response = await send(id)
-    expect(outcomeOf(response), `${place} with ${id}`).toBe(isRejected ? 'error INSUFFICIENT_SCOPE' : absent)
+    expect(outcomeOf(response), `${fieldPath} with ${id}`).toBe(isRejected ? 'error INSUFFICIENT_SCOPE' : absent)
     return response.text
   }
 
@@ -159,16 +159,18 @@ async function expectCaseToHold(customers: Customers, place: string, idCase: IdC
     expect(foreign).not.toEqual([])
     for (const thing of foreign) for (const id of spellingsOf(thing)) expect(await expectRejection(id)).toBe(text)
   }
-  expect((await stored()) === before, `${place} changes nothing`).toBe(true)
+  expect((await stored()) === before, `${fieldPath} changes nothing`).toBe(true)
   if (isRejected || takes.every((type) => merchantTypes.includes(type))) return
 
   const [id = ''] = spellingsOf(await own(ours))
-  expect(outcomeOf(await send(id)), `${place} with its own`).toBe('found')
+  expect(outcomeOf(await send(id)), `${fieldPath} with its own`).toBe('found')
 }
 
-function ownIdsOf(ours: World): ReadonlySet<string> {
-  const entries = ours.entryIds.map((id) => ({ type: 'LedgerEntry', id }))
-  const own = [...thingsOf(ours), ...entries].filter(({ type }) => ![...merchantTypes, ...sharedTypes].includes(type))
+function ownIdsOf(customerWorld: World): ReadonlySet<string> {
+  const entries = customerWorld.entryIds.map((id) => ({ type: 'LedgerEntry', id }))
+  const own = [...thingsOf(customerWorld), ...entries].filter(
+    ({ type }) => ![...merchantTypes, ...sharedTypes].includes(type),
+  )
   return new Set(own.map(({ type, id }) => toGlobalId(type, id)))
 }
 

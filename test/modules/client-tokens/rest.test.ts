@@ -82,10 +82,11 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
     const customers = await startCustomers(engine)
     const { ours, others } = customers
     const send = createSender(customers)
-    const listed = routes.filter(
-      ({ method, response: answer }) => method === 'GET' && 'pagination' in (answer.schema.properties ?? {}),
+    const listRoutes = routes.filter(
+      ({ method, response: routeResponse }) =>
+        method === 'GET' && 'pagination' in (routeResponse.schema.properties ?? {}),
     )
-    const listPaths = listed.map(({ path }) => path).filter((path) => !/events|deliveries/.test(path))
+    const listPaths = listRoutes.map(({ path }) => path).filter((path) => !/events|deliveries/.test(path))
     expect(listPaths.sort()).toEqual(Object.keys(lists).sort())
     for (const [path, idsOfList] of Object.entries(lists)) {
       const pathOfList = path.replace(/:\w+/, ours.person)
@@ -124,8 +125,8 @@ describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
         const { status, body: response } = await send('POST', path, { ...body, customer_id })
         expect([path, status, response.error.code]).toEqual([path, 404, 'RESOURCE_NOT_FOUND'])
       }
-      const { status, body: answered } = await send('POST', path, body)
-      expect([path, status, answered.error.details.fields[0].field]).toEqual([path, 400, 'customer_id'])
+      const { status, body: response } = await send('POST', path, body)
+      expect([path, status, response.error.details.fields[0].field]).toEqual([path, 400, 'customer_id'])
     }
     const method = `/api/payout/methods/banks/${others.methods.merchantBank}`
     for (const customer_id of [undefined, ours.person, others.person]) {

@@ -82,9 +82,9 @@ function missingScope(code: string | undefined, message: string): string | null 
  */
 async function tryEverything(app: App, scope: string, caller: object) {
   const rejected: Record<string, string> = {}
-  let tried = 0
+  let attempts = 0
   const record = (name: string, status: number, lackedScope: string | null) => {
-    tried++
+    attempts++
     expect([name, status === 403]).toEqual([name, lackedScope !== null])
     if (lackedScope !== null) rejected[name] = lackedScope
   }
@@ -105,7 +105,7 @@ async function tryEverything(app: App, scope: string, caller: object) {
       record(`${root}.${name}`, status, missingScope(error?.extensions.code, error?.message ?? ''))
     }
   }
-  return { refused: rejected, tried }
+  return { refused: rejected, tried: attempts }
 }
 
 /** The routes and fields that need another scope than `scope`, with the scope that each needs. */
@@ -121,7 +121,7 @@ function expectedRejections(scope: string): Record<string, string> {
         root === 'Mutation' ? scopeOfOperation(name) : null,
       ]),
     ),
-  ].map(([what, needed]) => [what, needed === null ? 'read' : needed])
+  ].map(([name, needed]) => [name, needed === null ? 'read' : needed])
   return Object.fromEntries(needed.filter(([, each]) => each !== undefined && each !== scope))
 }
 
@@ -189,7 +189,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
       const expected = expectedRejections(scope)
       const ofMerchant = Object.entries(rejected).filter(([, why]) => why.startsWith('This is not for a token'))
       expect(Object.keys(rejected)).toEqual(expect.arrayContaining(Object.keys(expected)))
-      expect(ofMerchant.map(([what]) => what.split('.').at(-1))).toEqual(
+      expect(ofMerchant.map(([name]) => name.split('.').at(-1))).toEqual(
         expect.arrayContaining(['createCustomer', 'closeCustomer', 'advanceClock', 'resolveAttention']),
       )
     }

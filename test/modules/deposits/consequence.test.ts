@@ -118,10 +118,10 @@ describe.each(everyEngine)('any deposit reports at the endpoint on %s', (engine)
         balance += expected.reduce((sum, { amount }) => sum + amount, 0)
         const { body } = await app.rest('GET', `/api/wallets/${walletId}`)
         expect(Number(body.data.balance)).toBe(balance)
-        const listed = (await listDepositAttention(app.service, { limit: 100 })).filter(
+        const queued = (await listDepositAttention(app.service, { limit: 100 })).filter(
           ({ txHash }) => txHash === tx_hash,
         )
-        expect(listed.map(({ logIndex }) => logIndex).toSorted()).toEqual(
+        expect(queued.map(({ logIndex }) => logIndex).toSorted()).toEqual(
           expected.flatMap(({ needsPerson }, transfer) => (needsPerson ? [transfer] : [])),
         )
       }),

@@ -49,11 +49,11 @@ describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (set
   test('misses no address that is assigned during concurrent polls', async () => {
     const app = await startApp(setup, { rails: [nodeRail] })
     const opened = Promise.all(Array.from({ length: 12 }, () => app.wallet({ network: 'erc20' })))
-    const seen = new Set<string>()
+    const polledRefs = new Set<string>()
     const poll = async () => {
       for (let [next, polls] = ['0', 0]; polls < 12; polls++) {
         const { body } = await ask(app, `${addressesPath}?after=${next}&limit=3`)
-        for (const { ref } of body.data.addresses) seen.add(ref)
+        for (const { ref } of body.data.addresses) polledRefs.add(ref)
         next = body.data.next
       }
     }
@@ -62,7 +62,7 @@ describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (set
     expect(new Set(rest.found.map(({ ref }) => ref)).size).toBe(12)
     expect(rest.found).toHaveLength(12)
     expect(rest.next).toBe('12')
-    expect([...seen].every((ref) => rest.found.some((each) => each.ref === ref))).toBe(true)
+    expect([...polledRefs].every((ref) => rest.found.some((each) => each.ref === ref))).toBe(true)
   })
 
   test('rejects unknown cursors and invalid limits', async () => {

@@ -39,10 +39,10 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     await depositToWallet(app.context(), { ...input, reference: 'bank 8' })
     const before = await readStoredRows(app)
 
-    const again = await depositToWallet(app.context(), { ...input, amount: '10.000', reference: ' bank 7 ' })
+    const repeated = await depositToWallet(app.context(), { ...input, amount: '10.000', reference: ' bank 7 ' })
 
-    expect(again).toEqual(first)
-    expect(again.balanceAfter).toBe(1_000_000_000n)
+    expect(repeated).toEqual(first)
+    expect(repeated.balanceAfter).toBe(1_000_000_000n)
     expect(await readStoredRows(app)).toEqual(before)
     expect((await getWallet(app.context(), { walletId })).balance).toBe(2_000_000_000n)
   })

@@ -67,19 +67,22 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
       ],
     })
     // The number of confirmations decides, not the reported state.
-    const early = await report(app, sampleReport(ref, { confirmations: requiredConfirmations - 1, state: 'CONFIRMED' }))
-    expect(early.body.data).toMatchObject({ state: 'DETECTED', confirmations: requiredConfirmations - 1 })
+    const belowThreshold = await report(
+      app,
+      sampleReport(ref, { confirmations: requiredConfirmations - 1, state: 'CONFIRMED' }),
+    )
+    expect(belowThreshold.body.data).toMatchObject({ state: 'DETECTED', confirmations: requiredConfirmations - 1 })
     expect((await walletState(app, walletId)).balance).toBe(zero)
 
     const confirmed = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, state: 'DETECTED' }))
     expect(confirmed.body.data).toMatchObject({ state: 'CONFIRMED', credited_at: expect.stringMatching(/Z$/) })
     const stored = await readStoredRows(app)
     for (const confirmations of [requiredConfirmations, 900, 1]) {
-      const again = await report(
+      const repeated = await report(
         app,
         sampleReport(ref, { confirmations, tx_hash: hashOf('one').toUpperCase().replace('0X', '0x') }),
       )
-      expect(again.body.data).toMatchObject({ state: 'CONFIRMED', tx_hash: hashOf('one') })
+      expect(repeated.body.data).toMatchObject({ state: 'CONFIRMED', tx_hash: hashOf('one') })
     }
     expect(await readStoredRows(app)).toEqual(stored)
     expect(await walletState(app, walletId)).toEqual({ balance: ten, pending: [] })
@@ -117,11 +120,11 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(dropped.body.data).toMatchObject({ state: 'ATTENTION', cause })
     await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
     expect(await walletState(app, walletId)).toEqual({ balance: ten, pending: [] })
-    const listed = await listDepositAttention(app.service, {})
-    expect(listed).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
+    const queued = await listDepositAttention(app.service, {})
+    expect(queued).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
     // The same transaction in another block has other log indexes.
-    const again = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 3 }))
-    expect(again.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
+    const repeated = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 3 }))
+    expect(repeated.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
     expect((await walletState(app, walletId)).balance).toBe(ten)
     await app.expectBooksToBalance()
   })
@@ -211,8 +214,8 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
   test('with spaces around the transaction hash is the same report', async () => {
     const { app, ref } = await startWatched(setup, mode)
     await report(app, sampleReport(ref))
-    const again = await report(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
-    expect(again.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
+    const repeated = await report(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
+    expect(repeated.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
     expect((await readStoredRows(app)).chain_deposits).toHaveLength(1)
   })
 
@@ -356,7 +359,7 @@ test.each(everyEngine)(
         pendingDeposits,
       ]),
     )
-    expect(byWallet[walletId]).toEqual(Array.from({ length: 20 }, (_, place) => ({ logIndex: 21 - place })))
+    expect(byWallet[walletId]).toEqual(Array.from({ length: 20 }, (_, index) => ({ logIndex: 21 - index })))
     expect(byWallet[other]).toEqual([{ logIndex: 30 }])
     const { data: foreignData } = await app.graphql(
       '{ wallets(first: 5) { nodes { pendingDeposits { logIndex } } } }',

@@ -21,9 +21,9 @@ type FeedQuery = {
   readonly key?: string
 }
 
-export async function pageOf(door: ApiName, app: App, { after, types, limit, key }: FeedQuery = {}): Promise<Page> {
+export async function pageOf(api: ApiName, app: App, { after, types, limit, key }: FeedQuery = {}): Promise<Page> {
   const credentials = key === undefined ? {} : { key }
-  if (door === 'rest') {
+  if (api === 'rest') {
     const parameters = Object.entries({ after, types: types?.join(), limit }).filter(([, value]) => value !== undefined)
     const query = new URLSearchParams(parameters.map(([name, value]) => [name, String(value)]))
     const { status, body } = await app.rest('GET', `/api/events?${query}`, credentials)
@@ -64,7 +64,7 @@ function withRestType(event: Seen): Seen {
 
 /** Reads the whole feed by pages. Each page must continue after the previous one. */
 export async function feedOf(
-  door: ApiName,
+  api: ApiName,
   app: App,
   { limits = [100], ...feedQuery }: FeedQuery & { readonly limits?: readonly number[] } = {},
 ): Promise<Seen[]> {
@@ -72,7 +72,7 @@ export async function feedOf(
   let after = feedQuery.after
   for (let i = 0; ; i++) {
     const limit = limits[i % limits.length] ?? 100
-    const page = await pageOf(door, app, { ...feedQuery, after, limit })
+    const page = await pageOf(api, app, { ...feedQuery, after, limit })
     expect(page.events.length).toBeLessThanOrEqual(limit)
     expect(page.after).toBeGreaterThanOrEqual(page.events.at(-1)?.sequence ?? after ?? 0)
     all.push(...page.events)

@@ -48,7 +48,7 @@ async function objectAt(app: App, path: string): Promise<string> {
 describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
   test.each(everyApi)(
     'contains, for changes through %s, the exact JSON that the object’s endpoint returned at that time',
-    async (door) => {
+    async (api) => {
       const app = await startApp(setup)
       const expectedEvents: [type: EventType, id: string, version: number, object: string][] = []
       const expectEvent = async (type: EventType, id: string, version: number, path: string) => {
@@ -63,7 +63,7 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
       const { id: customerId } = await perform(createCustomer, app.context(), sampleCustomer)
       await expectEvent('customer.created', customerId, 1, `/api/customers/${customerId}`)
       for (const owner of [{}, { customerId }]) {
-        const { id: walletId } = await resultOf(apiClients[door].createWallet(app, { ...newWallet, ...owner }))
+        const { id: walletId } = await resultOf(apiClients[api].createWallet(app, { ...newWallet, ...owner }))
         await expectEvent('wallet.created', walletId, 1, `/api/wallets/${walletId}`)
         const { transferId } = await depositToWallet(app.context(), { walletId, amount: '100', reference: walletId })
         const { body } = await app.rest('GET', `/api/events?after=${expectedEvents.length}`)
@@ -75,7 +75,7 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
         expectedEvents.push(['wallet.transaction.inbound', transferId, 1, JSON.stringify(body.data[0].data)])
 
         for (const path of [['FAILED'], ['COMPLETED', 'RETURNED']] as const) {
-          const { id } = await resultOf(apiClients[door].createPayout(app, { ...payment, ...owner }))
+          const { id } = await resultOf(apiClients[api].createPayout(app, { ...payment, ...owner }))
           await expectEvent('payout.initiated', id, 1, `/api/payouts/${id}`)
           for (const [i, status] of path.entries()) {
             await settlePayout(app.context(), { payoutId: id, status })
@@ -83,18 +83,18 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
           }
         }
 
-        const bank = await resultOf(apiClients[door].createBankPayoutMethod(app, { ...bankMethod, ...owner }))
+        const bank = await resultOf(apiClients[api].createBankPayoutMethod(app, { ...bankMethod, ...owner }))
         const latestMethod = '/api/payout/methods?limit=1'
         await expectEvent('payout_method.created', bank.id, 1, latestMethod)
         const method = { payoutMethodId: bank.id, ...owner }
         await resultOf(
-          apiClients[door].updateBankPayoutMethod(app, { ...method, accountName: 'Ngozi Obi', sortCode: '123456' }),
+          apiClients[api].updateBankPayoutMethod(app, { ...method, accountName: 'Ngozi Obi', sortCode: '123456' }),
         )
         await expectEvent('payout_method.updated', bank.id, 2, latestMethod)
-        const crypto = await resultOf(apiClients[door].createWalletPayoutMethod(app, { ...walletMethod, ...owner }))
+        const crypto = await resultOf(apiClients[api].createWalletPayoutMethod(app, { ...walletMethod, ...owner }))
         await expectEvent('payout_method.created', crypto.id, 1, latestMethod)
         await expectEvent('payout_method.deleted', crypto.id, 2, latestMethod)
-        await resultOf(apiClients[door].deletePayoutMethod(app, { ...owner, payoutMethodId: crypto.id }))
+        await resultOf(apiClients[api].deletePayoutMethod(app, { ...owner, payoutMethodId: crypto.id }))
       }
       await perform(updateCustomer, app.context(), { customerId, firstName: 'Ngozi', addressLine2: '“2” </script>' })
       await expectEvent('customer.updated', customerId, 2, `/api/customers/${customerId}`)
@@ -114,25 +114,25 @@ describe.each(everyEngineAndWorkers)('the event feed on %s', (setup) => {
 })
 
 describe.each(everyEngine)('the event feed without changes on %s', (engine) => {
-  test.each(everyApi)('gets no event from errors, replays and no-op updates through %s', async (door) => {
+  test.each(everyApi)('gets no event from errors, replays and no-op updates through %s', async (api) => {
     const app = await startApp(engine)
     const { createPayout, createWallet, createBankPayoutMethod, updateBankPayoutMethod, deletePayoutMethod } =
-      apiClients[door]
-    const once = { idempotencyKey: 'once' }
+      apiClients[api]
+    const withKey = { idempotencyKey: 'once' }
     const customerId = await app.customer()
     const walletId = await app.wallet({ balance: '10' })
-    const { result: method } = await createBankPayoutMethod(app, bankMethod, once)
-    const { result: wallet } = await createWallet(app, newWallet, once)
-    const { result: payout } = await createPayout(app, payment, once)
+    const { result: method } = await createBankPayoutMethod(app, bankMethod, withKey)
+    const { result: wallet } = await createWallet(app, newWallet, withKey)
+    const { result: payout } = await createPayout(app, payment, withKey)
     const closed = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: closed })
-    const before = await feedOf(door, app)
+    const before = await feedOf(api, app)
     expect(before).toHaveLength(8)
 
     const payoutMethodId = method.id
     const rejected = [
       await createPayout(app, { ...payment, amount: '1000' }),
-      await createPayout(app, { ...payment, amount: '2' }, once),
+      await createPayout(app, { ...payment, amount: '2' }, withKey),
       await createPayout(app, { ...payment, customerId: closed }),
       await createWallet(app, { ...newWallet, customerId: closed }),
       await createWallet(app, { ...newWallet, network: 'none' }),
@@ -152,16 +152,16 @@ describe.each(everyEngine)('the event feed without changes on %s', (engine) => {
     ]
     for (const each of rejectedOperations) await expect(each()).rejects.toBeInstanceOf(DomainError)
 
-    expect((await createPayout(app, payment, once)).result.id).toBe(payout.id)
-    expect((await createWallet(app, newWallet, once)).result.id).toBe(wallet.id)
-    expect((await createBankPayoutMethod(app, bankMethod, once)).result.id).toBe(method.id)
+    expect((await createPayout(app, payment, withKey)).result.id).toBe(payout.id)
+    expect((await createWallet(app, newWallet, withKey)).result.id).toBe(wallet.id)
+    expect((await createBankPayoutMethod(app, bankMethod, withKey)).result.id).toBe(method.id)
     await depositToWallet(context, { walletId, amount: '10', reference: `opening ${walletId}` })
     for (const same of [{}, { accountName: 'Ada Obi' }]) {
       expect((await updateBankPayoutMethod(app, { payoutMethodId, ...same })).refusal).toBeNull()
     }
     for (const same of [{}, { firstName: 'Ada' }]) await perform(updateCustomer, context, { customerId, ...same })
 
-    expect(await feedOf(door, app)).toEqual(before)
+    expect(await feedOf(api, app)).toEqual(before)
     await app.expectBooksToBalance()
   })
 
@@ -277,14 +277,14 @@ describe.each(everyEngine)('the event feed of a random history on %s', (engine) 
         const expected = recordedTypes.map((type, i) => [i + 1, type])
         const after = Math.min(from, recordedTypes.length)
         const filtered = expected.filter(([, type]) => types.includes(type as EventType))
-        for (const door of everyApi) {
+        for (const api of everyApi) {
           const readFeed = async (feedQuery: Parameters<typeof feedOf>[2]) =>
-            (await feedOf(door, app, { ...feedQuery, limits, key })).map(({ sequence, type }) => [sequence, type])
+            (await feedOf(api, app, { ...feedQuery, limits, key })).map(({ sequence, type }) => [sequence, type])
           expect(await readFeed({})).toEqual(expected)
           expect(await readFeed({ after })).toEqual(expected.slice(after))
           expect(await readFeed({ types })).toEqual(filtered)
           expect(await readFeed({ types, after })).toEqual(filtered.filter(([sequence]) => Number(sequence) > after))
-          expect(await feedOf(door, app)).toEqual([])
+          expect(await feedOf(api, app)).toEqual([])
         }
       }),
       { numRuns: 12 },

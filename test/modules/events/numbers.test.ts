@@ -48,12 +48,12 @@ describe.each(everyEngine)('an unknown sequence number on %s', (engine) => {
           rejectedAfter,
         )
       }
-      for (const more of ['', ', first: 100', ', filter: { types: [PAYOUT_COMPLETED] }']) {
-        const { errors } = await app.graphql(`{ events(after: "${after}"${more}) { after } }`)
+      for (const args of ['', ', first: 100', ', filter: { types: [PAYOUT_COMPLETED] }']) {
+        const { errors } = await app.graphql(`{ events(after: "${after}"${args}) { after } }`)
         expect(errors, after).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [{ field: 'after' }] } }])
       }
     }
-    for (const door of everyApi) expect(await pageOf(door, app, { after: 2 })).toMatchObject({ events: [], after: 2 })
+    for (const api of everyApi) expect(await pageOf(api, app, { after: 2 })).toMatchObject({ events: [], after: 2 })
   })
 
   test('is rejected as the start of a subscription, in the argument after and in Last-Event-ID', async () => {
@@ -95,17 +95,17 @@ describe.each(everyEngine)('an unknown sequence number on %s', (engine) => {
     const webhookId = endpoint.id
     const read = () => app.rest('GET', `/api/webhooks/${webhookId}`)
     const before = (await read()).text
-    for (const door of everyApi) {
+    for (const api of everyApi) {
       for (const name of ['replayWebhookEvents', 'enableWebhookEndpoint'] as const) {
         for (const after of unknownSequences) {
-          const { code, fields } = await ask(door, app, name, { webhookId, after })
+          const { code, fields } = await ask(api, app, name, { webhookId, after })
           // GraphQL rejects what is no Int without naming a field.
-          const invalidFields = door === 'graphql' && after >= 2 ** 31 ? [] : ['after']
-          expect([door, name, after, code, fields]).toEqual([door, name, after, 'INVALID_INPUT', invalidFields])
+          const invalidFields = api === 'graphql' && after >= 2 ** 31 ? [] : ['after']
+          expect([api, name, after, code, fields]).toEqual([api, name, after, 'INVALID_INPUT', invalidFields])
         }
       }
       for (const eventId of unknownEventIds(app)) {
-        const { code } = await ask(door, app, 'replayWebhookEvents', { webhookId, eventId })
+        const { code } = await ask(api, app, 'replayWebhookEvents', { webhookId, eventId })
         expect([eventId, code]).toEqual([eventId, 'RESOURCE_NOT_FOUND'])
       }
     }

@@ -90,10 +90,10 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     const ask = await startFeedClient(server, app)
     const db = await openDatabase({ url: app.url, onFatal: () => {} })
     try {
-      const waiting = ask('after=1&wait=30')
+      const response = ask('after=1&wait=30')
       await expect.poll(isWaitedIn, pollOptions).toBe(true)
       await deposit(app, walletId, { ...app.service, db })
-      expect(sequences(await waiting)).toEqual([2])
+      expect(sequences(await response)).toEqual([2])
     } finally {
       await db.close()
     }
@@ -111,10 +111,10 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     await expect(aborted).rejects.toThrow()
     await expect.poll(isWaitedIn, pollOptions).toBe(false)
 
-    const waiting = ask('after=1&wait=30')
+    const response = ask('after=1&wait=30')
     await expect.poll(isWaitedIn, pollOptions).toBe(true)
     await deposit(app, walletId)
-    await waiting
+    await response
     expect(isWaitedIn()).toBe(false)
   })
 
@@ -123,11 +123,11 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     const walletId = await app.wallet()
     const { server, hasWaitingRequest: isWaitedIn } = createWatchedServer(app)
     const ask = await startFeedClient(server, app)
-    const waiting = ask('after=1&wait=30')
+    const response = ask('after=1&wait=30')
     await expect.poll(isWaitedIn, pollOptions).toBe(true)
     const closed = server.close()
     // The response closes the connection, so closing the server need not wait for it.
-    expect(await waiting).toEqual(emptyPage(1, 'close'))
+    expect(await response).toEqual(emptyPage(1, 'close'))
     await closed
     expect(isWaitedIn()).toBe(false)
     await deposit(app, walletId)
@@ -150,12 +150,12 @@ describe.each(everyEngine)('a waiting long-polling request on %s', (engine) => {
     const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const ask = await startFeedClient(server, app)
     isBlocking = true
-    const waiting = ask('after=1&wait=30', { key })
+    const response = ask('after=1&wait=30', { key })
     await expect.poll(() => isBlocked, pollOptions).toBe(true)
     const closed = server.close()
     await expect.poll(() => server.server.listening, pollOptions).toBe(false)
     release()
-    expect(await waiting).toEqual(emptyPage(1, 'close'))
+    expect(await response).toEqual(emptyPage(1, 'close'))
     await closed
   })
 

@@ -35,7 +35,7 @@ test('the schema of camt.053 finds errors in a statement', async () => {
   // A statement ends before the time of the request.
   nowMs++
   const text = await camtOf(app.context(), walletId)
-  for (const [valid, replacement, fault] of [
+  for (const [valid, replacement, expectedError] of [
     [/<GrpHdr>.*<\/GrpHdr>/, '', /GrpHdr/],
     [/(<MsgId>)/, '<MsgId>x'.padEnd(60, 'x'), /maxLength/],
     [/(<Amt Ccy="XXX">[\d.]*)/, '$1000001', /fractionDigits/],
@@ -44,7 +44,7 @@ test('the schema of camt.053 finds errors in a statement', async () => {
   ] as const) {
     const invalidText = text.replace(valid, replacement)
     expect(invalidText).not.toBe(text)
-    expect((await camtFaults(invalidText)).join('\n')).toMatch(fault)
+    expect((await camtFaults(invalidText)).join('\n')).toMatch(expectedError)
   }
 })
 

@@ -37,7 +37,7 @@ function beginsLikeFormula(text: string): boolean {
   return dangerous.includes(first ?? '') || /^'*[\t\r\n]/.test(text)
 }
 
-const invisible = fc.nat(invisibleCharacters.length - 1).map((place) => invisibleCharacters[place] as string)
+const invisible = fc.nat(invisibleCharacters.length - 1).map((index) => invisibleCharacters[index] as string)
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme' }),
@@ -66,8 +66,8 @@ test('CSV cells round-trip any text', () => {
 
 test('no CSV text cell begins like a formula', () => {
   fc.assert(
-    fc.property(text, (written) => {
-      const [[read = ''] = []] = readCsv(csvLine([written, 'x']))
+    fc.property(text, (original) => {
+      const [[read = ''] = []] = readCsv(csvLine([original, 'x']))
       const visible = [...read].find((each) => each !== '"' && !invisibleCharacter.test(each))
       expect(dangerous).not.toContain(visible)
       expect(['\t', '\r', '\n']).not.toContain(read.charAt(0))
@@ -95,8 +95,8 @@ test.each([
   ["'=1", "''=1"],
   ['Ada - Obi', 'Ada - Obi'],
   ["'t Hart", "'t Hart"],
-])('csvCell writes %s as %s', (text, written) => {
-  expect(csvCell(text)).toBe(written)
+])('csvCell writes %s as %s', (text, expected) => {
+  expect(csvCell(text)).toBe(expected)
 })
 
 test('csvLine writes amounts as numbers, also below zero', () => {

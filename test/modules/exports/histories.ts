@@ -26,14 +26,18 @@ export type Step = {
 )
 
 const units = fc.oneof(fc.integer({ min: 1, max: 300_000_000 }), fc.constantFrom(1, 99_999_999, 100_000_001))
-const when = { laterMs: fc.constantFrom(0, 0, 1, 7, 60_001), wallet: fc.constantFrom(0 as const, 1 as const) }
+const commonFields = { laterMs: fc.constantFrom(0, 0, 1, 7, 60_001), wallet: fc.constantFrom(0 as const, 1 as const) }
 
 export const history: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    fc.record({ ...when, kind: fc.constantFrom('deposit' as const, 'payout' as const, 'payout' as const), units }),
-    fc.record({ ...when, kind: fc.constant('fee' as const), deductedFrom: fc.constantFrom(...feeSources) }),
     fc.record({
-      ...when,
+      ...commonFields,
+      kind: fc.constantFrom('deposit' as const, 'payout' as const, 'payout' as const),
+      units,
+    }),
+    fc.record({ ...commonFields, kind: fc.constant('fee' as const), deductedFrom: fc.constantFrom(...feeSources) }),
+    fc.record({
+      ...commonFields,
       kind: fc.constant('settle' as const),
       which: fc.nat(20),
       status: fc.constantFrom('COMPLETED' as const, 'FAILED' as const, 'RETURNED' as const),

@@ -50,8 +50,8 @@ test('verifyLines returns each line of a consistent export with the balance afte
     8n * unit,
     4n * unit,
   ])
-  const nothing = { opening: [], closing: [{ assetCode: 'USDT', balance: 0n }], lines: [], lineCount: 0 }
-  expect(await linesOf(exportOf(nothing))).toEqual([])
+  const emptyExport = { opening: [], closing: [{ assetCode: 'USDT', balance: 0n }], lines: [], lineCount: 0 }
+  expect(await linesOf(exportOf(emptyExport))).toEqual([])
 })
 
 test.each<[string, Parameters<typeof exportOf>[0], string]>([

@@ -150,19 +150,19 @@ describe('a file download', () => {
   })
 
   test('stops writing while the client does not read, and is then cut off', async () => {
-    let written = 0
+    let chunkCount = 0
     const ended = Promise.withResolvers<void>()
     const url = await startHost(async function* () {
       try {
-        for (; written < 10_000; written++) yield 'x'.repeat(100_000)
+        for (; chunkCount < 10_000; chunkCount++) yield 'x'.repeat(100_000)
       } finally {
         ended.resolve()
       }
     }, 50)
-    const request = ask(url, (answer) => answer.pause()).on('error', () => {})
+    const request = ask(url, (response) => response.pause()).on('error', () => {})
     request.end()
     await ended.promise
-    expect(written).toBeLessThan(1_000)
+    expect(chunkCount).toBeLessThan(1_000)
     request.destroy()
   })
 

@@ -16,9 +16,9 @@ test.each(Object.keys(hashedColumns) as HashedTable[])(
   'every column of %s is hashed or excluded with a reason',
   (table) => {
     const own = table === 'events' ? ['merchantId', 'sequence'] : ['merchantId']
-    const listed = [...own, ...hashedColumns[table], ...Object.keys(unhashedColumns[table])]
+    const decidedColumns = [...own, ...hashedColumns[table], ...Object.keys(unhashedColumns[table])]
     // A new column needs a new form or a reason, because existing seals don't cover it.
-    expect(listed.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
+    expect(decidedColumns.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
   },
 )
 
@@ -101,7 +101,7 @@ test('computeDigests separates the values of a row unambiguously', () => {
 test('the hash of a seal covers all its fields and the previous seal', () => {
   const merchantId = '00000000-0000-7000-8000-000000000002'
   const seal = createSeal([deposit], { merchantId, head: genesisHead, createdAt: '2026-01-01T00:00:00.000Z' })
-  const changed = [
+  const changedHashes = [
     { merchantId: '00000000-0000-7000-8000-000000000003' },
     ...[{ number: 2 }, { form: 2 }, { through: 2 }, { prints: '' }, { contents: '' }],
     { createdAt: '2026-01-02T00:00:00.000Z' },
@@ -109,5 +109,5 @@ test('the hash of a seal covers all its fields and the previous seal', () => {
   const otherHeads = [{ hash: 'x' }, { through: 1 }].map((change) =>
     computeSealHash(seal, { ...genesisHead, ...change }),
   )
-  expect(new Set([seal.hash, ...changed, ...otherHeads]).size).toBe(10)
+  expect(new Set([seal.hash, ...changedHashes, ...otherHeads]).size).toBe(10)
 })

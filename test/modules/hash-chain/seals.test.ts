@@ -154,8 +154,8 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
 
   test('reports a changed seal and a deleted seal', async () => {
     const { app } = await startSealed(engine)
-    const sealDifference = (event: number, done: string) => [
-      { merchantId: app.merchant.id, event, table: 'seals', key: '2', done, otherEvent: null },
+    const sealDifference = (event: number, kind: string) => [
+      { merchantId: app.merchant.id, event, table: 'seals', key: '2', done: kind, otherEvent: null },
     ]
     const { heads } = await chainOf(app)
     await tamperWith(app, `update seals set created_at = '2020-01-01T00:00:00.000Z' where number = 2`)
@@ -188,7 +188,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     const progress: string[] = []
     const { chain } = await auditChain(app.service, {}, (...update) => progress.push(update.join()))
     expect(chain).toMatchObject({ seals: 20, events: 21, unsealed: 1, differences: [] })
-    expect(progress).toEqual([0, 1, 2].map((done) => `history is as it was sealed,${done},2`))
+    expect(progress).toEqual([0, 1, 2].map((doneCount) => `history is as it was sealed,${doneCount},2`))
     expect(chain.heads.map(({ merchantId }) => merchantId)).toEqual([app.merchant.id])
 
     // The audit reads sixteen seals at a time: the deleted row is found with a seal of the next sixteen, which covers
@@ -203,7 +203,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
   })
 
   test('reports deleted and rewritten seals by comparison with kept heads', async () => {
-    const { app, targets: place } = await startSealed(engine)
+    const { app, targets } = await startSealed(engine)
     const { heads } = await chainOf(app)
     await sealAll(app.service)
     expect((await chainOf(app, heads)).differences).toEqual([])
@@ -214,7 +214,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     expect((await chainOf(app, heads)).differences).toMatchObject([{ table: 'seals', key: '3', done: 'missing' }])
 
     const [tampering] = tamperings
-    await tamperWith(app, ...(tampering?.statements(place) ?? []), 'delete from seals')
+    await tamperWith(app, ...(tampering?.statements(targets) ?? []), 'delete from seals')
     await sealAll(app.service)
     // Without kept heads, a complete rewrite of all seals goes unnoticed.
     expect((await chainOf(app)).differences).toEqual([])
@@ -236,8 +236,8 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
   test('finds one complete chain after several processes sealed concurrently', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const faults: unknown[] = []
-    const sealers = [1, 2, 3].map(() => startSealer({ service: app.service, onError: (error) => faults.push(error) }))
+    const errors: unknown[] = []
+    const sealers = [1, 2, 3].map(() => startSealer({ service: app.service, onError: (error) => errors.push(error) }))
     for (let round = 1; round <= 3; round++) {
       await pay(app, '1')
       await Promise.all(sealers.map(({ poll }) => poll()))
@@ -245,7 +245,7 @@ describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
     // A sealer that finds another one's seal pauses, so the last events may remain unsealed.
     await sealAll(app.service)
     for (const { stop } of sealers) await stop()
-    expect(faults).toEqual([])
+    expect(errors).toEqual([])
     expect(await chainOf(app)).toMatchObject({ unsealed: 0, differences: [] })
   })
 
@@ -309,11 +309,11 @@ test('a sealer reports a changed latest seal and still seals later events', asyn
   const { app } = await startSealed('sqlite')
   await tamperWith(app, `update seals set contents = 'other' where number = 3`)
   await pay(app, '1')
-  const faults: unknown[] = []
-  const sealer = startSealer({ service: app.service, onError: (error) => faults.push(error) })
+  const errors: unknown[] = []
+  const sealer = startSealer({ service: app.service, onError: (error) => errors.push(error) })
   await sealer.poll()
   await sealer.stop()
-  expect(faults).toEqual([new Error(`seal 3 of merchant ${app.merchant.id} is not as it was made: run audit --chain`)])
+  expect(errors).toEqual([new Error(`seal 3 of merchant ${app.merchant.id} is not as it was made: run audit --chain`)])
   expect(await chainOf(app)).toMatchObject({ seals: 4, unsealed: 0, differences: [{ table: 'seals', key: '3' }] })
 })
 

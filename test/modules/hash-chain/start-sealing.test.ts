@@ -39,14 +39,14 @@ async function startSealingApp() {
     }
   }
   const service = { ...app.service, db: { ...app.db, execute, write, watch } }
-  const faults: string[] = []
+  const errors: string[] = []
   const start = (random = 0) => {
-    const onFault = (error: unknown) => faults.push((error as Error).message)
+    const onFault = (error: unknown) => errors.push((error as Error).message)
     const sealer = startSealer({ service, onError: onFault, random: () => random })
     onTestFinished(sealer.stop)
     return sealer
   }
-  return { app, world, faults, start, sealsOf: async () => (await verifyChain(app.db)).seals }
+  return { app, world, faults: errors, start, sealsOf: async () => (await verifyChain(app.db)).seals }
 }
 
 /** Advances the timers and waits until the poll that became due has scheduled the next one. */
@@ -285,7 +285,7 @@ test.each([
   const { app, faults, start, sealsOf } = await startSealingApp()
   await app.customer()
   await sealAll(app.service)
-  for (let more = 0; more < 3; more++) await app.customer()
+  for (let i = 0; i < 3; i++) await app.customer()
   await tamperWith(app, `delete from events where sequence = ${missing}`)
   app.db.refresh()
   const sealer = start()

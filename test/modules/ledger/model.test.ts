@@ -17,7 +17,7 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
   const runs = runsOn[engine]
   test(`matches a model in memory for ${runs * merchantsPerRun} merchants`, async () => {
     const shared = sharedApp(engine)
-    const seen = new Set<string>()
+    const reachedKinds = new Set<string>()
     const program = fc.array(step, { minLength: 5, maxLength: 25, size: 'max' })
     await fc.assert(
       fc.asyncProperty(
@@ -27,7 +27,7 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
           await runPrograms(app.service, {
             fees,
             programs,
-            onOutcome: (step, outcome) => seen.add(kindOf(step, outcome)),
+            onOutcome: (step, outcome) => reachedKinds.add(kindOf(step, outcome)),
           })
         },
       ),
@@ -39,7 +39,7 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
         markInterruptAsFailure: true,
       },
     )
-    expect(everyKind.filter((kind) => !seen.has(kind))).toEqual([])
+    expect(everyKind.filter((kind) => !reachedKinds.has(kind))).toEqual([])
   })
 })
 

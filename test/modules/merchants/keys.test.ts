@@ -27,8 +27,8 @@ describe('the format of an API key', () => {
   test('makes the change of any character invalid', () => {
     const text = formatApiKey(newApiKey('sandbox'))
     for (let i = 0; i < text.length; i++) {
-      const changed = text[i] === '0' ? '1' : '0'
-      expect(parseApiKey(text.slice(0, i) + changed + text.slice(i + 1))).toBeNull()
+      const replacement = text[i] === '0' ? '1' : '0'
+      expect(parseApiKey(text.slice(0, i) + replacement + text.slice(i + 1))).toBeNull()
     }
     for (const other of ['', ` ${text}`, `${text} `, `${text}\n`, text.toUpperCase()]) {
       expect(parseApiKey(other)).toBeNull()
@@ -69,8 +69,8 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
     const secret = String(parseApiKey(app.merchant.apiKey)?.secret)
     const stored = await apiKeysOfMerchant(app.db, { merchantId: app.merchant.id })
     expect(JSON.stringify(stored)).not.toContain(secret)
-    const [listed] = await listKeys(app.service, app.merchant.id)
-    expect(Object.keys(listed ?? {}).sort()).toEqual([
+    const [firstKey] = await listKeys(app.service, app.merchant.id)
+    expect(Object.keys(firstKey ?? {}).sort()).toEqual([
       ...['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'merchantId', 'mode'],
       ...['networks', 'revokedAt', 'scopes'],
     ])
@@ -156,8 +156,8 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
 
   test('store a use unless another process has stored one within a minute of it', async () => {
     const app = await startApp(engine)
-    const [listed] = await listKeys(app.service, app.merchant.id)
-    const id = String(listed?.id)
+    const [firstKey] = await listKeys(app.service, app.merchant.id)
+    const id = String(firstKey?.id)
     const at = Date.UTC(2030, 0, 1)
     for (const [ms, stored] of [
       [0, 0],

@@ -92,8 +92,8 @@ describe('parseExtendedPublicKey', () => {
     const digits = fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
     fc.assert(
       fc.property(fc.nat(110), digits, (at, digit) => {
-        const changed = vectorAccount.slice(0, at) + digit + vectorAccount.slice(at + 1)
-        return changed === vectorAccount || messageOf(changed) !== ''
+        const mutated = vectorAccount.slice(0, at) + digit + vectorAccount.slice(at + 1)
+        return mutated === vectorAccount || messageOf(mutated) !== ''
       }),
     )
   })

@@ -53,10 +53,10 @@ describe('evmAddressError', () => {
     fc.assert(
       fc.property(publicKeys, fc.integer({ min: 2, max: 41 }), (key, at) => {
         const address = encodeEvmAddress(key)
-        const changed = turnCase(address, at)
-        const digits = changed.slice(2)
+        const mutated = turnCase(address, at)
+        const digits = mutated.slice(2)
         const hasMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-        return changed === address || (evmAddressError(changed) !== null) === hasMixedCase
+        return mutated === address || (evmAddressError(mutated) !== null) === hasMixedCase
       }),
     )
   })

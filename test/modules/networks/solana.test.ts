@@ -26,8 +26,8 @@ describe('solanaAddressError', () => {
     ['31 bytes', '1'.repeat(31), /32 bytes/],
     ['33 bytes', '1'.repeat(33), /32 bytes/],
     ['a million characters', 'E'.repeat(1_000_000), /32 bytes/],
-  ])('rejects %s', (_, address, fault) => {
-    expect(solanaAddressError(address)).toMatch(fault)
+  ])('rejects %s', (_, address, message) => {
+    expect(solanaAddressError(address)).toMatch(message)
   })
 
   test('the off-curve test address is off the curve', () => {

@@ -41,8 +41,8 @@ describe('tronAddressError', () => {
     ['34 characters that are not 25 bytes', '1'.repeat(34), /0x41/],
     ['a Bitcoin address', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa', /0x41/],
     ['a letter of the other case', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6T', /checksum/],
-  ])('rejects %s', (_, address, fault) => {
-    expect(tronAddressError(address)).toMatch(fault)
+  ])('rejects %s', (_, address, message) => {
+    expect(tronAddressError(address)).toMatch(message)
   })
 
   // The checksum has 32 bits, so one change in four thousand million would pass.
@@ -51,8 +51,8 @@ describe('tronAddressError', () => {
     fc.assert(
       fc.property(publicKeys, change, (key, { at, digit }) => {
         const address = encodeTronAddress(key)
-        const changed = address.slice(0, at) + digit + address.slice(at + 1)
-        return changed === address || tronAddressError(changed) !== null
+        const mutated = address.slice(0, at) + digit + address.slice(at + 1)
+        return mutated === address || tronAddressError(mutated) !== null
       }),
     )
   })

@@ -52,11 +52,11 @@ describe.each(everyEngine)('recordAction on %s', (engine) => {
     await app.wallet({ balance: '100' })
     const { id: payoutId } = await createRailPayout(app.context())
     const formId = app.service.newId()
-    const once = () =>
+    const submitForm = () =>
       recordAction(app.service, { ...actionWithReason, formId }, (service) =>
         settlePayout(createContext(service, app.merchant.id), { payoutId, status: 'FAILED', override: true }),
       )
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, once))
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, submitForm))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const reasons = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as DomainError] : []))
     expect(reasons.every((reason) => reason instanceof AlreadyDoneError)).toBe(true)

@@ -120,9 +120,9 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     test('list every input field except type, currency and customerId', async () => {
       const requirements = await requirementsOf(await startWithAssets(), currency)
       const schema = requirements.type === 'BANK' ? CreateBankPayoutMethodInput : CreateWalletPayoutMethodInput
-      const listed = requirements.fields.map(({ name }) => name)
+      const fieldNames = requirements.fields.map(({ name }) => name)
       const excluded = ['type', 'currency', 'customerId']
-      expect(listed).toEqual(Object.keys(schema.shape).filter((name) => !excluded.includes(name)))
+      expect(fieldNames).toEqual(Object.keys(schema.shape).filter((name) => !excluded.includes(name)))
     })
 
     test('agree with the operation on which fields are required', async () => {
@@ -175,9 +175,9 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
           runChecks.set(field, (runChecks.get(field) ?? new Set()).add(code))
         }
       }
-      const listed = requirements.fields.filter(({ checks }) => checks.length > 0)
-      expect(new Map(listed.map(({ name, checks }) => [name, new Set(checks)]))).toEqual(runChecks)
-      expect(listed.flatMap(({ checks }) => checks).every((code) => checkCodes.includes(code))).toBe(true)
+      const checkedFields = requirements.fields.filter(({ checks }) => checks.length > 0)
+      expect(new Map(checkedFields.map(({ name, checks }) => [name, new Set(checks)]))).toEqual(runChecks)
+      expect(checkedFields.flatMap(({ checks }) => checks).every((code) => checkCodes.includes(code))).toBe(true)
 
       const { method } = await register(app, requirements, valuesOf(requirements))
       expect(method?.checks.filter(({ outcome }) => outcome === 'FAILED')).toEqual([])
@@ -210,7 +210,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         resultsByPattern.set(pattern, byPattern)
         const byForm = byPattern.map((isTaken) => length <= maxLength && isTaken)
         const byOperation = schema?.safeParse(value).success
-        return byForm.every((taken) => taken === byOperation) ? [] : { name, value, byForm, byOperation }
+        return byForm.every((isAccepted) => isAccepted === byOperation) ? [] : { name, value, byForm, byOperation }
       })
     }
 

@@ -126,11 +126,11 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
   })
 
   test('agrees with the following payout in every amount or error, and changes nothing', async () => {
-    const places = await startWithPlaces(engine)
-    const { app } = places
+    const world = await startWithPlaces(engine)
+    const { app } = world
     const counts = { runs: 0, created: 0, errorCodes: new Set<string>() }
     await fc.assert(
-      fc.asyncProperty(anyInput(places), anyPrice, async (input, price) => {
+      fc.asyncProperty(anyInput(world), anyPrice, async (input, price) => {
         if (price) await setPrice(app.context(), price)
         // Every run compares the number of writes; every tenth compares all rows, because reading them is slow.
         const isComparingRows = ++counts.runs % 10 === 0
@@ -147,10 +147,10 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       }),
       {
         numRuns: 100,
-        examples: [...everyError(places), ...everyPayer(places)].map((input): [Input, null] => [input, null]),
+        examples: [...everyError(world), ...everyPayer(world)].map((input): [Input, null] => [input, null]),
       },
     )
-    expect(counts.created).toBeGreaterThanOrEqual(everyPayer(places).length)
+    expect(counts.created).toBeGreaterThanOrEqual(everyPayer(world).length)
     expect([...counts.errorCodes].toSorted()).toEqual([
       'CUSTOMER_CLOSED',
       'INSUFFICIENT_FUNDS',

@@ -97,8 +97,8 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     await perform(deletePayoutMethod, app.context(), { payoutMethodId: methods.ofMerchant })
     const before = await readStoredRows(app)
 
-    const again = await app.service.perform(createPayout, contextWithKey(), input)
-    expect(again).toEqual({ result: created, isReplayed: true })
+    const repeated = await app.service.perform(createPayout, contextWithKey(), input)
+    expect(repeated).toEqual({ result: created, isReplayed: true })
     // The method's details are another request, because it does not name the method.
     for (const other of [
       { ...input, walletId: null },
@@ -132,9 +132,9 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     const other = { 'idempotency-key': 'other' }
     const first = await app.rest('POST', path, { body: payoutBody, headers: other })
     const input = { ...terms, ...nigerian, paymentPurpose: 'GIFTS' }
-    const again = await perform(createPayout, createContext(app.service, app.merchant.id, 'other'), input)
-    expect(again.id).toBe(first.body.data.id)
-    expect(again.id).not.toBe(created.id)
+    const repeated = await perform(createPayout, createContext(app.service, app.merchant.id, 'other'), input)
+    expect(repeated.id).toBe(first.body.data.id)
+    expect(repeated.id).not.toBe(created.id)
   })
 
   test('is not possible by REST, whose contract has neither field', async () => {
@@ -243,16 +243,16 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
     ]
 
     test.each(cases)('fails with %s: %s, and moves no money', async (code, message, input) => {
-      const places = await startWithPlaces(engine)
-      const { app } = places
+      const world = await startWithPlaces(engine)
+      const { app } = world
       const contextWithKey = () => createContext(app.service, app.merchant.id, 'used')
       await perform(createPayout, contextWithKey(), { ...terms, ...nigerian, amount: '1' })
       const before = await readStoredRows(app)
 
-      const error = await domainErrorOf(() => operation(app.context(), input(places)))
+      const error = await domainErrorOf(() => operation(app.context(), input(world)))
       expect([error.code, error.message]).toEqual([code, message])
       // createPayout checks a used key after validation; a quote ignores it.
-      const underUsedKey = await domainErrorOf(() => operation(contextWithKey(), input(places)))
+      const underUsedKey = await domainErrorOf(() => operation(contextWithKey(), input(world)))
       const isFirst = input === cases[0]?.[2]
       expect(underUsedKey.code).toBe(isQuote || isFirst ? code : 'IDEMPOTENCY_KEY_REUSED')
       expect(await readStoredRows(app)).toEqual(before)

@@ -52,9 +52,9 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
         status: 'COMPLETED',
       })
 
-    const [first, again] = [await settle(), await settle()]
+    const [first, repeated] = [await settle(), await settle()]
     expect(first).toMatchObject({ id, status: 'COMPLETED' })
-    expect(again).toEqual(first)
+    expect(repeated).toEqual(first)
     expect((await getPayout(app.context(), { payoutId: other })).status).toBe('PROCESSING')
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     expect(await domainErrorOf(() => getPayoutByLookup(stranger, { payoutKey: 'my payout' }))).toMatchObject({
@@ -122,11 +122,11 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     const request = { payoutId, status: 'COMPLETED' } as const
     const first = await app.service.perform(simulatePayout, contextWithKey(), request)
     await perform(simulatePayout, app.context(), { payoutId, status: 'RETURNED' })
-    const again = await app.service.perform(simulatePayout, contextWithKey(), request)
+    const repeated = await app.service.perform(simulatePayout, contextWithKey(), request)
     // The operation's name is stored with each key, so renaming the operation would break retries.
     const { idempotency_keys: keys = [] } = await readStoredRows(app)
     expect(keys.map((row) => JSON.parse(row))).toMatchObject([{ key: 'k', operation: 'simulatePayout' }])
-    expect([first.isReplayed, again.isReplayed, again.result]).toEqual([false, true, first.result])
+    expect([first.isReplayed, repeated.isReplayed, repeated.result]).toEqual([false, true, first.result])
     expect((await getPayout(app.context(), { payoutId })).status).toBe('RETURNED')
     const { code } = await domainErrorOf(() =>
       perform(simulatePayout, contextWithKey(), { payoutId, status: 'RETURNED' }),

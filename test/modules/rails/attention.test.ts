@@ -130,10 +130,10 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
   test('rejects an action without a reason, for unknown payouts, for payouts that need none, and for other merchants', async () => {
     const { app } = await start(engine)
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
-    const { id: waiting } = await createRailPayout(app.context())
+    const { id: queuedId } = await createRailPayout(app.context())
     expect(await resolve(app, payoutId, 'FAIL', '  ')).toMatchObject({ code: 'INVALID_INPUT', field: 'reason' })
     expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
-    expect(await resolve(app, waiting, 'FAIL')).toMatchObject({
+    expect(await resolve(app, queuedId, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
       message: 'On the rail sandbox the payout is QUEUED: nobody needs to decide about it.',
     })
@@ -203,21 +203,18 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     ['COMPLETED', 'ATTENTION', 'the bank says CANCELLED of what was COMPLETED'],
     ['RETURNED', 'ATTENTION', 'the bank says CANCELLED of what was RETURNED'],
     ['REJECTED', 'REJECTED', null],
-  ] as const)(
-    'leaves an order that is %s in the state %s after a report of CANCELLED',
-    async (firstState, state, cause) => {
-      const { app, balance } = await start(engine)
-      const { id } = await createRailPayout(app.context())
-      await answer(app.context(), id, { state: firstState })
-      const before = await balance()
-      await report(app.context(), id, 'CANCELLED')
-      const transfer = await railOrderOf(app.context(), id)
-      expect(transfer).toMatchObject({ state, dueAt: null })
-      expect(transfer.history.at(-1)).toMatchObject({ state, cause })
-      expect(await balance()).toBe(before)
-      await app.expectBooksToBalance()
-    },
-  )
+  ] as const)('a report of CANCELLED after %s puts the order in the state %s', async (firstState, state, cause) => {
+    const { app, balance } = await start(engine)
+    const { id } = await createRailPayout(app.context())
+    await answer(app.context(), id, { state: firstState })
+    const before = await balance()
+    await report(app.context(), id, 'CANCELLED')
+    const transfer = await railOrderOf(app.context(), id)
+    expect(transfer).toMatchObject({ state, dueAt: null })
+    expect(transfer.history.at(-1)).toMatchObject({ state, cause })
+    expect(await balance()).toBe(before)
+    await app.expectBooksToBalance()
+  })
 
   test('shows the current cause only, not earlier steps of the payout', async () => {
     const { app } = await start(engine)
@@ -235,12 +232,12 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
   test('drops a payout that an operator settles with override, also with its current status', async () => {
     const { app } = await start(engine)
     const context = app.context()
-    for (const [status, ...said] of [
+    for (const [status, ...reports] of [
       ['COMPLETED', 'COMPLETED', 'REJECTED'],
       ['RETURNED', 'COMPLETED', 'REJECTED'],
       ['FAILED', 'REJECTED', 'COMPLETED'],
     ] as const) {
-      const payoutId = await createContradictedPayout(context, ...said)
+      const payoutId = await createContradictedPayout(context, ...reports)
       // Without override, repeating the status decides nothing.
       const { status: before } = await getPayout(context, { payoutId })
       await settlePayout(context, { payoutId, status: before as 'COMPLETED', cause: 'again' })
@@ -316,8 +313,8 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     }
 
     const operator = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    const listed = await cli(operator, 'attention', 'list', '--limit', '3', '--json')
-    const { payouts, next } = listed.json() as { payouts: { payoutId: string }[]; next: string }
+    const output = await cli(operator, 'attention', 'list', '--limit', '3', '--json')
+    const { payouts, next } = output.json() as { payouts: { payoutId: string }[]; next: string }
     expect(payouts.map(({ payoutId }) => payoutId)).toEqual(ids.slice(0, 3))
     expect(payouts[0]).toMatchObject({
       merchantId: app.merchant.id,

@@ -222,10 +222,12 @@ const defectiveBanks: Readonly<
   ],
   'loses an order after a while': [
     () => {
-      let left = 7
+      let remainingFinds = 7
       return async ({ question, ask }) => {
         const response = await ask()
-        return question === 'find' && response.status === 200 && left-- <= 0 ? { status: 404, body: '' } : response
+        return question === 'find' && response.status === 200 && remainingFinds-- <= 0
+          ? { status: 404, body: '' }
+          : response
       }
     },
     [rules.lost],

@@ -42,8 +42,8 @@ async function startWithClocks(setup: Setup, mode: Mode) {
       clocks.wall += ms
       clocks.monotonic += ms
     },
-    setClock: (by: number) => {
-      clocks.wall += by
+    setClock: (shiftMs: number) => {
+      clocks.wall += shiftMs
     },
     /** Another process on the same database, whose clock was never ahead. */
     restarted: () => createService({ db: app.db, mode, secrets: app.service.secrets, clock: () => clocks.wall }),
@@ -83,11 +83,11 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     'does not affect the bank’s reports after it was set %s and corrected',
     async (way) => {
       const { app, now, pass, setClock } = await startWithClocks(engine, mode)
-      const by = way === 'forward' ? hour : -hour
-      setClock(by)
+      const shiftMs = way === 'forward' ? hour : -hour
+      setClock(shiftMs)
       await pay(app)
       pass(3 * second)
-      setClock(-by)
+      setClock(-shiftMs)
       const { id, orderId } = await pay(app)
       const payload = JSON.stringify({ id: orderId, state: 'COMPLETED', reference: 'B-1' })
       const signed = createSignedHeaders('msg_1', {

@@ -31,7 +31,7 @@ async function railTo(reply: Reply, change: Partial<Parameters<typeof createHttp
   return { rail, bank, cancel: async () => rail.cancel?.(order) }
 }
 
-const answers =
+const replyWith =
   (status: number, content: unknown): Reply =>
   (response) =>
     response
@@ -47,7 +47,7 @@ function signature(key: string, id: string, body: string, seconds = nowMs / 1000
 
 describe('a request of an HTTP rail to its bank', () => {
   test('submits all fields of the order, signed with its id', async () => {
-    const { rail, bank } = await railTo(answers(201, { state: 'ACCEPTED' }))
+    const { rail, bank } = await railTo(replyWith(201, { state: 'ACCEPTED' }))
     await rail.submit(order)
     const [{ method, url, headers, body } = { headers: {} as IncomingMessage['headers'], body: '' }] = bank.received
     expect([method, url]).toEqual(['POST', '/v1/transfers'])
@@ -74,14 +74,14 @@ describe('a request of an HTTP rail to its bank', () => {
   })
 
   test('is byte-identical for repeated submissions of an order', async () => {
-    const { rail, bank } = await railTo(answers(200, { state: 'ACCEPTED' }))
+    const { rail, bank } = await railTo(replyWith(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
     await rail.submit({ ...order, attempts: 7, now: nowMs + 86_400_000, submittedAt: '2026-11-24T10:00:00.000Z' })
     expect(bank.received[1]?.body).toBe(bank.received[0]?.body)
   })
 
   test('polls and cancels an order with signatures for that purpose', async () => {
-    const { rail, bank, cancel } = await railTo(answers(200, { id: order.id, state: 'CANCELLED' }))
+    const { rail, bank, cancel } = await railTo(replyWith(200, { id: order.id, state: 'CANCELLED' }))
     await rail.find(order).catch(() => {})
     await cancel()
     expect(bank.received.map(({ method, url, body }) => [method, url, body])).toEqual([
@@ -98,7 +98,7 @@ describe('a request of an HTTP rail to its bank', () => {
 
   test('has a signature by each secret during a rotation, the newest first', async () => {
     const older = generateSharedSecret()
-    const { rail, bank } = await railTo(answers(404, ''), { secrets: [secret, older] })
+    const { rail, bank } = await railTo(replyWith(404, ''), { secrets: [secret, older] })
     expect(await rail.find(order)).toBe('NOT_FOUND')
     const id = `find_${order.id}`
     expect(bank.received[0]?.headers['webhook-signature']).toBe(
@@ -112,24 +112,24 @@ describe('a definite response of a bank', () => {
   const parsed = { state: 'COMPLETED', reference: 'R1', code: 'C1', at: '2026-11-23T10:00:00.000Z' }
 
   test.each([200, 201])('with %i has a state, for submitting and polling', async (status) => {
-    const { rail } = await railTo(answers(status, content))
+    const { rail } = await railTo(replyWith(status, content))
     expect(await rail.submit(order)).toEqual(parsed)
     expect(await rail.find(order)).toEqual(parsed)
   })
 
   test.each(['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'])('can have the state %s', async (state) => {
-    const { rail } = await railTo(answers(200, { id: order.id, state, more: { of: 'it' } }))
+    const { rail } = await railTo(replyWith(200, { id: order.id, state, more: { of: 'it' } }))
     expect(await rail.submit(order)).toEqual({ ...noDetails, state })
   })
 
   test('with 422 is REJECTED for submitting only', async () => {
-    const { rail } = await railTo(answers(422, { id: order.id, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }))
+    const { rail } = await railTo(replyWith(422, { id: order.id, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }))
     expect(await rail.submit(order)).toEqual({ ...noDetails, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' })
     await expect(rail.find(order)).rejects.toThrow('the bank answered with 422')
   })
 
   test('with 404 is NOT_FOUND for polling only', async () => {
-    const { rail, cancel } = await railTo(answers(404, { state: 'COMPLETED' }))
+    const { rail, cancel } = await railTo(replyWith(404, { state: 'COMPLETED' }))
     expect(await rail.find(order)).toBe('NOT_FOUND')
     await expect(rail.submit(order)).rejects.toThrow('the bank answered with 404')
     await expect(cancel()).rejects.toThrow('the bank answered with 404')
@@ -142,14 +142,14 @@ describe('a definite response of a bank', () => {
     [200, 'TOO_LATE', false],
     [202, 'CANCELLED', false],
   ])('to a cancellation is %i with %s: %s', async (status, state, isDefinite) => {
-    const { cancel } = await railTo(answers(status, { id: order.id, state }))
+    const { cancel } = await railTo(replyWith(status, { id: order.id, state }))
     if (isDefinite) expect(await cancel()).toBe(state)
     else await expect(cancel()).rejects.toThrow(`the bank answered with ${status}`)
   })
 
   test('has trimmed single-line texts, or null', async () => {
     const { rail } = await railTo(
-      answers(200, { id: order.id, state: 'COMPLETED', reference: ' R1 ', code: '', at: null }),
+      replyWith(200, { id: order.id, state: 'COMPLETED', reference: ' R1 ', code: '', at: null }),
     )
     expect(await rail.find(order)).toEqual({ ...noDetails, state: 'COMPLETED', reference: 'R1' })
   })
@@ -166,7 +166,7 @@ describe('a bank response without the id of the order', () => {
     ['RETURNED', 200],
   ])('moves no money: the state %s by %i is rejected without or with another id', async (state, status) => {
     for (const id of others) {
-      const { rail } = await railTo(answers(status, { id, state }))
+      const { rail } = await railTo(replyWith(status, { id, state }))
       const unnamed = `the bank answered with ${status} and no state with the id of this order`
       await expect(rail.submit(order)).rejects.toThrow(unnamed)
       await expect(rail.find(order)).rejects.toThrow(status === 422 ? 'the bank answered with 422' : unnamed)
@@ -175,15 +175,15 @@ describe('a bank response without the id of the order', () => {
 
   test('cancels no order', async () => {
     for (const id of others) {
-      const { cancel } = await railTo(answers(200, { id, state: 'CANCELLED' }))
+      const { cancel } = await railTo(replyWith(200, { id, state: 'CANCELLED' }))
       await expect(cancel()).rejects.toThrow('the bank answered with 200 and no state with the id of this order')
     }
   })
 
   test('can be ACCEPTED or TOO_LATE, because neither moves money', async () => {
-    const accepted = await railTo(answers(201, { state: 'ACCEPTED' }))
+    const accepted = await railTo(replyWith(201, { state: 'ACCEPTED' }))
     expect(await accepted.rail.submit(order)).toEqual({ ...noDetails, state: 'ACCEPTED' })
-    const tooLate = await railTo(answers(409, { state: 'TOO_LATE' }))
+    const tooLate = await railTo(replyWith(409, { state: 'TOO_LATE' }))
     expect(await tooLate.cancel()).toBe('TOO_LATE')
   })
 })
@@ -251,7 +251,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
       'the bank answered with 200 and more than 64 KiB',
     ],
   ])('if the response is %s', async (_, status, content, message) => {
-    const { rail } = await railTo(answers(status, content))
+    const { rail } = await railTo(replyWith(status, content))
     await expect(rail.submit(order)).rejects.toMatchObject({ message })
   })
 
@@ -272,7 +272,7 @@ describe('an HTTP rail fails with an unknown outcome', () => {
   })
 
   test('for a redirect, which it does not follow', async () => {
-    const other = await startReceiver(answers(200, { state: 'COMPLETED' }))
+    const other = await startReceiver(replyWith(200, { state: 'COMPLETED' }))
     const { rail } = await railTo((response) => response.writeHead(302, { location: other.url }).end())
     await expect(rail.find(order)).rejects.toThrow('the bank answered with 302')
     expect(other.received).toEqual([])
@@ -334,8 +334,8 @@ describe('the reports endpoint of an HTTP rail', () => {
     secrets: [secret],
     wallClock: () => wallTime(nowMs),
   })
-  const one = { id: order.id, state: 'COMPLETED', reference: 'R1' }
-  const body = JSON.stringify(one)
+  const validReport = { id: order.id, state: 'COMPLETED', reference: 'R1' }
+  const body = JSON.stringify(validReport)
   const id = 'report_1'
 
   function signedRequest(headers: ReportRequest['headers'] = {}, sentBody = body): ReportRequest {
@@ -404,16 +404,18 @@ describe('the reports endpoint of an HTTP rail', () => {
   })
 
   test('accepts one report or up to 100', () => {
-    const parsed = { ...noDetails, ...one }
+    const parsed = { ...noDetails, ...validReport }
     expect(rail.reports?.read(body)).toEqual([parsed])
-    expect(rail.reports?.read(JSON.stringify({ reports: Array(100).fill(one) }))).toEqual(Array(100).fill(parsed))
+    expect(rail.reports?.read(JSON.stringify({ reports: Array(100).fill(validReport) }))).toEqual(
+      Array(100).fill(parsed),
+    )
   })
 
   test.each([
     ['body', 'must be a JSON object that has no name twice', '[]'],
-    ...['{', '5', '"text"', 'true', 'null', ''].map((sent) => [
+    ...['{', '5', '"text"', 'true', 'null', ''].map((invalidBody) => [
       ...(['body', 'must be a JSON object that has no name twice'] as const),
-      sent,
+      invalidBody,
     ]),
     [
       'body',
@@ -421,11 +423,15 @@ describe('the reports endpoint of an HTTP rail', () => {
       `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`,
     ],
     ['id', 'is required', JSON.stringify({ state: 'COMPLETED' })],
-    ['state', 'must be one of ACCEPTED, COMPLETED, REJECTED, RETURNED', JSON.stringify({ ...one, state: 'PAID' })],
+    [
+      'state',
+      'must be one of ACCEPTED, COMPLETED, REJECTED, RETURNED',
+      JSON.stringify({ ...validReport, state: 'PAID' }),
+    ],
     ['reports', 'must have a length of at least 1', JSON.stringify({ reports: [] })],
-    ['reports', 'must have a length of at most 100', JSON.stringify({ reports: Array(101).fill(one) })],
-    ['reports.1.state', 'is required', JSON.stringify({ reports: [one, { id: order.id }] })],
-    ['at', 'must be a date and time', JSON.stringify({ ...one, at: 'now' })],
+    ['reports', 'must have a length of at most 100', JSON.stringify({ reports: Array(101).fill(validReport) })],
+    ['reports.1.state', 'is required', JSON.stringify({ reports: [validReport, { id: order.id }] })],
+    ['at', 'must be a date and time', JSON.stringify({ ...validReport, at: 'now' })],
   ])('rejects reports with an invalid %s, which %s', (field, message, sentBody) => {
     let error: unknown
     try {
@@ -438,7 +444,7 @@ describe('the reports endpoint of an HTTP rail', () => {
   })
 
   test('rejects our own signed requests as reports', async () => {
-    const { rail, bank } = await railTo(answers(200, { state: 'ACCEPTED' }))
+    const { rail, bank } = await railTo(replyWith(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
     expect(codeOf(() => rail.reports?.read(bank.received[0]?.body ?? ''))).toBe('INVALID_INPUT')
   })

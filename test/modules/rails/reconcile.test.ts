@@ -322,11 +322,11 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, name)
     await writeFile(file, text)
-    const place = { folder, file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    const done = await cli(place, 'reconcile', 'sandbox', file, ...options, '--json')
-    const { findings = [], ...counts } = done.json() as { findings?: Finding[] }
+    const installation = { folder, file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const output = await cli(installation, 'reconcile', 'sandbox', file, ...options, '--json')
+    const { findings = [], ...counts } = output.json() as { findings?: Finding[] }
     return {
-      code: done.code,
+      code: output.code,
       counts,
       findings: findings.map(({ finding, payoutId, place, what, ours, theirs }) => [
         finding,

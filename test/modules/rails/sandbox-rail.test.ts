@@ -156,7 +156,7 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
   ['40', 2, hour, completed, null],
   ['99', 1, 0, completed, null],
 ])('the sandbox bank with account %s answers, after %i submissions and %i ms, %j', async (...row) => {
-  const [digits, attempts, ageMs, submitted, found] = row
+  const [digits, attempts, ageMs, submitted, polled] = row
   const plain = sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
   const order = {
     ...plain,
@@ -164,12 +164,12 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
     attempts,
     now: Date.parse(plain.submittedAt) + ageMs,
   }
-  const withReference = (said: Outcome) =>
-    typeof said === 'object' ? { ...said, reference: 'SANDBOX-40516273849A' } : said
-  const resultOf = (answer: Promise<unknown>) =>
-    answer.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
+  const withReference = (outcome: Outcome) =>
+    typeof outcome === 'object' ? { ...outcome, reference: 'SANDBOX-40516273849A' } : outcome
+  const resultOf = (call: Promise<unknown>) =>
+    call.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
   expect(await resultOf(sandboxRail.submit(order))).toEqual(withReference(submitted))
-  expect(await resultOf(sandboxRail.find(order))).toEqual(withReference(found ?? submitted))
+  expect(await resultOf(sandboxRail.find(order))).toEqual(withReference(polled ?? submitted))
 })
 
 test('the sandbox rail allows two concurrent calls and has independent failures', () => {
@@ -278,18 +278,18 @@ describe('advanceClock', () => {
 describe.each(everyEngine)('advanceClock on %s', (engine) => {
   test('submits nothing to a paused rail but polls submitted orders', async () => {
     const { app } = await startBank(engine)
-    const early = await pay(app, '01')
+    const acceptedId = await pay(app, '01')
     await advance(app, { by: 'PT1S' })
     await pauseSubmissions(app.service, { rail: 'sandbox' })
-    const waiting = await pay(app, '00')
+    const queuedId = await pay(app, '00')
     await advance(app, { by: 'PT2H' })
-    expect([(await payout(app, early)).status, (await payout(app, waiting)).status]).toEqual([
+    expect([(await payout(app, acceptedId)).status, (await payout(app, queuedId)).status]).toEqual([
       'COMPLETED',
       'PROCESSING',
     ])
     await resumeSubmissions(app.service, { rail: 'sandbox' })
     await advance(app, { by: 'PT0S' })
-    expect((await payout(app, waiting)).status).toBe('COMPLETED')
+    expect((await payout(app, queuedId)).status).toBe('COMPLETED')
   })
 
   test('waits for a call in progress, whose order counts from before', async () => {

@@ -20,7 +20,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     }
     const { id: manual } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
     const { id: onRail } = await createRailPayout(context)
-    const { id: waiting } = await createRailPayout(context)
+    const { id: queuedId } = await createRailPayout(context)
     passMinute()
     await answer(context, onRail, { failure: 'it is down' })
     await perform(simulatePayout, context, { payoutId: manual, status: 'COMPLETED' })
@@ -39,7 +39,7 @@ describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
     const at = (minutes: number) => `2026-03-01T12:0${minutes}:00.000Z`
     const step = (state: string, minutes: number, cause: string | null = null) => ({ state, at: at(minutes), cause })
     expect(data.payouts.nodes).toEqual([
-      { uuid: waiting, rail: 'sandbox', status: 'PROCESSING', fiatReferenceId: null, timeline: [step('QUEUED', 0)] },
+      { uuid: queuedId, rail: 'sandbox', status: 'PROCESSING', fiatReferenceId: null, timeline: [step('QUEUED', 0)] },
       {
         uuid: onRail,
         rail: 'sandbox',

@@ -12,12 +12,12 @@ import { everyEngine, startApp } from '../../support/app.ts'
 
 const merchantQuery = '{ merchant { name } }'
 const walletsQuery = 'query Wallets { wallets { totalCount } }'
-const faultsIn = (text: string) => documentErrors(sandboxSchema, text)
+const findErrors = (text: string) => documentErrors(sandboxSchema, text)
 
 const add = (app: App, manifest: unknown) =>
   addDocuments(app.service, {
     manifest: typeof manifest === 'string' ? manifest : JSON.stringify(manifest),
-    faultsIn,
+    faultsIn: findErrors,
   })
 const ids = async (app: App) => (await listDocuments(app.service)).map(({ id }) => id)
 
@@ -42,8 +42,8 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     expect(await add(app, { b2f0: merchantQuery, a1e9: walletsQuery })).toEqual({ added: 2, known: 0 })
     const operation = { id: 'c3', name: 'Wallets', type: 'query', body: walletsQuery }
     expect(await add(app, apollo([operation]))).toEqual({ added: 1, known: 0 })
-    const listed = (await listDocuments(app.service)).map(({ id, name, text }) => [id, name, text])
-    expect(listed).toEqual([
+    const documents = (await listDocuments(app.service)).map(({ id, name, text }) => [id, name, text])
+    expect(documents).toEqual([
       ['a1e9', null, walletsQuery],
       ['b2f0', null, merchantQuery],
       ['c3', 'Wallets', walletsQuery],
@@ -79,7 +79,8 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     const app = await startApp(engine)
     const deep = '{ a '.repeat(13) + '}'.repeat(13)
     const costly = '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }'
-    const twice = 'mutation { a: createPayout(input: $x) { __typename } b: createPayout(input: $x) { __typename } }'
+    const twoPayouts =
+      'mutation { a: createPayout(input: $x) { __typename } b: createPayout(input: $x) { __typename } }'
     const operations = [
       { id: '1', name: 'Fine', body: merchantQuery },
       { id: '2', name: 'Unclosed', body: '{ merchant' },
@@ -89,7 +90,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
       { id: '6', name: 'Fragment', body: 'fragment F on Query { merchant { name } }' },
       { id: '7', name: 'Deep', body: deep },
       { id: '8', name: 'Long', body: `{ merchant { name } } #${'x'.repeat(10_000)}` },
-      { id: '9', name: 'Money', body: twice },
+      { id: '9', name: 'Money', body: twoPayouts },
     ]
     const messages = await messagesOf(add(app, apollo(operations)))
     expect(messages.map((message) => message.replace(/^(\w+ \(\d\)).*/, '$1'))).toEqual([

@@ -12,20 +12,20 @@ const addTrustedDocuments = (app: App, ...ids: string[]) => {
 
 /** Watches the documents with counted reads; without `hasVersions` the engine reports no changes. */
 function startWatching(app: App, { hasVersions }: { hasVersions: boolean }) {
-  const seen = { reads: 0, ids: [] as string[] }
+  const observed = { reads: 0, ids: [] as string[] }
   const slow = { wait: async () => {} }
   const execute: App['db']['execute'] = async (query, params) => {
-    seen.reads++
+    observed.reads++
     const rows = await app.db.execute<never>(query, params)
     await slow.wait()
     return rows
   }
   const version = hasVersions ? app.db.tableVersion : () => null
   const service = { ...app.service, db: { ...app.db, execute, version } }
-  const take = async (changed: readonly { id: string }[]) => void seen.ids.push(...changed.map(({ id }) => id))
+  const take = async (changed: readonly { id: string }[]) => void observed.ids.push(...changed.map(({ id }) => id))
   const watcher = watchTrustedDocuments(service, { isWaitedFor: false, take })
   onTestFinished(watcher.stop)
-  return { seen, slow, followed: watcher }
+  return { seen: observed, slow, followed: watcher }
 }
 
 describe.each(everyEngine)('watchTrustedDocuments on %s', (engine) => {

@@ -51,8 +51,8 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     const before = await readStoredRows(app)
 
     const same = { walletId: walletId.toUpperCase(), amount: '3.0', reference: null }
-    const again = await app.service.perform(simulateDeposit, contextWithKey(), same)
-    expect(again).toEqual({ result: first, isReplayed: true })
+    const repeated = await app.service.perform(simulateDeposit, contextWithKey(), same)
+    expect(repeated).toEqual({ result: first, isReplayed: true })
     for (const input of [
       { walletId, amount: '3.00000001' },
       { walletId: otherId, amount: '3' },

@@ -72,8 +72,8 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
       for (const network of [undefined, null, ''])
         expect(await invalidFields({ ...rand, currency, network })).toBeUndefined()
     }
-    const both = await invalidFields({ ...usdc, network: undefined, description: '' })
-    expect(both.map(({ field }: { field: string }) => field).sort()).toEqual(['description', 'network'])
+    const twoFields = await invalidFields({ ...usdc, network: undefined, description: '' })
+    expect(twoFields.map(({ field }: { field: string }) => field).sort()).toEqual(['description', 'network'])
   })
 
   test('ruling 30: an owner can have several wallets in one currency', async () => {
@@ -90,14 +90,14 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     const customer_id = await app.customer()
     const { data: created } = (await create(app, { ...usdc, customer_id })).body
     const { data: fetched } = (await app.rest('GET', `/api/wallets/${created.id}`)).body
-    const [listed] = (await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data
+    const [listedWallet] = (await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data
 
     const { id, address } = created.addresses[0]
     const network = 'erc20'
     const created_at = created.created_at
     expect(created.addresses).toEqual([{ id, crypto_wallet_id: created.id, address, network, created_at }])
     expect(fetched.addresses).toEqual([{ id, address, network, created_at }])
-    expect(listed.addresses).toEqual({ address, network, created_at })
+    expect(listedWallet.addresses).toEqual({ address, network, created_at })
 
     const fiat = (await create(app, { ...rand, customer_id })).body.data
     expect(fiat.addresses).toEqual([])

@@ -272,7 +272,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     )
 
     expect(responses.map(({ status }) => status)).toEqual([200, ...Array(6).fill(201)])
-    expect(responses.map((answer) => answer.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
+    expect(responses.map((response) => response.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
     expect(new Set([customer.id, ...responses.map(({ body }) => body.data.id)]).size).toBe(8)
     const rejected = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers, key: other.apiKey })
     expect(rejected.body.error.code).toBe('INSUFFICIENT_FUNDS')
@@ -304,7 +304,11 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       await post('/api/payout/methods/banks', bankMethodBody),
     ]
     expect(created.map(({ status }) => status)).toEqual([200, 201, 201])
-    expect(created.map((answer) => answer.headers['idempotent-replayed'])).toEqual([undefined, undefined, undefined])
+    expect(created.map((response) => response.headers['idempotent-replayed'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('is checked after the input and before everything else', async () => {
@@ -337,7 +341,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
 
     nowMs += 1
     const oneMillisecondLater = await postAll()
-    const replayed = oneMillisecondLater.map((answer) => answer.headers['idempotent-replayed'])
+    const replayed = oneMillisecondLater.map((response) => response.headers['idempotent-replayed'])
     expect(replayed).toEqual(['true', undefined, undefined, undefined])
     expect(oneMillisecondLater.map(({ status }) => status)).toEqual([200, 201, 201, 201])
 
@@ -357,10 +361,10 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
 
     const other = { ...walletBody, description: 'Other' }
     const created = await app.rest('POST', '/api/wallets', { body: other, headers })
-    const again = await app.rest('POST', '/api/wallets', { body: other, headers })
+    const repeated = await app.rest('POST', '/api/wallets', { body: other, headers })
     const firstBody = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
 
-    expect([created.status, again.text, firstBody.body.error.code]).toEqual([
+    expect([created.status, repeated.text, firstBody.body.error.code]).toEqual([
       201,
       created.text,
       'IDEMPOTENCY_KEY_REUSED',
@@ -412,8 +416,8 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     const app = await startApp(engine)
     const created = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
     await depositToWallet(app.context(), { walletId: created.body.data.id, amount: '5', reference: 'one' })
-    const again = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
-    expect(again.text).toBe(created.text)
-    expect(again.body.data.balance).toBe('0.00000000')
+    const repeated = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+    expect(repeated.text).toBe(created.text)
+    expect(repeated.body.data.balance).toBe('0.00000000')
   })
 })

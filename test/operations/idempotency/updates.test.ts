@@ -92,8 +92,8 @@ describe.each(everyEngine)('an idempotency key of an update on %s', (engine) => 
     const { result } = await run(withKey(app), input(things) as never)
     const before = await readStoredRows(app)
 
-    for (const again of [input, same]) {
-      expect(await run(withKey(app), again(things) as never)).toEqual({ result, isReplayed: true })
+    for (const repeatedInput of [input, same]) {
+      expect(await run(withKey(app), repeatedInput(things) as never)).toEqual({ result, isReplayed: true })
     }
     expect(await readStoredRows(app)).toEqual(before)
   })

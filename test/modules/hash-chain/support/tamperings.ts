@@ -143,11 +143,11 @@ export async function createTamperTargets(
 export async function sealAll(service: Service): Promise<void> {
   // Tests change the file directly, so refresh the reader's snapshot.
   service.db.refresh()
-  const faults: unknown[] = []
-  const sealer = startSealer({ service, onError: (error) => faults.push(error) })
+  const errors: unknown[] = []
+  const sealer = startSealer({ service, onError: (error) => errors.push(error) })
   await sealer.poll()
   await sealer.stop()
-  if (faults.length > 0) throw faults[0]
+  if (errors.length > 0) throw errors[0]
 }
 
 export async function changeCustomer(context: Context, customerId: string, phone: string): Promise<void> {

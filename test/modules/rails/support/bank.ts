@@ -19,12 +19,12 @@ export function createBank({
   async function runCall<Answer>(
     call: 'submit' | 'find',
     order: PaymentInstruction,
-    answer: () => Answer,
+    createResult: () => Answer,
   ): Promise<Answer> {
     calls.push({ call, id: order.id })
     const callFate = fate(call, order)
     if (callFate === 'lost') throw new Error('the connection was refused')
-    const result = answer()
+    const result = createResult()
     if (callFate === 'answer lost') throw new Error('the connection was closed')
     return result
   }
