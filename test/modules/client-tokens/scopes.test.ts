@@ -32,7 +32,6 @@ const payoutInput = { assetCode: 'USDC', amount: '1', recipient: { bankAccount }
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-/** One request for each endpoint; a client token that it creates has the one scope. */
 const requestsFor = (scope: string) =>
   routes.map((route) => ({ route, path: route.path.replace(/:\w+/g, absentId), body: bodyOf(route, scope) }))
 

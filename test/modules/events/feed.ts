@@ -2,7 +2,6 @@ import { expect } from 'vitest'
 import type { ApiName } from '../../support/api-clients.ts'
 import type { App } from '../../support/app.ts'
 
-/** An event in the common form of both APIs, with `data` as JSON text. */
 export type Seen = {
   readonly id: string
   readonly sequence: number

@@ -59,7 +59,6 @@ async function advance(ms: number): Promise<void> {
   while (vi.getTimerCount() < timerCount && Date.now() < givenUpAt) await nextTurn()
 }
 
-/** Copies the merchant's first event `count` times. */
 async function repeatEvents({ app, count }: { app: App; count: number }): Promise<void> {
   await tamperWith(
     app,

@@ -80,6 +80,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     const app = await startApp(engine)
     const status = async (wallet_address: string) =>
       (await app.rest('POST', walletsPath, { body: { ...walletMethodBody, wallet_address } })).status
+    // Ruling 23 also requires the format of the network.
     for (const valid of [walletMethodBody.wallet_address, ` ${walletMethodBody.wallet_address}\n`])
       expect(await status(valid)).toBe(201)
     for (const invalid of ['x'.repeat(129), '0x5aAe b605', '0x5aAeé', '💸']) expect(await status(invalid)).toBe(400)
@@ -94,6 +95,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
 
     expect([await bank('NGN'), await bank('ZAR'), await bank('GHS')]).toEqual([201, 201, 400])
     expect([await wallet('USDC'), await wallet('USDT'), await wallet('EURC')]).toEqual([201, 201, 400])
+    // Ruling 21: text is trimmed.
     expect([await bank(' NGN '), await wallet('\tUSDC')]).toEqual([201, 201])
     expect([await bank('USDC'), await wallet('NGN'), await bank('ngn'), await wallet('')]).toEqual([400, 400, 400, 400])
 

@@ -142,11 +142,10 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     },
   )
 
-  // Ruling 39.
   test.each([
     ['NGN', 'South Africa', 'must be one of Nigeria for a recipient paid in NGN'],
     ['ZAR', 'Nigeria', 'must be one of South Africa for a recipient paid in ZAR'],
-  ])('rejects %s to %s, because currency and country must agree', async (currency, country, message) => {
+  ])('ruling 39: rejects %s to %s, because currency and country must agree', async (currency, country, message) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -162,12 +161,11 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  // Ruling 40.
   test.each([
     ['absent', undefined],
     ['null', null],
     ['empty', ''],
-  ])('treats a payment_purpose that is %s as OTHER', async (_, purpose) => {
+  ])('ruling 40: treats a payment_purpose that is %s as OTHER', async (_, purpose) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
 
@@ -204,7 +202,6 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.message).toContain('WINNINGS_AND_PRIZES')
   })
 
-  // Ruling 41.
   test.each([
     [undefined, 'ach'],
     [null, 'ach'],
@@ -212,7 +209,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     ['ach', 'ach'],
     ['fed_wire', 'fed_wire'],
     ['swift', 'swift'],
-  ])('returns for a transfer_type of %s the transfer_type %s', async (input, expected) => {
+  ])('ruling 41: returns for a transfer_type of %s the transfer_type %s', async (input, expected) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', path, { body: { ...payoutBody, transfer_type: input } })
@@ -226,8 +223,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.error.details.fields).toMatchObject([{ field: 'transfer_type' }])
   })
 
-  // Ruling 45.
-  test('returns a reason with account number and bank code as they were sent', async () => {
+  test('ruling 45: returns a reason with account number and bank code as they were sent', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', path, {

@@ -4,8 +4,7 @@ import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
 
-// Ruling 38.
-describe.each(everyEngine)('the wallet that createPayout debits on %s', (engine) => {
+describe.each(everyEngine)('ruling 38: the wallet that createPayout debits on %s', (engine) => {
   test("is the owner's oldest one in the currency that covers amount and fee", async () => {
     const app = await startApp(engine)
     await app.fee('1')

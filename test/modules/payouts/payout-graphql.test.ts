@@ -318,8 +318,7 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
     }
   })
 
-  // Ruling 119.
-  test('returns the idempotency key of a payout to its merchant and its customer', async () => {
+  test('ruling 119: returns the idempotency key of a payout to its merchant and its customer', async () => {
     const app = await startApp(engine)
     const [customerId, other] = [await app.customer(), await app.customer()]
     await app.wallet({ balance: '10', customerId })

@@ -5,8 +5,7 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 
 const path = '/api/payouts/banks'
 
-// Ruling 43.
-describe.each(everyEngine)('the price of a payout on %s', (engine) => {
+describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) => {
   /** An app with a clock that tests set, and a wallet with a million. */
   async function startClockedApp(time: string) {
     let nowMs = Date.parse(time)

@@ -34,8 +34,7 @@ async function startWithPayout(app: App, from: PayoutStatus) {
   return { made: created, payoutId, walletId, balance }
 }
 
-// Ruling 46.
-describe.each(everyEngine)('settlePayout on %s', (engine) => {
+describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
   test('has four statuses and three settlements', () => {
     expect(edges).toHaveLength(12)
   })

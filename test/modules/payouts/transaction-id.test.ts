@@ -5,8 +5,7 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 
 const sequence = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 2_147_483_647 }))
 
-// Ruling 44.
-describe('transactionId', () => {
+describe('ruling 44: transactionId', () => {
   test('has ten characters, A to Z and 0 to 9, for any merchant and number', () => {
     fc.assert(
       fc.property(fc.uuid(), sequence, (merchantId, number) => {

@@ -41,8 +41,7 @@ const keyRow = (merchantId: string) => ({
 const day = 24 * 60 * 60 * 1000
 const headers = { 'idempotency-key': 'the key' }
 
-// Ruling 22.
-describe.each(everyEngine)('an idempotency key on %s', (engine) => {
+describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
   test.each(creations)('creates one row for two equal POSTs to $path', async ({ path, table, body }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })

@@ -22,7 +22,6 @@ const createWith = {
   },
 }
 
-// Ruling 22: both APIs read a key in the same way.
 describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (engine) => {
   test.each(['rest', 'graphql'] as const)(
     'has several spellings that both APIs read alike, created by %s',

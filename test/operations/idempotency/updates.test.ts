@@ -85,8 +85,7 @@ const updates: readonly {
   },
 ]
 
-// Ruling 22, for the operations that take a key in GraphQL only.
-describe.each(everyEngine)('an idempotency key of an update on %s', (engine) => {
+describe.each(everyEngine)('ruling 22: an idempotency key of an update on %s', (engine) => {
   test.each(updates)('makes $name return the first result again and change nothing', async ({ run, input, same }) => {
     const { app, things } = await startWithObjects(engine)
     const { result } = await run(withKey(app), input(things) as never)

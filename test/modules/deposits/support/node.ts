@@ -51,7 +51,6 @@ export async function refOf(app: App, walletId: string): Promise<string> {
   return body.data.addresses[0].id
 }
 
-/** A valid report of 10 USDC on Ethereum. */
 export function sampleReport(ref: string, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     ...{ ref, network: 'erc20', tx_hash: hashOf('one'), log_index: 0, asset: 'USDC', amount: '10' },

@@ -29,7 +29,6 @@ export type TamperTargets = {
   /** An update of a customer that is not the latest event. */
   readonly change: { readonly event: number; readonly objectId: string }
   readonly checksum: (accountNumber: string) => number
-  /** An SQL expression that casts text to JSON. */
   readonly json: (text: string) => string
 }
 
@@ -139,7 +138,6 @@ export async function createTamperTargets(
   }
 }
 
-/** Seals all existing history, as an idle service would. */
 export async function sealAll(service: Service): Promise<void> {
   // Tests change the file directly, so refresh the reader's snapshot.
   service.db.refresh()

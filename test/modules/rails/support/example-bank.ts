@@ -9,7 +9,6 @@ import { freePort } from '../../../support/free-port.ts'
 
 const examples = join(import.meta.dirname, '../../../../examples')
 
-/** The command that starts each example, as in its README. */
 export const exampleBanks = {
   TypeScript: [process.execPath, join(examples, 'rail-server/server.ts')],
   Python: ['python3', join(examples, 'rail-server-python/server.py')],
