@@ -19,7 +19,7 @@ async function startAt(setup: Setup) {
   const advanceSeconds = (seconds: number) => {
     nowMs += seconds * 1_000
   }
-  return { app, forward: advanceSeconds }
+  return { app, advanceSeconds }
 }
 
 async function signingKeyOf({ db }: App, apiKey: string) {
@@ -180,18 +180,18 @@ describe.each(everyEngineAndWorkers)('a client token on %s', (setup) => {
   })
 
   test('expires at its own expiry and at its API key’s', async () => {
-    const { app, forward } = await startAt(setup)
+    const { app, advanceSeconds } = await startAt(setup)
     const minuteToken = await tokenFor(app, null, ['read'], { expiresIn: 60 })
     const expiresAt = new Date(startsAt + 120_000).toISOString()
     const { apiKey } = await newKey(app, { scopes: ['read'], expiresAt })
     const keyLimitedToken = await tokenFor(app, null, ['read'], { key: apiKey, expiresIn: 3_600 })
-    forward(59)
+    advanceSeconds(59)
     expect(await responsesTo(app, minuteToken)).toEqual(accepted)
-    forward(1)
+    advanceSeconds(1)
     expect(await responsesTo(app, minuteToken)).toEqual(rejected)
-    forward(59)
+    advanceSeconds(59)
     expect(await responsesTo(app, keyLimitedToken)).toEqual(accepted)
-    forward(1)
+    advanceSeconds(1)
     expect(await responsesTo(app, keyLimitedToken)).toEqual(rejected)
     expect((await app.rest('GET', '/api/wallets', { key: apiKey })).status).toBe(401)
   })

@@ -104,7 +104,7 @@ async function tryEverything(app: App, scope: string, caller: object) {
       record(`${root}.${name}`, status, missingScope(error?.extensions.code, error?.message ?? ''))
     }
   }
-  return { refused: rejected, tried: attempts }
+  return { rejected, attempts }
 }
 
 /** The routes and fields that need another scope than `scope`, with the scope that each needs. */
@@ -161,18 +161,18 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     async (scope) => {
       const app = await startApp(setup)
       const { apiKey } = await newKey(app, { scopes: [scope] })
-      const { refused, tried } = await tryEverything(app, scope, { key: apiKey })
-      expect(refused).toEqual(expectedRejections(scope))
-      expect(tried).toBeGreaterThan(60)
+      const { rejected, attempts } = await tryEverything(app, scope, { key: apiKey })
+      expect(rejected).toEqual(expectedRejections(scope))
+      expect(attempts).toBeGreaterThan(60)
       // A client token of the merchant permits the same, except creating tokens.
       const token = await tokenFor(app, null, [scope])
-      const { refused: rejectedForToken } = await tryEverything(app, scope, bearerOptions(token))
+      const { rejected: rejectedForToken } = await tryEverything(app, scope, bearerOptions(token))
       const noTokenCreation = 'A token makes no tokens: this needs an API key.'
       const tokenCreation = {
         'POST /api/client-tokens': noTokenCreation,
         'Mutation.createClientToken': noTokenCreation,
       }
-      expect(rejectedForToken).toEqual({ ...refused, ...tokenCreation })
+      expect(rejectedForToken).toEqual({ ...rejected, ...tokenCreation })
     },
   )
 
@@ -180,11 +180,7 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
     const app = await startApp(setup)
     const customerId = await app.customer()
     for (const scope of customerScopes) {
-      const { refused: rejected } = await tryEverything(
-        app,
-        scope,
-        bearerOptions(await tokenFor(app, customerId, [scope])),
-      )
+      const { rejected } = await tryEverything(app, scope, bearerOptions(await tokenFor(app, customerId, [scope])))
       const expected = expectedRejections(scope)
       const ofMerchant = Object.entries(rejected).filter(([, why]) => why.startsWith('This is not for a token'))
       expect(Object.keys(rejected)).toEqual(expect.arrayContaining(Object.keys(expected)))

@@ -18,7 +18,7 @@ async function listWatched(app: App, after = '0', limit = 2) {
   for (let next = after; ; ) {
     const { body } = await ask(app, `${addressesPath}?after=${next}&limit=${limit}`)
     addresses.push(...body.data.addresses)
-    if (body.data.addresses.length === 0) return { found: addresses, next }
+    if (body.data.addresses.length === 0) return { addresses, next }
     next = body.data.next
   }
 }
@@ -26,7 +26,7 @@ async function listWatched(app: App, after = '0', limit = 2) {
 describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (setup) => {
   test('has the addresses of all merchants once, and new ones after the known ones', async () => {
     const app = await startApp(setup, { rails: [nodeRail] })
-    expect(await listWatched(app)).toEqual({ found: [], next: '0' })
+    expect(await listWatched(app)).toEqual({ addresses: [], next: '0' })
     const wallets = [await app.wallet({ network: 'erc20' }), await app.wallet({ network: 'solana' })]
     await app.wallet({ assetCode: 'NGN' })
     const other = createContext(app.service, (await app.otherMerchant()).id)
@@ -34,16 +34,21 @@ describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (set
 
     const all = await listWatched(app)
     const refs = [...(await Promise.all(wallets.map((id) => refOf(app, id)))), otherWallet.addresses[0]?.id]
-    expect(all.found.map(({ ref }) => ref).toSorted()).toEqual(refs.toSorted())
-    expect(all.found.find(({ ref }) => ref === refs[2])).toEqual({
+    expect(all.addresses.map(({ ref }) => ref).toSorted()).toEqual(refs.toSorted())
+    expect(all.addresses.find(({ ref }) => ref === refs[2])).toEqual({
       ...{ ref: refs[2], network: 'trc20', asset: 'USDT' },
       address: otherWallet.addresses[0]?.address,
     })
-    expect(await listWatched(app, all.next)).toEqual({ found: [], next: all.next })
+    expect(await listWatched(app, all.next)).toEqual({ addresses: [], next: all.next })
 
     const later = await refOf(app, await app.wallet({ network: 'polygon' }))
-    expect((await listWatched(app, all.next)).found).toMatchObject([{ ref: later, network: 'polygon', asset: 'USDC' }])
-    expect((await listWatched(app)).found.map(({ ref }) => ref)).toEqual([...all.found.map(({ ref }) => ref), later])
+    expect((await listWatched(app, all.next)).addresses).toMatchObject([
+      { ref: later, network: 'polygon', asset: 'USDC' },
+    ])
+    expect((await listWatched(app)).addresses.map(({ ref }) => ref)).toEqual([
+      ...all.addresses.map(({ ref }) => ref),
+      later,
+    ])
   })
 
   test('misses no address that is assigned during concurrent polls', async () => {
@@ -59,10 +64,10 @@ describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (set
     }
     await Promise.all([poll(), poll(), opened])
     const rest = await listWatched(app)
-    expect(new Set(rest.found.map(({ ref }) => ref)).size).toBe(12)
-    expect(rest.found).toHaveLength(12)
+    expect(new Set(rest.addresses.map(({ ref }) => ref)).size).toBe(12)
+    expect(rest.addresses).toHaveLength(12)
     expect(rest.next).toBe('12')
-    expect([...polledRefs].every((ref) => rest.found.some((each) => each.ref === ref))).toBe(true)
+    expect([...polledRefs].every((ref) => rest.addresses.some((each) => each.ref === ref))).toBe(true)
   })
 
   test('rejects unknown cursors and invalid limits', async () => {

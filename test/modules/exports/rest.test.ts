@@ -28,7 +28,7 @@ async function startBooks(engine: (typeof everyEngine)[number]) {
   const [returned] = [await pay('20', { customer_id: customerId }), await pay('5', { customer_id: customerId })]
   await settlePayout(app.context(), { payoutId: returned, status: 'FAILED' })
   nowMs += 61_000
-  return { app, customerId, own: ownWallet, theirs: customerWallet, ours: ownPayout, returned, pay }
+  return { app, customerId, ownWallet, customerWallet, ownPayout, returned, pay }
 }
 
 async function recordsOf(app: App, path: string, options: Parameters<App['rest']>[2] = {}) {
@@ -41,10 +41,10 @@ async function recordsOf(app: App, path: string, options: Parameters<App['rest']
 
 describe.each(everyEngine)('exports by REST on %s', (engine) => {
   test('contain the payouts in their REST form and end with their number', async () => {
-    const { app, ours } = await startBooks(engine)
+    const { app, ownPayout } = await startBooks(engine)
     const records = await recordsOf(app, '/api/exports/payouts?to=2026-03-01T12:00:04Z')
     expect(records.map(({ type }) => type)).toEqual(['OPENING', 'PAYOUT', 'PAYOUT', 'PAYOUT', 'CLOSING', 'END'])
-    const { data } = (await app.rest('GET', `/api/payouts/${ours}`)).body
+    const { data } = (await app.rest('GET', `/api/payouts/${ownPayout}`)).body
     expect(records[1]).toMatchObject({ ...data, total: '10.50000000', running_total: '10.50000000', number: 1 })
     expect(Object.keys(records[1])).toEqual([
       ...['type', 'merchant_id', 'number', ...Object.keys(data), 'total', 'running_total'],
@@ -72,7 +72,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
   })
 
   test('contain only a customer’s own rows and balances for its client token', async () => {
-    const { app, customerId, own, theirs } = await startBooks(engine)
+    const { app, customerId, ownWallet, customerWallet } = await startBooks(engine)
     const options = bearerOptions(await tokenFor(app, customerId))
     const totalOf = async (kind: string) => {
       const records = await recordsOf(app, `/api/exports/${kind}`, options)
@@ -84,15 +84,15 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
       [3, '0.50000000'],
     ])
     expect(await totalOf('deposits')).toEqual([1, '70.00000000'])
-    expect((await recordsOf(app, `/api/wallets/${theirs}/statement`, options)).at(-1).sequence).toBe(4)
-    expect((await app.rest('GET', `/api/wallets/${own}/statement`, options)).status).toBe(404)
+    expect((await recordsOf(app, `/api/wallets/${customerWallet}/statement`, options)).at(-1).sequence).toBe(4)
+    expect((await app.rest('GET', `/api/wallets/${ownWallet}/statement`, options)).status).toBe(404)
   })
 
   test('require the scope read and contain nothing of another merchant', async () => {
-    const { app, own } = await startBooks(engine)
+    const { app, ownWallet } = await startBooks(engine)
     const { apiKey } = await newKey(app, { scopes: ['payouts'] })
     const { apiKey: key } = await app.otherMerchant()
-    for (const path of [...kinds.map((kind) => `/api/exports/${kind}`), `/api/wallets/${own}/statement`]) {
+    for (const path of [...kinds.map((kind) => `/api/exports/${kind}`), `/api/wallets/${ownWallet}/statement`]) {
       expect((await app.rest('GET', path, { key: apiKey })).body.error.code).toBe('INSUFFICIENT_SCOPE')
       const { status, text } = await app.rest('GET', path, { key })
       expect([path, status, /PAYOUT|FEE|DEPOSIT|ENTRY/.test(text)]).toEqual([

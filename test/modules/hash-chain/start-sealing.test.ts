@@ -46,7 +46,7 @@ async function startSealingApp() {
     onTestFinished(sealer.stop)
     return sealer
   }
-  return { app, world, faults: errors, start, sealsOf: async () => (await verifyChain(app.db)).seals }
+  return { app, world, errors, start, sealsOf: async () => (await verifyChain(app.db)).seals }
 }
 
 /** Advances the timers and waits until the poll that became due has scheduled the next one. */
@@ -100,18 +100,18 @@ test('a sealer seals existing history one second after its start', async () => {
 })
 
 test('a failed attempt to seal is reported and retried after five seconds', async () => {
-  const { app, world, faults, start, sealsOf } = await startSealingApp()
+  const { app, world, errors, start, sealsOf } = await startSealingApp()
   start()
   world.fault = new Error('the disk is gone')
   await app.customer()
   await advance(1_000)
   await advance(4_999)
-  expect(faults).toEqual(['the disk is gone'])
+  expect(errors).toEqual(['the disk is gone'])
   await advance(1)
-  expect(faults).toHaveLength(2)
+  expect(errors).toHaveLength(2)
   world.fault = null
   await advance(5_000)
-  expect([faults.length, await sealsOf()]).toEqual([2, 1])
+  expect([errors.length, await sealsOf()]).toEqual([2, 1])
   await app.customer()
   await advance(1_000)
   expect(await sealsOf()).toBe(2)
@@ -164,7 +164,7 @@ test('a sealer pauses between two seals of a merchant for four times the duratio
 })
 
 test('a merchant gets at most twenty seals before all other merchants get theirs', async () => {
-  const { app, start, sealsOf, faults } = await startSealingApp()
+  const { app, start, sealsOf, errors } = await startSealingApp()
   const others = [await app.otherMerchant(), await app.otherMerchant(), await app.otherMerchant()]
   for (let i = 0; i < 3; i++) others.push(await app.otherMerchant())
   await app.customer()
@@ -173,7 +173,7 @@ test('a merchant gets at most twenty seals before all other merchants get theirs
   start()
   await advance(1_000)
   const { heads } = await verifyChain(app.db)
-  expect(faults).toEqual([])
+  expect(errors).toEqual([])
   expect(heads.map(({ number }) => number)).toEqual([20, ...others.map(() => 1)])
   expect((await latestSeals(app.db, { merchantId: app.merchant.id, limit: 1 }))[0]?.through).toBe(20 * maxEventsPerSeal)
 
@@ -184,7 +184,7 @@ test('a merchant gets at most twenty seals before all other merchants get theirs
 })
 
 test('a sealer that finds another process’s seal waits ten to twenty seconds before it seals again', async () => {
-  const { app, start, sealsOf, faults } = await startSealingApp()
+  const { app, start, sealsOf, errors } = await startSealingApp()
   const other = await app.otherMerchant()
   start(0.5)
   await app.customer()
@@ -204,11 +204,11 @@ test('a sealer that finds another process’s seal waits ten to twenty seconds b
   expect(await sealsOf()).toBe(5)
   await newCustomer(app, other.id)
   await advance(1_000)
-  expect([await sealsOf(), faults]).toEqual([6, []])
+  expect([await sealsOf(), errors]).toEqual([6, []])
 })
 
 test('a sealer stops its run when another process has stored the same seal', async () => {
-  const { app, world, start, sealsOf, faults } = await startSealingApp()
+  const { app, world, start, sealsOf, errors } = await startSealingApp()
   await app.customer()
   await repeatEvents({ app, count: 2 * maxEventsPerSeal })
   start()
@@ -219,7 +219,7 @@ test('a sealer stops its run when another process has stored the same seal', asy
   }
   await advance(1_000)
   await stored.promise
-  expect([await sealsOf(), (await verifyChain(app.db)).differences, faults]).toEqual([3, [], []])
+  expect([await sealsOf(), (await verifyChain(app.db)).differences, errors]).toEqual([3, [], []])
   await app.customer()
   await advance(9_999)
   expect(await sealsOf()).toBe(3)
@@ -281,7 +281,7 @@ test.each([
   ['in the middle', 3],
   ['at the end', 4],
 ])('a missing event %s is reported with its number and not sealed over', async (_, missing) => {
-  const { app, faults, start, sealsOf } = await startSealingApp()
+  const { app, errors, start, sealsOf } = await startSealingApp()
   await app.customer()
   await sealAll(app.service)
   for (let i = 0; i < 3; i++) await app.customer()
@@ -289,12 +289,12 @@ test.each([
   app.db.refresh()
   const sealer = start()
   await sealer.poll()
-  expect(faults).toEqual([`merchant ${app.merchant.id} has no event ${missing}, and later ones: run audit --chain`])
+  expect(errors).toEqual([`merchant ${app.merchant.id} has no event ${missing}, and later ones: run audit --chain`])
   expect(await sealsOf()).toBe(1)
 })
 
 test('a sealer reports that its own latest seal was replaced, even by a valid one', async () => {
-  const { app, faults, start, sealsOf } = await startSealingApp()
+  const { app, errors, start, sealsOf } = await startSealingApp()
   const sealer = start()
   await app.customer()
   await sealer.poll()
@@ -305,9 +305,9 @@ test('a sealer reports that its own latest seal was replaced, even by a valid on
   await app.customer()
   app.db.refresh()
   await sealer.poll()
-  expect(faults).toEqual([`seal 1 of merchant ${app.merchant.id} is not as it was made: run audit --chain`])
+  expect(errors).toEqual([`seal 1 of merchant ${app.merchant.id} is not as it was made: run audit --chain`])
   expect(await sealsOf()).toBe(2)
   await app.customer()
   await sealer.poll()
-  expect([faults.length, await sealsOf()]).toEqual([1, 3])
+  expect([errors.length, await sealsOf()]).toEqual([1, 3])
 })

@@ -21,12 +21,12 @@ async function startWithStatement(engine: (typeof everyEngine)[number]) {
   await settlePayout(app.context(), { payoutId: completed, status: 'COMPLETED' })
   await settlePayout(app.context(), { payoutId: returned, status: 'COMPLETED' })
   await settlePayout(app.context(), { payoutId: returned, status: 'RETURNED', cause: 'Account closed' })
-  return { app, walletId, kept: completed, returned }
+  return { app, walletId, completed, returned }
 }
 
 describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
   test('lists each movement with its cause and the balance after it', async () => {
-    const { app, walletId, kept, returned } = await startWithStatement(engine)
+    const { app, walletId, completed, returned } = await startWithStatement(engine)
 
     const { items, total } = await entries.slice(app.context(), { walletId })
 
@@ -42,7 +42,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
         amount: 2_050_000_000n,
       },
       { ...payout, sequence: 3, kind: 'payout', direction: 'debit', payoutId: returned, amount: 2_050_000_000n },
-      { ...payout, sequence: 2, kind: 'payout', direction: 'debit', payoutId: kept, amount: 1_050_000_000n },
+      { ...payout, sequence: 2, kind: 'payout', direction: 'debit', payoutId: completed, amount: 1_050_000_000n },
       { ...deposit, sequence: 1, kind: 'deposit', direction: 'credit', amount: 10_000_000_000n },
     ])
     expect(items.map(({ balanceAfter }) => balanceAfter)).toEqual([
@@ -119,16 +119,16 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
   })
 
   test('has the payout events of each payout, oldest first', async () => {
-    const { app, kept, returned } = await startWithStatement(engine)
-    const events = await findPayoutEvents(app.context(), [returned, kept, 'garbage'])
+    const { app, completed, returned } = await startWithStatement(engine)
+    const events = await findPayoutEvents(app.context(), [returned, completed, 'garbage'])
     const eventsOf = (id: string) =>
       events.filter(({ payoutId }) => payoutId === id).map(({ status, cause }) => [status, cause])
-    expect(eventsOf(kept)).toEqual([['COMPLETED', null]])
+    expect(eventsOf(completed)).toEqual([['COMPLETED', null]])
     expect(eventsOf(returned)).toEqual([
       ['COMPLETED', null],
       ['RETURNED', 'Account closed'],
     ])
-    expect(await findPayoutEvents(createContext(app.service, (await app.otherMerchant()).id), [kept])).toEqual([])
+    expect(await findPayoutEvents(createContext(app.service, (await app.otherMerchant()).id), [completed])).toEqual([])
   })
 })
 

@@ -31,7 +31,7 @@ async function startWithPayout(app: App, from: PayoutStatus) {
   const payoutId: string = created.body.data.id
   for (const status of stepsTo[from]) await settlePayout(app.context(), { payoutId, status })
   const balance = async () => (await app.rest('GET', `/api/wallets/${walletId}`)).body.data.balance
-  return { made: created, payoutId, walletId, balance }
+  return { created, payoutId, walletId, balance }
 }
 
 describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
@@ -112,7 +112,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
     'does not change the replayed response of a payout that is %s',
     async (status) => {
       const app = await startApp(engine)
-      const { made: created } = await startWithPayout(app, status)
+      const { created } = await startWithPayout(app, status)
       await depositToWallet(app.context(), {
         walletId: created.body.data.sender_wallet_id,
         amount: '5',

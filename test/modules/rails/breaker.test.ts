@@ -16,7 +16,7 @@ function startBreaker() {
     time += 1
     return [before, breaker.allowedCalls(8, 0)].join()
   }
-  return { breaker, fail, restsFor: allowsCallAfter }
+  return { breaker, fail, allowsCallAfter }
 }
 
 test('a circuit breaker allows a rail all its calls until five consecutive ones fail', () => {
@@ -31,24 +31,24 @@ test('a circuit breaker allows a rail all its calls until five consecutive ones 
 })
 
 test('an open circuit breaker allows one call at a time after its pause', () => {
-  const { breaker, fail, restsFor } = startBreaker()
+  const { breaker, fail, allowsCallAfter } = startBreaker()
   fail(5)
-  expect(restsFor(5 * second)).toBe('0,1')
+  expect(allowsCallAfter(5 * second)).toBe('0,1')
   expect(breaker.allowedCalls(8, 1)).toBe(0)
 })
 
 test('a circuit breaker doubles its pause after each failure up to five minutes, and resets it after a success', () => {
-  const { breaker, fail, restsFor } = startBreaker()
+  const { breaker, fail, allowsCallAfter } = startBreaker()
   fail(4)
   for (const seconds of [5, 10, 20, 40, 80, 160]) {
     fail(1)
-    expect(restsFor(seconds * second)).toBe('0,1')
+    expect(allowsCallAfter(seconds * second)).toBe('0,1')
   }
   for (let each = 0; each < 2; each++) {
     fail(1)
-    expect(restsFor(5 * minute)).toBe('0,1')
+    expect(allowsCallAfter(5 * minute)).toBe('0,1')
   }
   expect([breaker.recordSuccess(), breaker.allowedCalls(8, 0)]).toEqual([true, 8])
   fail(5)
-  expect(restsFor(5 * second)).toBe('0,1')
+  expect(allowsCallAfter(5 * second)).toBe('0,1')
 })

@@ -36,7 +36,7 @@ async function startWithClocks(setup: Setup, mode: Mode) {
   await setRoute(app.service, { rail: 'bank' })
   return {
     app,
-    posting: httpRail,
+    httpRail,
     now: () => clocks.wall,
     pass: (ms: number) => {
       clocks.wall += ms

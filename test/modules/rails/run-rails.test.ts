@@ -57,7 +57,7 @@ async function startWithRoute(setup: Setup, mode: Mode) {
     advance(ms)
     return read()
   }
-  return { app, run, wait: advance, later: afterAdvance }
+  return { app, run, advance, afterAdvance }
 }
 
 function rethrow(error: unknown): void {
@@ -99,7 +99,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 
   test('keeps a payout PROCESSING and polls the bank when a response belongs to another order', async () => {
-    const { app, run, later } = await startWithRoute(engine, mode)
+    const { app, run, afterAdvance } = await startWithRoute(engine, mode)
     let isFixed = false
     // The bank answers every request with the rejection of an earlier order.
     const bank = await startReceiver((response, { method, url = '' }) => {
@@ -114,18 +114,18 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     const causes = async () => (await timeline(app, id)).map(({ cause }: { cause: string | null }) => cause)
     await expect.poll(causes).toContain('the bank answered with 422 and no state with the id of this order')
     for (const pollCount of [1, 2]) {
-      await expect.poll(() => later(minute, () => bank.received.length)).toBeGreaterThan(pollCount)
+      await expect.poll(() => afterAdvance(minute, () => bank.received.length)).toBeGreaterThan(pollCount)
     }
     expect([await status(app, id), await balance(app)]).toEqual(['PROCESSING', '999.00000000'])
 
     isFixed = true
-    await expect.poll(() => later(hour, () => status(app, id))).toBe('COMPLETED')
+    await expect.poll(() => afterAdvance(hour, () => status(app, id))).toBe('COMPLETED')
     expect(bank.received.filter(({ method }) => method === 'POST')).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
   test('polls the bank after a lost response and never submits the order twice', async () => {
-    const { app, run, later } = await startWithRoute(engine, mode)
+    const { app, run, afterAdvance } = await startWithRoute(engine, mode)
     let isLost = true
     const bank = createBank({ fate: () => (isLost ? 'answer lost' : 'answered') })
     run(bank.rail)
@@ -135,11 +135,11 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     // Time alone never fails the payout.
     for (const ms of [10 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, 24 * hour]) {
       const before = bank.calls.length
-      await expect.poll(() => later(ms, () => bank.calls.length)).toBeGreaterThan(before)
+      await expect.poll(() => afterAdvance(ms, () => bank.calls.length)).toBeGreaterThan(before)
     }
     expect(await status(app, id)).toBe('PROCESSING')
     isLost = false
-    await expect.poll(() => later(24 * hour, () => status(app, id))).toBe('COMPLETED')
+    await expect.poll(() => afterAdvance(24 * hour, () => status(app, id))).toBe('COMPLETED')
 
     expect(bank.submitted(orderId)).toBe(1)
     expect(bank.taken.size).toBe(1)
@@ -147,7 +147,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 
   test('polls at the same intervals while the bank reports an unchanged state', async () => {
-    const { app, run, wait } = await startWithRoute(engine, mode)
+    const { app, run, advance } = await startWithRoute(engine, mode)
     let state: 'ACCEPTED' | 'COMPLETED' = 'ACCEPTED'
     const bank = createBank({ decide: () => ({ state }) })
     run(bank.rail)
@@ -156,16 +156,16 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     state = 'COMPLETED'
     const report = { orderId, report: { state: 'ACCEPTED' } } as const
     for (let seconds = 0; seconds < 9; seconds++) {
-      wait(second)
+      advance(second)
       await followReport(app.context(), report)
     }
     expect(bank.calls.length).toBe(1)
-    wait(second)
+    advance(second)
     await expect.poll(() => status(app, id)).toBe('COMPLETED')
   })
 
   test('submits an order again that the bank lacks only while the bank deduplicates it', async () => {
-    const { app, run, wait, later } = await startWithRoute(engine, mode)
+    const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let isDown = true
     const bank = createBank({
       fate: (call) => (isDown && call === 'submit' ? 'lost' : 'answered'),
@@ -175,22 +175,22 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     const earlyPayout = await pay(app)
     await expect.poll(() => bank.submitted(earlyPayout.orderId)).toBe(1)
     isDown = false
-    await expect.poll(() => later(10 * second, () => status(app, earlyPayout.id))).toBe('COMPLETED')
+    await expect.poll(() => afterAdvance(10 * second, () => status(app, earlyPayout.id))).toBe('COMPLETED')
     expect([bank.submitted(earlyPayout.orderId), bank.taken.size]).toEqual([2, 1])
 
     isDown = true
     const latePayout = await pay(app)
     await expect.poll(() => bank.submitted(latePayout.orderId)).toBe(1)
-    wait(2 * hour)
+    advance(2 * hour)
     await expect
       .poll(() => bank.calls.filter(({ call, id }) => call === 'find' && id === latePayout.orderId).length)
       .toBe(1)
-    wait(48 * hour)
+    advance(48 * hour)
     expect([bank.submitted(latePayout.orderId), await status(app, latePayout.id)]).toEqual([1, 'PROCESSING'])
   })
 
   test('submits an order that the bank never accepts at growing intervals, without blocking others', async () => {
-    const { app, run, wait, later } = await startWithRoute(engine, mode)
+    const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const lostOrders = new Set<string>()
     const bank = createBank({
       fate: (call, { id }) => (call === 'submit' && lostOrders.has(id) ? 'lost' : 'answered'),
@@ -203,22 +203,22 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await resumeSubmissions(app.service, { rail: 'bank' })
     run(bank.rail)
     for (const { orderId } of blockedPayouts)
-      await expect.poll(() => later(second, () => bank.submitted(orderId))).toBeGreaterThan(0)
+      await expect.poll(() => afterAdvance(second, () => bank.submitted(orderId))).toBeGreaterThan(0)
 
     for (let hours = 0; hours < 24; hours += 3) {
       const { id } = await pay(app)
-      await expect.poll(() => later(minute, () => status(app, id))).toBe('COMPLETED')
-      for (let each = 0; each < 3; each++) wait(hour)
+      await expect.poll(() => afterAdvance(minute, () => status(app, id))).toBe('COMPLETED')
+      for (let each = 0; each < 3; each++) advance(hour)
     }
     for (const { orderId } of blockedPayouts) expect(bank.submitted(orderId)).toBeLessThan(10)
     lostOrders.clear()
     for (const { id } of blockedPayouts)
-      await expect.poll(() => later(24 * hour, () => status(app, id))).toBe('COMPLETED')
+      await expect.poll(() => afterAdvance(24 * hour, () => status(app, id))).toBe('COMPLETED')
     await app.expectBooksToBalance()
   })
 
   test('polls an order first that another worker submitted before it died', async () => {
-    const { app, run, wait, later } = await startWithRoute(engine, mode)
+    const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     const dyingWorker = run({
       ...bank.rail,
@@ -232,19 +232,19 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await dyingWorker.stop()
 
     run(bank.rail)
-    wait(20 * second)
+    advance(20 * second)
     expect(await status(app, id)).toBe('PROCESSING')
-    await expect.poll(() => later(minute, () => status(app, id))).toBe('COMPLETED')
+    await expect.poll(() => afterAdvance(minute, () => status(app, id))).toBe('COMPLETED')
     expect(bank.submitted(orderId)).toBe(1)
   })
 
   test('does not submit an order that failed while the process was suspended', async () => {
-    const { app, wait } = await startWithRoute(engine, mode)
+    const { app, advance } = await startWithRoute(engine, mode)
     const { id, orderId } = await pay(app)
     const bank = createBank({ idempotentForMs: 0 })
     const context = app.context()
     const call = await beginCall(context, { orderId, rail: bank.rail })
-    wait(hour)
+    advance(hour)
     expect(await processOrder(context, bank.rail, orderId)).toBe('answered')
     await resolveAttentionByOperator(context, { payoutId: id, action: 'FAIL', reason: 'the bank has no such order' })
 
@@ -265,7 +265,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 
   test('probes an unavailable bank rarely, and submits all orders by age once it is available', async () => {
-    const { app, run, wait, later } = await startWithRoute(engine, mode)
+    const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let isDown = true
     const bank = createBank({
       fate: () => (isDown ? 'lost' : 'answered'),
@@ -276,14 +276,15 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     const created: { id: string; orderId: string }[] = []
     for (let each = 0; each < 12; each++) {
       created.push(await pay(app))
-      wait(1)
+      advance(1)
     }
     await expect.poll(() => bank.calls.length).toBeGreaterThanOrEqual(5)
-    for (let hours = 0; hours < 24; hours++) wait(hour)
+    for (let hours = 0; hours < 24; hours++) advance(hour)
     expect(bank.calls.length).toBeLessThan(40)
 
     isDown = false
-    for (const { id } of created) await expect.poll(() => later(5 * minute, () => status(app, id))).toBe('COMPLETED')
+    for (const { id } of created)
+      await expect.poll(() => afterAdvance(5 * minute, () => status(app, id))).toBe('COMPLETED')
     expect([...bank.taken.keys()].slice(-7)).toEqual(created.slice(-7).map(({ orderId }) => orderId))
     await app.expectBooksToBalance()
   })
@@ -330,7 +331,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 
   test('polls all unknown orders immediately when the bank answers again', async () => {
-    const { app, run, wait } = await startWithRoute(engine, mode)
+    const { app, run, advance } = await startWithRoute(engine, mode)
     let isDown = true
     const bank = createBank({ fate: () => (isDown ? 'answer lost' : 'answered'), maxConcurrentCalls: 1 })
     await pauseSubmissions(app.service, { rail: 'bank' })
@@ -341,13 +342,13 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await expect.poll(async () => (await states()).filter((state) => state === 'UNKNOWN').length).toBe(5)
     isDown = false
     // Long before the next scheduled poll of any order.
-    wait(5 * second)
+    advance(5 * second)
     for (const { id } of created) await expect.poll(() => status(app, id)).toBe('COMPLETED')
     expect(bank.taken.size).toBe(6)
   })
 
   test.each(['all', 'bank'] as const)('submits nothing when its configuration pauses %s', async (target) => {
-    const { app, run, wait } = await startWithRoute(engine, mode)
+    const { app, run, advance } = await startWithRoute(engine, mode)
     const bank = createBank({ decide: () => ({ state: 'ACCEPTED' }) })
     const first = run(bank.rail)
     const { id } = await pay(app)
@@ -355,7 +356,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     await first.stop()
     const { orderId } = await pay(app)
     run(bank.rail, { paused: target === 'all' ? 'all' : ['bank'] })
-    wait(10 * second)
+    advance(10 * second)
     await expect.poll(() => bank.calls.length).toBe(2)
     expect([bank.calls[1]?.call, bank.submitted(orderId)]).toEqual(['find', 0])
   })
@@ -396,19 +397,19 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 
   test('submits nothing to a paused rail, whose payouts are accepted and wait', async () => {
-    const { app, run, wait, later } = await startWithRoute(engine, mode)
+    const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     await pauseSubmissions(app.service, { rail: 'bank' })
     run(bank.rail)
     const { id } = await pay(app)
-    wait(hour)
+    advance(hour)
     expect(bank.calls).toEqual([])
     await resumeSubmissions(app.service, { rail: 'bank' })
-    await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
+    await expect.poll(() => afterAdvance(second, () => status(app, id))).toBe('COMPLETED')
   })
 
   test('polls an order first that waited longer than the bank deduplicates it', async () => {
-    const { app, run, wait, later } = await startWithRoute(engine, mode)
+    const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let isLost = true
     const bank = createBank({ fate: (call) => (isLost && call === 'submit' ? 'lost' : 'answered') })
     run({
@@ -422,12 +423,12 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     const { id, orderId } = await pay(app)
     const readTimeline = () => timeline(app, id)
     await expect.poll(() => bank.submitted(orderId)).toBe(1)
-    await expect.poll(() => later(10 * second, async () => (await readTimeline()).at(-1).state)).toBe('QUEUED')
-    wait(25 * hour)
+    await expect.poll(() => afterAdvance(10 * second, async () => (await readTimeline()).at(-1).state)).toBe('QUEUED')
+    advance(25 * hour)
     isLost = false
     await resumeSubmissions(app.service, { rail: 'bank' })
     await expect
-      .poll(() => later(second, async () => (await readTimeline()).at(-1)))
+      .poll(() => afterAdvance(second, async () => (await readTimeline()).at(-1)))
       .toEqual({
         state: 'ATTENTION',
         cause: 'the bank has no such order, and may not be asked again without a person',
@@ -437,7 +438,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
   })
 
   test('refunds a rejected payout, and a later contradicting report moves no money', async () => {
-    const { app, run, wait, later } = await startWithRoute(engine, mode)
+    const { app, run, advance, afterAdvance } = await startWithRoute(engine, mode)
     let state: 'REJECTED' | 'COMPLETED' = 'REJECTED'
     const bank = createBank({ decide: () => ({ state, nextAfterMs: minute }) })
     run(bank.rail)
@@ -446,14 +447,14 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     const before = await balance(app)
     state = 'COMPLETED'
     const calls = bank.calls.length
-    await expect.poll(() => later(minute, () => bank.calls.length)).toBeGreaterThan(calls)
-    wait(hour)
+    await expect.poll(() => afterAdvance(minute, () => bank.calls.length)).toBeGreaterThan(calls)
+    advance(hour)
     expect([await status(app, id), await balance(app)]).toEqual(['FAILED', before])
     await app.expectBooksToBalance()
   })
 
   test('reports an unreadable stored report once and continues', async () => {
-    const { app, run, later } = await startWithRoute(engine, mode)
+    const { app, run, afterAdvance } = await startWithRoute(engine, mode)
     const bank = createBank()
     const receivedAt = '2026-03-01T11:00:00.000Z'
     const unreadable = { rail: 'bank', messageId: 'msg_old', body: 'in a form of long ago', receivedAt }
@@ -463,7 +464,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
     run({ ...bank.rail, reports }, { onError: (error) => void errors.push(error) })
 
     const { id } = await pay(app)
-    await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
+    await expect.poll(() => afterAdvance(second, () => status(app, id))).toBe('COMPLETED')
     expect(errors.map(String)).toEqual([expect.stringContaining('the report msg_old of the rail bank')])
   })
 
@@ -501,14 +502,14 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
 })
 
 test('a rail worker polls unknown orders first, then alternates between open and queued ones', async () => {
-  const { app, run, wait } = await startWithRoute('sqlite', 'live')
+  const { app, run, advance } = await startWithRoute('sqlite', 'live')
   const accepted = [await pay(app), await pay(app)]
   const unknown = await pay(app)
   for (const { id } of accepted) await answer(app.context(), id, { state: 'ACCEPTED' })
-  wait(second)
+  advance(second)
   await answer(app.context(), unknown.id, { failure: 'it is down' })
   const queued = [await pay(app), await pay(app), await pay(app)]
-  wait(10 * second)
+  advance(10 * second)
   const bank = createBank({ maxConcurrentCalls: 8, decide: () => ({ state: 'ACCEPTED' }) })
   for (const { orderId } of [...accepted, unknown]) bank.taken.set(orderId, sampleOrder({ id: orderId }))
   run(bank.rail)

@@ -25,40 +25,40 @@ function startWatching(app: App, { hasVersions }: { hasVersions: boolean }) {
   const take = async (changed: readonly { id: string }[]) => void observed.ids.push(...changed.map(({ id }) => id))
   const watcher = watchTrustedDocuments(service, { isWaitedFor: false, take })
   onTestFinished(watcher.stop)
-  return { seen: observed, slow, followed: watcher }
+  return { observed, slow, watcher }
 }
 
 describe.each(everyEngine)('watchTrustedDocuments on %s', (engine) => {
   test('reads once more for any number of concurrent misses, and finds documents added before them', async () => {
     const app = await startApp(engine)
-    const { seen, slow, followed } = startWatching(app, { hasVersions: false })
-    await followed.start()
-    expect(seen).toEqual({ reads: 1, ids: [] })
+    const { observed, slow, watcher } = startWatching(app, { hasVersions: false })
+    await watcher.start()
+    expect(observed).toEqual({ reads: 1, ids: [] })
     const first = Promise.withResolvers<void>()
     slow.wait = () => first.promise
-    const missing = [followed.refreshAfterMiss()]
-    await expect.poll(() => seen.reads).toBe(2)
+    const missing = [watcher.refreshAfterMiss()]
+    await expect.poll(() => observed.reads).toBe(2)
     await addTrustedDocuments(app, 'late')
-    for (let count = 0; count < 100; count++) missing.push(followed.refreshAfterMiss())
+    for (let count = 0; count < 100; count++) missing.push(watcher.refreshAfterMiss())
     first.resolve()
     await Promise.all(missing)
-    expect(seen.ids).toEqual(['late'])
+    expect(observed.ids).toEqual(['late'])
     // A miss that finds a document also enables reads after each change.
-    expect(seen.reads).toBeLessThan(10)
+    expect(observed.reads).toBeLessThan(10)
   })
 })
 
 test('watchTrustedDocuments on sqlite reads only after a change of the documents', async () => {
   const app = await startApp('sqlite')
-  const { seen, followed } = startWatching(app, { hasVersions: true })
-  await followed.start()
+  const { observed, watcher } = startWatching(app, { hasVersions: true })
+  await watcher.start()
   for (let count = 0; count < 100; count++)
-    expect([followed.refreshIfChanged(), followed.refreshAfterMiss()]).toEqual([undefined, undefined])
+    expect([watcher.refreshIfChanged(), watcher.refreshAfterMiss()]).toEqual([undefined, undefined])
   await app.customer()
-  expect(followed.refreshIfChanged()).toBeUndefined()
-  expect(seen.reads).toBe(1)
+  expect(watcher.refreshIfChanged()).toBeUndefined()
+  expect(observed.reads).toBe(1)
   await addTrustedDocuments(app, 'a', 'b')
-  await followed.refreshIfChanged()
-  expect(seen).toEqual({ reads: 2, ids: ['a', 'b'] })
-  expect(followed.refreshIfChanged()).toBeUndefined()
+  await watcher.refreshIfChanged()
+  expect(observed).toEqual({ reads: 2, ids: ['a', 'b'] })
+  expect(watcher.refreshIfChanged()).toBeUndefined()
 })
