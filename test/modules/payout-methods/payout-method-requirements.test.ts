@@ -102,10 +102,10 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         const input = { type, currency, ...values } as never
         const create = type === 'BANK' ? createBankPayoutMethod : createWalletPayoutMethod
         const { result } = await create(app.context(), input)
-        return { method: result, faulty: [] }
+        return { method: result, invalidFields: [] }
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
-        return { method: null, faulty: error.details.fields?.map(({ field }) => field) ?? [error.code] }
+        return { method: null, invalidFields: error.details.fields?.map(({ field }) => field) ?? [error.code] }
       }
     }
 
@@ -130,8 +130,8 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       const requirements = await requirementsOf(app, currency)
       for (const { name, isRequired } of requirements.fields) {
         for (const missing of [undefined, '']) {
-          const { faulty } = await register(app, requirements, { ...valuesOf(requirements), [name]: missing })
-          expect([name, faulty]).toEqual([name, isRequired ? [name] : []])
+          const { invalidFields } = await register(app, requirements, { ...valuesOf(requirements), [name]: missing })
+          expect([name, invalidFields]).toEqual([name, isRequired ? [name] : []])
         }
       }
     })
@@ -142,11 +142,15 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       for (const { name, maxLength } of requirements.fields) {
         // An address must also have the format of its network (ruling 23).
         if (maxLength === null || name === 'walletAddress') continue
-        const faultyAt = async (length: number) => {
+        const invalidFieldsAt = async (length: number) => {
           const values = { ...valuesOf(requirements), [name]: ` ${'1'.repeat(length)} ` }
-          return (await register(app, requirements, values)).faulty
+          return (await register(app, requirements, values)).invalidFields
         }
-        expect([name, await faultyAt(maxLength), await faultyAt(maxLength + 1)]).toEqual([name, [], [name]])
+        expect([name, await invalidFieldsAt(maxLength), await invalidFieldsAt(maxLength + 1)]).toEqual([
+          name,
+          [],
+          [name],
+        ])
       }
     })
 
@@ -157,8 +161,8 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         if (allowedValues === null) continue
         for (const value of ['erc20', 'polygon', 'bep20', 'trc20', 'solana', 'ERC20', 'none']) {
           const values = { ...valuesOf(requirements), ...addressOn(value), [name]: value }
-          const { faulty } = await register(app, requirements, values)
-          expect([value, faulty]).toEqual([value, allowedValues.includes(value) ? [] : [name]])
+          const { invalidFields } = await register(app, requirements, values)
+          expect([value, invalidFields]).toEqual([value, allowedValues.includes(value) ? [] : [name]])
         }
       }
     })
