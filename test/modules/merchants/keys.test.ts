@@ -174,7 +174,7 @@ describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
 
   test('are read from the database for each request on an engine without a change counter', async () => {
     const app = await startApp(engine)
-    const service = { ...app.service, db: { ...app.db, version: () => null } }
+    const service = { ...app.service, db: { ...app.db, tableVersion: () => null } }
     const { id, apiKey } = await createKey(app.service, app.merchant.id)
     for (let i = 0; i < 2; i++) expect(await authenticate(service, apiKey)).toMatchObject({ caller: { keyId: id } })
     await revokeKey(app.service, id)

@@ -20,8 +20,8 @@ function startWatching(app: App, { hasVersions }: { hasVersions: boolean }) {
     await slow.wait()
     return rows
   }
-  const version = hasVersions ? app.db.tableVersion : () => null
-  const service = { ...app.service, db: { ...app.db, execute, version } }
+  const tableVersion = hasVersions ? app.db.tableVersion : () => null
+  const service = { ...app.service, db: { ...app.db, execute, tableVersion } }
   const take = async (changed: readonly { id: string }[]) => void observed.ids.push(...changed.map(({ id }) => id))
   const watcher = watchTrustedDocuments(service, { isWaitedFor: false, take })
   onTestFinished(watcher.stop)
