@@ -1,13 +1,6 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import { splitList } from '../modules/operators/actions/action-declaration.ts'
-import {
-  disableWebhookAction,
-  enableWebhookAction,
-  endpointRow,
-  replayEventsAction,
-  rotateWebhookSecretAction,
-  testWebhookAction,
-} from '../modules/operators/actions/webhook-actions.ts'
+import { disableWebhookAction, enableWebhookAction, endpointRow, replayEventsAction, rotateWebhookSecretAction, testWebhookAction } from '../modules/operators/actions/webhook-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'

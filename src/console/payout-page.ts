@@ -1,11 +1,7 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
-import {
-  attentionDecisions,
-  cancelPayoutAction,
-  settlePayoutAction,
-} from '../modules/operators/actions/payout-actions.ts'
+import { attentionDecisions, cancelPayoutAction, settlePayoutAction } from '../modules/operators/actions/payout-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { findPayoutEvents } from '../modules/payouts/find-payout-events.ts'
 import { getPayout } from '../modules/payouts/get-payout.ts'
@@ -21,17 +17,7 @@ import type { WebhookDelivery } from '../modules/webhooks/endpoints/webhook-deli
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import {
-  assetAmount,
-  descriptionList,
-  fiatAmount,
-  idElement,
-  shortIdLink,
-  statusBadge,
-  table,
-  timeElement,
-  valueOrEmpty,
-} from './components.ts'
+import { assetAmount, descriptionList, fiatAmount, idElement, shortIdLink, statusBadge, table, timeElement, valueOrEmpty } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { transferEntriesTable } from './wallet-page.ts'

@@ -1,12 +1,5 @@
 import { timestamp } from '../core/ids-and-clock.ts'
-import {
-  disableWebhookAction,
-  enableWebhookAction,
-  replayEventAction,
-  replayEventsAction,
-  rotateWebhookSecretAction,
-  testWebhookAction,
-} from '../modules/operators/actions/webhook-actions.ts'
+import { disableWebhookAction, enableWebhookAction, replayEventAction, replayEventsAction, rotateWebhookSecretAction, testWebhookAction } from '../modules/operators/actions/webhook-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { getWebhookEndpoint } from '../modules/webhooks/endpoints/get-webhook-endpoint.ts'
@@ -17,16 +10,7 @@ import type { WebhookEndpoint } from '../modules/webhooks/endpoints/webhook-endp
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import {
-  descriptionList,
-  filterForm,
-  idElement,
-  pager,
-  statusBadge,
-  table,
-  timeElement,
-  valueOrEmpty,
-} from './components.ts'
+import { descriptionList, filterForm, idElement, pager, statusBadge, table, timeElement, valueOrEmpty } from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { endpointStatusBadge } from './webhooks-page.ts'

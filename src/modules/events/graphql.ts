@@ -1,12 +1,4 @@
-import {
-  addQuery,
-  computedField,
-  exposeColumn,
-  exposeColumnAs,
-  objectType,
-  queryField,
-  relationField,
-} from '../../graphql/schema/fields.ts'
+import { addQuery, computedField, exposeColumn, exposeColumnAs, objectType, queryField, relationField } from '../../graphql/schema/fields.ts'
 import { inputType, optional } from '../../graphql/schema/inputs.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import { addSubscription } from '../../graphql/schema/subscription.ts'

@@ -1,14 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { addConnection } from '../../graphql/schema/connection-fields.ts'
-import {
-  addQuery,
-  exposeColumn,
-  exposeNullableColumn,
-  nullableQueryField,
-  objectType,
-  relationField,
-} from '../../graphql/schema/fields.ts'
+import { addQuery, exposeColumn, exposeNullableColumn, nullableQueryField, objectType, relationField } from '../../graphql/schema/fields.ts'
 import { optional, requiredId } from '../../graphql/schema/inputs.ts'
 import type { SequenceSpan } from '../../lists/time-range.ts'
 import type { Context } from '../../operations/context.ts'

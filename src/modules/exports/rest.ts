@@ -1,14 +1,7 @@
 import { idField, notInContract } from '../../rest/input-fields.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { download } from '../../rest/route.ts'
-import {
-  depositsFile,
-  feesFile,
-  JournalFileInput,
-  payoutsFile,
-  StatementFileInput,
-  statementFile,
-} from './export-files.ts'
+import { depositsFile, feesFile, JournalFileInput, payoutsFile, StatementFileInput, statementFile } from './export-files.ts'
 import { mediaTypes } from './export-formats.ts'
 
 const periodFieldSchemas = {

@@ -1,14 +1,6 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import {
-  acrossMerchants,
-  insertInto,
-  listParam,
-  pickParams,
-  query,
-  selectFrom,
-  statementOne,
-} from '../../database/query.ts'
+import { acrossMerchants, insertInto, listParam, pickParams, query, selectFrom, statementOne } from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
 import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'

@@ -1,16 +1,6 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
-import {
-  asciiWord,
-  identifier,
-  oneOf,
-  optional,
-  optionalFreeText,
-  optionalIdentifier,
-  optionalUuidOrEmpty,
-  parseInput,
-  text,
-} from '../../core/input.ts'
+import { asciiWord, identifier, oneOf, optional, optionalFreeText, optionalIdentifier, optionalUuidOrEmpty, parseInput, text } from '../../core/input.ts'
 import type { Tx } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 import { newRowFieldsOfOwner } from '../../lists/sequence.ts'

@@ -1,25 +1,9 @@
 import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../graphql/schema/enums.ts'
 import type { ObjectField } from '../../graphql/schema/fields.ts'
-import {
-  computedField,
-  exposeColumn,
-  exposeColumnAs,
-  exposeNullableStrings,
-  exposeRowAs,
-  exposeStrings,
-  objectType,
-  relationField,
-} from '../../graphql/schema/fields.ts'
+import { computedField, exposeColumn, exposeColumnAs, exposeNullableStrings, exposeRowAs, exposeStrings, objectType, relationField } from '../../graphql/schema/fields.ts'
 import { toGlobalId } from '../../graphql/schema/global-ids.ts'
-import {
-  optional,
-  optionalId,
-  optionalTexts,
-  required,
-  requiredId,
-  requiredTexts,
-} from '../../graphql/schema/inputs.ts'
+import { optional, optionalId, optionalTexts, required, requiredId, requiredTexts } from '../../graphql/schema/inputs.ts'
 import { sourceOfList } from '../../graphql/schema/loader.ts'
 import { addMutation } from '../../graphql/schema/mutation.ts'
 import { addNodeQuery, nodeType, nodeUnion } from '../../graphql/schema/node.ts'
@@ -32,12 +16,7 @@ import { checkCodes, checkOutcomes } from './checks/check.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
 import { deletePayoutMethod } from './delete-payout-method.ts'
 import { payoutMethods } from './list.ts'
-import type {
-  BankPayoutMethod as BankPayoutMethodRow,
-  PayoutMethod as PayoutMethodRow,
-  PayoutMethodType,
-  WalletPayoutMethod as WalletPayoutMethodRow,
-} from './payout-method.ts'
+import type { BankPayoutMethod as BankPayoutMethodRow, PayoutMethod as PayoutMethodRow, PayoutMethodType, WalletPayoutMethod as WalletPayoutMethodRow } from './payout-method.ts'
 import { payoutMethodTypes } from './payout-method.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
 

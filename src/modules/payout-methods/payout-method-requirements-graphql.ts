@@ -1,13 +1,4 @@
-import {
-  addQuery,
-  exposeColumn,
-  exposeNullableColumn,
-  exposeNullableStrings,
-  exposeStrings,
-  nullableComputedField,
-  objectType,
-  queryField,
-} from '../../graphql/schema/fields.ts'
+import { addQuery, exposeColumn, exposeNullableColumn, exposeNullableStrings, exposeStrings, nullableComputedField, objectType, queryField } from '../../graphql/schema/fields.ts'
 import { optional, required } from '../../graphql/schema/inputs.ts'
 import { BankCountryEnum, CheckCodeEnum, PayoutMethodTypeEnum } from './graphql.ts'
 import type { FieldRequirement, PayoutMethodRequirements } from './payout-method-requirements.ts'

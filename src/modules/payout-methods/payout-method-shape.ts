@@ -2,13 +2,7 @@ import { oneOf, text, timestamp, uuid } from '../../rest/json-types.ts'
 import type { ShapeMembers } from '../../rest/shape.ts'
 import { member, nullable, nullInExample, resource, unionByType } from '../../rest/shape.ts'
 import { networks } from '../networks/network.ts'
-import type {
-  BankPayoutMethod,
-  ListedMethod,
-  ListedPayoutMethod,
-  PayoutMethod,
-  WalletPayoutMethod,
-} from './payout-method.ts'
+import type { BankPayoutMethod, ListedMethod, ListedPayoutMethod, PayoutMethod, WalletPayoutMethod } from './payout-method.ts'
 import { bankFieldTexts, walletExamples, walletFieldTexts } from './payout-method-fields.ts'
 
 /** The wire shape of contract 2.2, by type: first what both types have. */

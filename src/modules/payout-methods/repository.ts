@@ -1,13 +1,5 @@
 import type { Params } from '../../database/query.ts'
-import {
-  deleteFrom,
-  insertRow,
-  pickParams,
-  queryOne,
-  selectFrom,
-  statementOne,
-  updateTable,
-} from '../../database/query.ts'
+import { deleteFrom, insertRow, pickParams, queryOne, selectFrom, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 
 type PayoutMethodKey = { merchantId: string; id: string }

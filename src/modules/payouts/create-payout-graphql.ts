@@ -1,16 +1,7 @@
 import { invalidInput } from '../../core/errors.ts'
 import { hasValue } from '../../core/input.ts'
 import { enumType } from '../../graphql/schema/enums.ts'
-import {
-  addQuery,
-  exposeColumn,
-  exposeNullableColumn,
-  exposeNullableStrings,
-  exposeRowAs,
-  exposeStrings,
-  objectType,
-  queryField,
-} from '../../graphql/schema/fields.ts'
+import { addQuery, exposeColumn, exposeNullableColumn, exposeNullableStrings, exposeRowAs, exposeStrings, objectType, queryField } from '../../graphql/schema/fields.ts'
 import type { InputOf } from '../../graphql/schema/inputs.ts'
 import { inputType, mapValues, optional, optionalId, required, requiredTexts } from '../../graphql/schema/inputs.ts'
 import { addMutation, catchUserError, resultType } from '../../graphql/schema/mutation.ts'

@@ -1,18 +1,6 @@
 import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../graphql/schema/enums.ts'
-import {
-  addField,
-  computedField,
-  exposeColumn,
-  exposeColumnAs,
-  exposeNullableColumn,
-  exposeNullableStrings,
-  exposeStrings,
-  nullableComputedField,
-  objectType,
-  relatedListField,
-  relationField,
-} from '../../graphql/schema/fields.ts'
+import { addField, computedField, exposeColumn, exposeColumnAs, exposeNullableColumn, exposeNullableStrings, exposeStrings, nullableComputedField, objectType, relatedListField, relationField } from '../../graphql/schema/fields.ts'
 import { sourceByForeignKey, sourceOfList } from '../../graphql/schema/loader.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import { Customer } from '../customers/graphql.ts'

@@ -1,29 +1,7 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
-import {
-  findFieldErrors,
-  hasValue,
-  identifier,
-  notOneOfError,
-  oneOf,
-  optional,
-  optionalFreeText,
-  optionalIdentifier,
-  optionalText,
-  optionalUuid,
-  parseInput,
-  positiveAmount,
-  text,
-  uuid,
-} from '../../core/input.ts'
-import {
-  corridorTo,
-  paymentPurposes,
-  payoutAssetCodes,
-  recipientCountries,
-  recipientCurrencies,
-  transferTypes,
-} from './payout.ts'
+import { findFieldErrors, hasValue, identifier, notOneOfError, oneOf, optional, optionalFreeText, optionalIdentifier, optionalText, optionalUuid, parseInput, positiveAmount, text, uuid } from '../../core/input.ts'
+import { corridorTo, paymentPurposes, payoutAssetCodes, recipientCountries, recipientCurrencies, transferTypes } from './payout.ts'
 
 /**
  * Every field of a payout. Whom to pay is said in one of two ways: by `payoutMethodId`, or by the six fields that are

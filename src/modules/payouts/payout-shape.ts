@@ -2,15 +2,7 @@ import { amount, decimal, oneOf, plainText, text, timestamp, uuid } from '../../
 import { constant, member, nullable, nullInExample, resource } from '../../rest/shape.ts'
 import { networks } from '../networks/network.ts'
 import type { Payout } from './payout.ts'
-import {
-  corridors,
-  payoutAssetCodes,
-  payoutReason,
-  payoutStatuses,
-  recipientCountries,
-  recipientCurrencies,
-  transferTypes,
-} from './payout.ts'
+import { corridors, payoutAssetCodes, payoutReason, payoutStatuses, recipientCountries, recipientCurrencies, transferTypes } from './payout.ts'
 
 /** The wire shape of contract 2.5. */
 export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin wallet to a bank account.', {

@@ -1,12 +1,5 @@
 import { enumType } from '../../graphql/schema/enums.ts'
-import {
-  addField,
-  exposeColumn,
-  exposeNullableColumn,
-  loadableField,
-  objectType,
-  relatedListFieldByKey,
-} from '../../graphql/schema/fields.ts'
+import { addField, exposeColumn, exposeNullableColumn, loadableField, objectType, relatedListFieldByKey } from '../../graphql/schema/fields.ts'
 import type { GraphqlContext } from '../../graphql/schema/graphql-context.ts'
 import type { KeyedSource } from '../../graphql/schema/loader.ts'
 import { loaderOfSource } from '../../graphql/schema/loader.ts'

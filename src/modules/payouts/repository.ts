@@ -1,16 +1,6 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import {
-  acrossCustomers,
-  insertRow,
-  listParam,
-  merchantIdQuery,
-  query,
-  queryOne,
-  selectFrom,
-  statementOne,
-  updateTable,
-} from '../../database/query.ts'
+import { acrossCustomers, insertRow, listParam, merchantIdQuery, query, queryOne, selectFrom, statementOne, updateTable } from '../../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }

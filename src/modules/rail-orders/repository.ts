@@ -1,17 +1,5 @@
 import type { Params } from '../../database/query.ts'
-import {
-  deleteFrom,
-  insertInto,
-  insertRow,
-  listParam,
-  pickParams,
-  query,
-  selectFrom,
-  sharedQuery,
-  statement,
-  statementOne,
-  updateTable,
-} from '../../database/query.ts'
+import { deleteFrom, insertInto, insertRow, listParam, pickParams, query, selectFrom, sharedQuery, statement, statementOne, updateTable } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
 type RailOrderKey = { merchantId: string; orderId: string }

@@ -6,16 +6,16 @@ import { bankMethodBody } from '../../support/bodies.ts'
 const euroCoin = { assetType: 'STABLECOIN', code: 'EURC', minorUnitPlaces: 6, networks: ['solana', 'erc20'] } as const
 
 describe.each(everyEngine)('asset codes on %s', (engine) => {
-  test('are those of the contract, stablecoins on every network in its spelling', async () => {
+  test('are those of the contract, and each stablecoin lists its networks', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('GET', '/api/asset-codes')
     const networks = ['Erc20', 'Polygon', 'Bep20', 'Trc20', 'Solana']
-    const shown = body.data.map(({ code, asset_type, networks }: (typeof body.data)[number]) => [
+    const summaries = body.data.map(({ code, asset_type, networks }: (typeof body.data)[number]) => [
       code,
       asset_type,
       networks?.map(({ network }: { network: string }) => network) ?? null,
     ])
-    expect(shown).toEqual([
+    expect(summaries).toEqual([
       ['GBP', 'FIAT', null],
       ['EUR', 'FIAT', null],
       ['CAD', 'FIAT', null],
@@ -34,18 +34,17 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
     expect([wallet.status, wallet.body.data.asset_type, method.status]).toEqual([201, 'FIAT', 201])
   })
 
-  test('filter by type', async () => {
+  test('are filtered by asset type', async () => {
     const app = await startApp(engine)
     const codes = async (query: string) =>
       (await app.rest('GET', `/api/asset-codes?${query}`)).body.data.map(({ code }: { code: string }) => code)
     expect(await codes('asset_type=FIAT')).toEqual(['GBP', 'EUR', 'CAD', 'USD', 'ZAR', 'NGN'])
     expect(await codes('asset_type=STABLECOIN')).toEqual(['USDT', 'USDC'])
     expect(await codes('asset_type=')).toHaveLength(8)
-    // It has no pages.
     expect(await codes('page=0&limit=1')).toHaveLength(8)
   })
 
-  test('can be added, newest first, with networks in the order given', async () => {
+  test('include an added code first, with its networks in the order of the input', async () => {
     const app = await startApp(engine)
     await addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks] })
     const { body } = await app.rest('GET', '/api/asset-codes')
@@ -54,15 +53,15 @@ describe.each(everyEngine)('asset codes on %s', (engine) => {
   })
 
   test.each([
-    ['a code that there is', { code: 'USDC' }],
-    ['a code in small letters', { code: 'eurc' }],
-    ['a stablecoin without network', { networks: [] }],
+    ['an existing code', { code: 'USDC' }],
+    ['a lowercase code', { code: 'eurc' }],
+    ['a stablecoin without a network', { networks: [] }],
     ['fiat with a network', { assetType: 'FIAT' as const }],
-    ['a network twice', { networks: ['erc20' as const, 'erc20' as const] }],
-  ])('refuse %s', async (_, change) => {
+    ['a duplicate network', { networks: ['erc20' as const, 'erc20' as const] }],
+  ])('reject %s and add nothing', async (_, change) => {
     const app = await startApp(engine)
-    const added = async () => addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks], ...change })
-    await expect(added()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    const add = async () => addAssetCode(app.service, { ...euroCoin, networks: [...euroCoin.networks], ...change })
+    await expect(add()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     expect((await app.rest('GET', '/api/asset-codes')).body.data).toHaveLength(8)
   })
 })

@@ -4,8 +4,8 @@ import { listAssetCodes } from '../../../src/modules/asset-codes/list-asset-code
 import { getMerchant } from '../../../src/modules/merchants/get-merchant.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
-describe.each(everyEngine)('by their ids on %s', (engine) => {
-  test('asset codes and networks are found, and nothing else', async () => {
+describe.each(everyEngine)('lookups by id on %s', (engine) => {
+  test('findAssetCodes and findAssetNetworks return only the ids of their own type', async () => {
     const app = await startApp(engine)
     const assets = await listAssetCodes(app.context(), {})
     const networks = assets.flatMap((asset) => asset.networks ?? [])
@@ -15,7 +15,7 @@ describe.each(everyEngine)('by their ids on %s', (engine) => {
     expect(await findAssetNetworks(app.context(), [asset?.id ?? '', network?.id ?? '', 'garbage'])).toEqual([network])
   })
 
-  test('a merchant finds itself', async () => {
+  test('getMerchant returns the calling merchant', async () => {
     const app = await startApp(engine)
     expect(await getMerchant(app.context())).toMatchObject({ id: app.merchant.id, name: 'Test merchant' })
   })

@@ -9,43 +9,43 @@ import { cli, createEmptyInstallation } from '../../support/process.ts'
 const key = 'a key that is nowhere else'
 const accountNumber = '9081726354'
 
-/** A copy of a file with one payout, as a disk gives it back that has turned the last bit of one byte. */
-async function damagedPlace(placeOfByte: (file: Buffer, merchantId: string) => number) {
+/** A copy of an SQLite file with one payout, in which one bit of one byte is flipped. */
+async function damagedInstallation(offsetOfByte: (file: Buffer, merchantId: string) => number) {
   const app = await startApp('sqlite')
   await app.wallet({ balance: '100' })
   const body = { ...payoutBody, account_number: accountNumber }
   await app.rest('POST', '/api/payouts/banks', { body, headers: { 'idempotency-key': key } })
   const path = app.url.replace(/^sqlite:/, '')
-  const beside = new Sqlite(path)
-  beside.pragma('wal_checkpoint(TRUNCATE)')
-  beside.close()
+  const connection = new Sqlite(path)
+  connection.pragma('wal_checkpoint(TRUNCATE)')
+  connection.close()
   const file = readFileSync(path)
-  const place = placeOfByte(file, app.merchant.id)
-  expect(place).toBeGreaterThan(0)
-  file[place] = Number(file[place]) ^ 1
+  const offset = offsetOfByte(file, app.merchant.id)
+  expect(offset).toBeGreaterThan(0)
+  file[offset] = Number(file[offset]) ^ 1
   const damaged = await createEmptyInstallation()
   writeFileSync(damaged.file, file)
   return damaged
 }
 
-/** The index has the key right behind the merchant, the row has it elsewhere. */
-const inIndex = (file: Buffer, merchantId: string) => file.indexOf(merchantId + key) + merchantId.length + 3
-const inRow = (file: Buffer) => file.indexOf(accountNumber) + 3
+/** In the index the key follows the merchant id directly; in the row it does not. */
+const offsetInIndex = (file: Buffer, merchantId: string) => file.indexOf(merchantId + key) + merchantId.length + 3
+const offsetInRow = (file: Buffer) => file.indexOf(accountNumber) + 3
 
-describe('one bit that a disk has turned', () => {
-  test('in the index of keys, where it would make the key pay again, is found and not copied', async () => {
-    const place = await damagedPlace(inIndex)
+describe('one flipped bit in the SQLite file', () => {
+  test('in the index of idempotency keys makes the audit and the backup fail', async () => {
+    const installation = await damagedInstallation(offsetInIndex)
 
-    const { code, json } = await cli(place, 'audit', '--json')
+    const { code, json } = await cli(installation, 'audit', '--json')
     const { balanced, findings } = json() as AuditResult
 
     expect([code, balanced]).toEqual([1, false])
-    const found = findings.find(({ contradictions }) => contradictions > 0)
-    expect(found?.check).toBe('the database finds nothing wrong with its files')
-    expect(found?.examples.join()).toContain('payouts_by_idempotency_key')
+    const finding = findings.find(({ contradictions }) => contradictions > 0)
+    expect(finding?.check).toBe('the database finds nothing wrong with its files')
+    expect(finding?.examples.join()).toContain('payouts_by_idempotency_key')
 
-    const copy = join(place.folder, 'copy.sqlite')
-    const backup = await cli(place, 'backup', copy)
+    const copy = join(installation.folder, 'copy.sqlite')
+    const backup = await cli(installation, 'backup', copy)
     expect(backup).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('The database is damaged, and nothing was copied'),
@@ -53,10 +53,10 @@ describe('one bit that a disk has turned', () => {
     expect(existsSync(copy)).toBe(false)
   })
 
-  test('in the row of a payout, where it changes the account, is found', async () => {
-    const place = await damagedPlace(inRow)
+  test('in the account number of a payout makes the audit fail', async () => {
+    const installation = await damagedInstallation(offsetInRow)
 
-    const { code, json } = await cli(place, 'audit', '--json')
+    const { code, json } = await cli(installation, 'audit', '--json')
     const { balanced, findings } = json() as AuditResult
 
     expect([code, balanced]).toEqual([1, false])

@@ -10,8 +10,8 @@ import { bearerOptions, newKey, tokenFor } from './support/tokens.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) => {
-  test('sees that customer and what is its, and nothing else', async () => {
+describe.each(everyEngineAndWorkers)('a client token of a customer on %s', (setup) => {
+  test('sees that customer’s objects and no others', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     const wallets = [
@@ -45,32 +45,32 @@ describe.each(everyEngineAndWorkers)('a token for one customer, on %s', (setup) 
 
     expect((await rest('POST', '/api/payouts/banks', payoutBody)).body.error).toMatchObject({ code: 'INVALID_INPUT' })
     expect((await rest('POST', '/api/payouts/banks', { ...payoutBody, customer_id: other })).status).toBe(404)
-    const paid = await rest('POST', '/api/payouts/banks', { ...payoutBody, customer_id: own })
-    expect([paid.status, paid.body.data?.status]).toEqual([200, 'PROCESSING'])
-    expect((await rest('GET', `/api/payouts/${paid.body.data.id}`)).body.data).toEqual(paid.body.data)
+    const created = await rest('POST', '/api/payouts/banks', { ...payoutBody, customer_id: own })
+    expect([created.status, created.body.data?.status]).toEqual([200, 'PROCESSING'])
+    expect((await rest('GET', `/api/payouts/${created.body.data.id}`)).body.data).toEqual(created.body.data)
     const method = await rest('POST', '/api/payout/methods/banks', { ...bankMethodBody, customer_id: own })
     expect(method.status).toBe(201)
     expect((await rest('POST', '/api/webhooks', { url: 'https://example.com' })).status).toBe(403)
     await app.expectBooksToBalance()
   })
 
-  test('waits for that customer’s events, beside those who wait for all of the merchant’s', async () => {
+  test('receives that customer’s events while another caller waits for all events of the merchant', async () => {
     const app = await startApp(setup)
     const [own, other] = [await app.customer(), await app.customer()]
     const token = await tokenFor(app, own, ['read'])
-    const waitOf = (request: object) => app.rest('GET', '/api/events?after=2&wait=20', request)
-    const [ofCustomer, ofMerchant] = [waitOf(bearerOptions(token)), waitOf({})]
-    const changed = await app.graphql(
+    const waitForEvents = (request: object) => app.rest('GET', '/api/events?after=2&wait=20', request)
+    const [customerEvents, merchantEvents] = [waitForEvents(bearerOptions(token)), waitForEvents({})]
+    const update = await app.graphql(
       'mutation ($id: ID!) { updateCustomer(input: { customerId: $id, firstName: "Grace" }) { __typename } }',
       { id: other },
     )
-    expect([changed.errors, changed.data]).toEqual([[], { updateCustomer: { __typename: 'UpdateCustomerPayload' } }])
-    expect((await ofMerchant).body.data).toMatchObject([{ sequence: 3, object: { id: other } }])
+    expect([update.errors, update.data]).toEqual([[], { updateCustomer: { __typename: 'UpdateCustomerPayload' } }])
+    expect((await merchantEvents).body.data).toMatchObject([{ sequence: 3, object: { id: other } }])
     await app.graphql(
       'mutation ($id: ID!) { updateCustomer(input: { customerId: $id, firstName: "Grace" }) { __typename } }',
       { id: own },
     )
-    expect((await ofCustomer).body.data).toMatchObject([{ sequence: 4, object: { id: own } }])
+    expect((await customerEvents).body.data).toMatchObject([{ sequence: 4, object: { id: own } }])
   })
 })
 
@@ -78,64 +78,68 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
   const startsAt = Date.UTC(2030, 0, 1)
   const startAt = () => startApp(engine, { clock: () => startsAt + 999 })
 
-  test('answers the token with all that it is good for, and counts its time from the last whole second', async () => {
+  test('returns the token with its scopes, customer and expiry, counted from the last whole second', async () => {
     const app = await startAt()
     const customerId = await app.customer()
-    for (const [given, seconds] of [
+    for (const [input, seconds] of [
       [{ scopes: ['read', 'payouts'] }, 900],
       [{ scopes: ['read'], expires_in: null }, 900],
       [{ scopes: ['wallets'], expires_in: 60, customer_id: customerId }, 60],
       [{ scopes: ['read'], expires_in: 86_400 }, 86_400],
     ] as const) {
-      const { status, body, headers } = await app.rest('POST', '/api/client-tokens', { body: given })
+      const { status, body, headers } = await app.rest('POST', '/api/client-tokens', { body: input })
       expect([status, headers['idempotent-replayed'], body.data]).toEqual([
         201,
         undefined,
         {
           token: expect.stringMatching(/^eyJ/),
           expires_at: new Date(startsAt + seconds * 1_000).toISOString(),
-          scopes: given.scopes,
-          customer_id: 'customer_id' in given ? customerId : null,
+          scopes: input.scopes,
+          customer_id: 'customer_id' in input ? customerId : null,
         },
       ])
       expect((await app.rest('GET', '/api/wallets', bearerOptions(body.data.token))).status).toBe(
-        given.scopes.some((scope) => scope === 'read') ? 200 : 403,
+        input.scopes.some((scope) => scope === 'read') ? 200 : 403,
       )
     }
   })
 
-  const scopesOfCustomer = 'must be among read, customers, payout_methods, wallets, payouts, sandbox'
+  const customerScopesMessage = 'must be among read, customers, payout_methods, wallets, payouts, sandbox'
   test.each<[body: object, field: string, code: string, message: RegExp]>([
     [{ scopes: ['read'], expires_in: 59 }, 'expires_in', 'INVALID_PARAMETER', /60/],
     [{ scopes: ['read'], expires_in: 86_401 }, 'expires_in', 'INVALID_PARAMETER', /86400/],
     [{ scopes: ['read'], expires_in: 90.5 }, 'expires_in', 'INVALID_FORMAT', /whole number/],
     [{ scopes: [] }, 'scopes', 'INVALID_PARAMETER', /some of read, customers/],
-    [{ scopes: ['read', 'webhooks'], customer_id: absentId }, 'scopes', 'INVALID_PARAMETER', RegExp(scopesOfCustomer)],
+    [
+      { scopes: ['read', 'webhooks'], customer_id: absentId },
+      'scopes',
+      'INVALID_PARAMETER',
+      RegExp(customerScopesMessage),
+    ],
     [{ scopes: 'webhooks', customer_id: absentId }, 'scopes', 'INVALID_FORMAT', /list|array/],
-  ])('rejects %j for one field', async (body, field, code, message) => {
+  ])('rejects %j with one invalid field', async (body, field, code, message) => {
     const app = await startAt()
-    const answer = await app.rest('POST', '/api/client-tokens', { body })
-    expect([answer.status, answer.body.error.details]).toEqual([
+    const response = await app.rest('POST', '/api/client-tokens', { body })
+    expect([response.status, response.body.error.details]).toEqual([
       400,
       { fields: [{ field, code, message: expect.stringMatching(message) }] },
     ])
   })
 
-  test('the refusal of a client token names the scopes that its API key has', async () => {
+  test('lists the scopes of the API key when it rejects a scope that the key lacks', async () => {
     const app = await startAt()
     const { id } = await newKey(app, { scopes: ['read', 'wallets'] })
-    // As an operator who names the key.
     const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId: id })
-    const make = (scopes: readonly string[]) =>
+    const create = (scopes: readonly string[]) =>
       perform(createClientToken, context, { scopes } as Parameters<typeof createClientToken>[1])
-    expect(await make(['wallets', 'read'])).toMatchObject({ scopes: ['read', 'wallets'], customerId: null })
-    expect(await domainErrorOf(() => make(['read', 'payouts']))).toMatchObject({
+    expect(await create(['wallets', 'read'])).toMatchObject({ scopes: ['read', 'wallets'], customerId: null })
+    expect(await domainErrorOf(() => create(['read', 'payouts']))).toMatchObject({
       code: 'INSUFFICIENT_SCOPE',
       message: 'This API key lacks the scope payouts; it has read, wallets.',
     })
   })
 
-  test('is refused to the service itself, which has no API key', async () => {
+  test('rejects a caller without an API key', async () => {
     const app = await startAt()
     for (const keyId of [null, '0123456789abcdef']) {
       const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId })

@@ -1,5 +1,6 @@
-// Every table of a merchant that tables.ts has, by the database of a client token that acts as one customer: a row that this
-// customer does not see can not be selected, changed, deleted or copied by it, unless customer-tables.ts says why it has to be.
+// Runs each statement type on each table of a merchant with the database handle of a customer's client token: a row of
+// another owner can't be selected, changed, deleted or inserted, unless customer-tables.ts declares the table open to
+// it.
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
@@ -22,25 +23,25 @@ type Row = Readonly<Record<string, unknown>>
 
 const columnsOf = (table: string): Readonly<Record<string, { kind: string }>> =>
   ({ ...tables, ...views })[table as never]
-const ofMerchants = (all: object) => Object.keys(all).filter((table) => 'merchantId' in columnsOf(table))
+const tablesOfMerchants = (all: object) => Object.keys(all).filter((table) => 'merchantId' in columnsOf(table))
 
-/** By what a row is named among all: whatever of it can be compared. */
+/** The columns that identify a row: every non-null column whose type can be compared. */
 const keyOf = (table: string, row: Row) =>
   Object.entries(columnsOf(table))
     .filter(([name, { kind }]) => ['uuid', 'text', 'integer'].includes(kind) && row[name] !== null)
     .map(([name]) => name)
 
-/** What may be asked of one row; Kysely has types for one table. */
+/** Statements for exactly one row. Kysely has types for one table, hence the casts. */
 function statementsFor(name: string, row: Row) {
   const table = name as 'wallets'
   const where = (rows: ReturnType<typeof selectFrom<'wallets'>>, p: Row) =>
-    keyOf(name, row).reduce((held, column) => held.where(column as 'id', '=', p[column] as string), rows)
-  const changing = updateTable(table).set({ merchantId: sql`merchant_id` }).returning('merchantId')
-  const removing = deleteFrom(table).returning('merchantId')
+    keyOf(name, row).reduce((condition, column) => condition.where(column as 'id', '=', p[column] as string), rows)
+  const updating = updateTable(table).set({ merchantId: sql`merchant_id` }).returning('merchantId')
+  const deleting = deleteFrom(table).returning('merchantId')
   return {
     select: query((p: Row) => where(selectFrom(table).selectAll() as never, p)),
-    update: statement((p: Row) => where(changing as never, p)),
-    delete: statement((p: Row) => where(removing as never, p)),
+    update: statement((p: Row) => where(updating as never, p)),
+    delete: statement((p: Row) => where(deleting as never, p)),
   } as Record<Exclude<StatementVerb, 'insert'>, (db: Reader, row: Row) => Promise<unknown[]>>
 }
 
@@ -51,18 +52,18 @@ const allOf = (table: string) =>
       .where('merchantId', '=', p.merchantId),
   )
 
-const undone = new Error('undone')
+const rollback = new Error('undone')
 
-/** What is left of a transaction that is undone: how many rows of the whole table it had changed, or what refused it. */
+/** Runs `run` in a transaction and rolls it back. Resolves to its result, or to the code or message of its error. */
 async function outcomeOf(db: Database, run: (tx: Tx) => unknown): Promise<unknown> {
   let outcome: unknown
   await db
     .write(async (tx) => {
       outcome = await run(tx)
-      throw undone
+      throw rollback
     })
     .catch((error: Error) => {
-      if (error !== undone) outcome = error instanceof DomainError ? error.code : error.message
+      if (error !== rollback) outcome = error instanceof DomainError ? error.code : error.message
     })
   return outcome
 }
@@ -70,8 +71,8 @@ async function outcomeOf(db: Database, run: (tx: Tx) => unknown): Promise<unknow
 const isOpen = (table: string, verb: StatementVerb) =>
   (customerTables as Readonly<Record<string, CustomerTable>>)[table]?.merchantWide?.verbs.includes(verb) === true
 
-/** Rows of tables that no operation of the world fills. */
-async function fillTheRest({ app, others }: Customers): Promise<void> {
+/** Inserts a row into each table that `startCustomers` leaves empty. */
+async function fillEmptyTables({ app, others }: Customers): Promise<void> {
   const { merchantId } = others
   const at = '2026-03-01T12:00:00.000Z'
   const rows: readonly (readonly [TableName, Row])[] = [
@@ -94,47 +95,47 @@ async function fillTheRest({ app, others }: Customers): Promise<void> {
   await reverseDeposit(others.context(), { reference: 'a mistake', reason: 'typed twice' })
   await app.db.write(async (tx) => {
     for (const [table, row] of rows) {
-      const there = await allOf(table)(tx, { merchantId })
-      if (there.length === 0) await (insertRow(table) as (tx: Tx, row: Row) => unknown)(tx, { merchantId, ...row })
+      const existing = await allOf(table)(tx, { merchantId })
+      if (existing.length === 0) await (insertRow(table) as (tx: Tx, row: Row) => unknown)(tx, { merchantId, ...row })
     }
   })
 }
 
-describe.each(everyEngine)('a token for one customer on %s', (engine) => {
-  test('finds, changes, deletes and copies no row that is not its own, in any table of a merchant', async () => {
+describe.each(everyEngine)('a customer’s client token on %s', (engine) => {
+  test('selects, changes, deletes and inserts no foreign row in any table of a merchant', async () => {
     const world = await startCustomers(engine)
-    await fillTheRest(world)
+    await fillEmptyTables(world)
     const { app, ours, others } = world
     const { merchantId } = others
     const { db } = createContext(app.service, merchantId, null, 0, { ...systemCaller, customerId: ours.person })
 
     const outcomes: Record<string, unknown> = {}
-    for (const table of ofMerchants({ ...tables, ...views })) {
-      const seen = new Set((await allOf(table)(db, { merchantId })).map(asText))
+    for (const table of tablesOfMerchants({ ...tables, ...views })) {
+      const visibleRows = new Set((await allOf(table)(db, { merchantId })).map(asText))
       const whole = await allOf(table)(app.db, { merchantId })
-      const foreign = whole.find((row) => !seen.has(asText(row))) as Row | undefined
+      const foreign = whole.find((row) => !visibleRows.has(asText(row))) as Row | undefined
       if (!foreign) throw new Error(`the world has no row in ${table} that is not the customer's`)
       const { select, ...writes } = statementsFor(table, foreign)
-      const found = async (reader: Reader) => (await select(reader, foreign)).length
-      expect([table, await found(app.db)]).toEqual([table, 1])
-      expect([table, await found(db), await db.snapshot(found)]).toEqual([table, 0, 0])
-      if (!isOpen(table, 'select')) expect([table, await outcomeOf(db, found)]).toEqual([table, 0])
+      const countRows = async (reader: Reader) => (await select(reader, foreign)).length
+      expect([table, await countRows(app.db)]).toEqual([table, 1])
+      expect([table, await countRows(db), await db.snapshot(countRows)]).toEqual([table, 0, 0])
+      if (!isOpen(table, 'select')) expect([table, await outcomeOf(db, countRows)]).toEqual([table, 0])
       if (!(table in tables)) continue
 
       const inserting = (tx: Tx) => (insertRow(table as TableName) as (tx: Tx, row: Row) => unknown)(tx, foreign)
       if (!isOpen(table, 'insert')) outcomes[`insert ${table}`] = await outcomeOf(db, inserting)
       for (const verb of ['update', 'delete'] as const) {
-        const changed = async (tx: Tx) => (await writes[verb](tx, foreign)).length
-        if (!isOpen(table, verb)) outcomes[`${verb} ${table}`] = await outcomeOf(db, changed)
+        const countChanged = async (tx: Tx) => (await writes[verb](tx, foreign)).length
+        if (!isOpen(table, verb)) outcomes[`${verb} ${table}`] = await outcomeOf(db, countChanged)
       }
     }
 
-    const wrong = Object.entries(outcomes).filter(([name, outcome]) =>
+    const violations = Object.entries(outcomes).filter(([name, outcome]) =>
       name.startsWith('insert')
         ? outcome !== 'INSUFFICIENT_SCOPE'
         : outcome !== 0 && !/append-only/.test(String(outcome)),
     )
-    expect(wrong).toEqual([])
+    expect(violations).toEqual([])
   })
 })
 

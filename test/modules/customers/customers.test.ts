@@ -17,7 +17,7 @@ const person = {
 }
 
 describe.each(everyEngine)('customers on %s', (engine) => {
-  test('are shown to their merchant with everything that was given', async () => {
+  test('are returned with every field of the input', async () => {
     const app = await startApp(engine)
     const { id } = await perform(createCustomer, app.context(), {
       ...person,
@@ -58,24 +58,24 @@ describe.each(everyEngine)('customers on %s', (engine) => {
     ['lastName', ' '],
     ['city', ''],
     ['country', 'Nig\u202eeria'],
-  ])('with %s "%s" are refused', async (field, value) => {
+  ])('are not created with an invalid %s "%s"', async (field, value) => {
     const app = await startApp(engine)
-    const made = async () => perform(createCustomer, app.context(), { ...person, [field]: value })
-    await expect(made()).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field }] } })
+    const create = async () => perform(createCustomer, app.context(), { ...person, [field]: value })
+    await expect(create()).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field }] } })
     expect((await app.rest('GET', '/api/customers')).body.pagination.total).toBe(0)
   })
 
   test('that are businesses need a business name', async () => {
     const app = await startApp(engine)
-    const made = async () => perform(createCustomer, app.context(), { ...person, customerType: 'business' })
-    await expect(made()).rejects.toMatchObject({ details: { fields: [{ field: 'businessName' }] } })
+    const create = async () => perform(createCustomer, app.context(), { ...person, customerType: 'business' })
+    await expect(create()).rejects.toMatchObject({ details: { fields: [{ field: 'businessName' }] } })
   })
 
-  test('close once', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+  test('can be closed once', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const customerId = await app.customer()
-    now += 1_000
+    nowMs += 1_000
     await perform(closeCustomer, app.context(), { customerId })
     const { body } = await app.rest('GET', `/api/customers/${customerId}`)
     expect(body.data).toMatchObject({ status: 'closed', updated_at: '2030-01-01T00:00:01.000Z' })

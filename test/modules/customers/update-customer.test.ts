@@ -12,23 +12,23 @@ import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
-const keyed = (context: Context, idempotencyKey = 'the key'): Context => ({ ...context, idempotencyKey })
+const withKey = (context: Context, idempotencyKey = 'the key'): Context => ({ ...context, idempotencyKey })
 
 async function startWithCustomer(engine: (typeof everyEngine)[number]) {
-  let at = Date.parse('2026-03-01T00:00:00.000Z')
-  const app = await startApp(engine, { clock: () => at })
+  let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const customer = await perform(createCustomer, app.context(), {
     ...sampleCustomer,
     middleName: 'Chi',
     birthDate: '1990-01-31',
     expectedMonthlyIncome: '10.00',
   })
-  at += 1_000
+  nowMs += 1_000
   return { app, customer, customerId: customer.id, context: app.context() }
 }
 
 describe.each(everyEngine)('updateCustomer on %s', (engine) => {
-  test('changes what is given, clears what is null or empty, and leaves the rest', async () => {
+  test('changes the given fields, clears null and empty ones, and keeps the rest', async () => {
     const { app, customer, customerId, context } = await startWithCustomer(engine)
 
     const updated = await perform(updateCustomer, context, {
@@ -53,7 +53,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     expect(await getCustomer(app.context(), { customerId })).toEqual(updated)
   })
 
-  test('sets every field that it takes', async () => {
+  test('sets every field that it accepts', async () => {
     const { app, customer, customerId, context } = await startWithCustomer(engine)
     const changes = {
       email: 'new@example.com',
@@ -86,7 +86,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
   })
 
   test.each([[{}], [{ city: 'Lagos', middleName: ' Chi ', addressLine2: null, birthDate: '1990-01-31' }]])(
-    'with %o changes nothing, nor when it was updated',
+    'with %o changes nothing, not even updatedAt',
     async (changes) => {
       const { app, customer, customerId, context } = await startWithCustomer(engine)
       const before = await readStoredRows(app)
@@ -101,7 +101,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
       ['email', 'phone', 'city', 'expectedMonthlyIncome'],
     ],
     [{ firstName: null, lastName: ' ' }, ['firstName', 'lastName']],
-  ])('refuses %o, naming each field, and changes nothing', async (changes, fields) => {
+  ])('rejects %o with each invalid field and changes nothing', async (changes, fields) => {
     const { app, customerId, context } = await startWithCustomer(engine)
     const before = await readStoredRows(app)
     const { code, details } = await domainErrorOf(() =>
@@ -111,7 +111,7 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('needs the name of a business, and no other', async () => {
+  test('requires the business name of a business, but not its first name', async () => {
     const { app, context } = await startWithCustomer(engine)
     const business = { ...sampleCustomer, customerType: 'business' as const, businessName: 'Example Ltd' }
     const { id: customerId } = await perform(createCustomer, app.context(), business)
@@ -126,24 +126,24 @@ describe.each(everyEngine)('updateCustomer on %s', (engine) => {
     expect(await perform(updateCustomer, context, { customerId, customerType: 'business' } as never)).toEqual(customer)
   })
 
-  // In order of precedence: each case also holds every later fault.
+  // In order of precedence: each case also has every later error.
   test.each([
     ['INVALID_INPUT', { email: 'none', customerId: absentId }, 'used'],
     ['IDEMPOTENCY_KEY_REUSED', { customerId: absentId, city: 'Other' }, 'used'],
     ['RESOURCE_NOT_FOUND', { customerId: absentId, firstName: null }, 'fresh'],
     ['RESOURCE_NOT_FOUND', { customerId: 'garbage', firstName: null }, 'fresh'],
     ['CUSTOMER_CLOSED', { firstName: null }, 'fresh'],
-  ])('refuses with %s, and changes nothing', async (code, changes, key) => {
+  ])('rejects an input with %s and changes nothing', async (code, changes, key) => {
     const { app, customerId, context } = await startWithCustomer(engine)
-    await perform(updateCustomer, keyed(context, 'used'), { customerId, city: 'Abuja' })
+    await perform(updateCustomer, withKey(context, 'used'), { customerId, city: 'Abuja' })
     await perform(closeCustomer, context, { customerId })
     const before = await readStoredRows(app)
-    const refused = await domainErrorOf(() => perform(updateCustomer, keyed(context, key), { customerId, ...changes }))
-    expect(refused.code).toBe(code)
+    const error = await domainErrorOf(() => perform(updateCustomer, withKey(context, key), { customerId, ...changes }))
+    expect(error.code).toBe(code)
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('does not see the customer of another merchant', async () => {
+  test('does not find the customer of another merchant', async () => {
     const { app, customerId } = await startWithCustomer(engine)
     const { id } = await app.otherMerchant()
     const before = await readStoredRows(app)

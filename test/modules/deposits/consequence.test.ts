@@ -7,101 +7,109 @@ import { listDepositAttention } from '../../../src/modules/deposits/resolve-depo
 import { everyEngine, startApp } from '../../support/app.ts'
 import { hashOf, nodeRail, refOf, report, sampleReport } from './support/node.ts'
 
-const needed = 15
+const requiredConfirmations = 15
 
-const anySighting: fc.Arbitrary<ReportedStatus> = fc.record({
+const anyReport: fc.Arbitrary<ReportedStatus> = fc.record({
   state: fc.constantFrom(...reportedStates),
-  confirmations: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.constantFrom(needed - 1, needed)),
+  confirmations: fc.oneof(
+    fc.integer({ min: 0, max: 30 }),
+    fc.constantFrom(requiredConfirmations - 1, requiredConfirmations),
+  ),
 })
 
-type Known = Parameters<typeof transitionOf>[0]
+type DepositStatus = Parameters<typeof transitionOf>[0]
 
-/** What becomes of a transfer by reports, one after the other, and how often it is credited. */
-function madeOf(sightings: readonly ReportedStatus[]): { known: Known; credits: number } {
-  let known: Known = { state: 'DETECTED', confirmations: 0, cause: null }
+function applyReports(reports: readonly ReportedStatus[]): { status: DepositStatus; credits: number } {
+  let known: DepositStatus = { state: 'DETECTED', confirmations: 0, cause: null }
   let credits = 0
-  for (const said of sightings) {
-    const { isCreditDue: isDue, ...changes } = transitionOf(known, said, needed) ?? { ...known, isCreditDue: false }
-    if (isDue) credits++
+  for (const report of reports) {
+    const { isCreditDue, ...changes } = transitionOf(known, report, requiredConfirmations) ?? {
+      ...known,
+      isCreditDue: false,
+    }
+    if (isCreditDue) credits++
     known = changes
   }
-  return { known, credits }
+  return { status: known, credits }
 }
 
-const isFinal = ({ state, confirmations }: ReportedStatus) => state !== 'REORGED' && confirmations >= needed
+const isFinal = ({ state, confirmations }: ReportedStatus) =>
+  state !== 'REORGED' && confirmations >= requiredConfirmations
 
-describe('whatever is reported of a transfer', () => {
-  test('it is credited once if one report has enough confirmations, and else never', () => {
+describe('any sequence of reports of one deposit', () => {
+  test('credits it once if a report has enough confirmations, otherwise never', () => {
     fc.assert(
-      fc.property(fc.array(anySighting), (sightings) => {
-        expect(madeOf(sightings).credits).toBe(sightings.some(isFinal) ? 1 : 0)
+      fc.property(fc.array(anyReport), (sightings) => {
+        expect(applyReports(sightings).credits).toBe(sightings.some(isFinal) ? 1 : 0)
       }),
     )
   })
 
-  test('it needs a person exactly where the chain has let go of it after the credit', () => {
+  test('puts it on the attention queue exactly if the chain drops it after the credit', () => {
     fc.assert(
-      fc.property(fc.array(anySighting), (sightings) => {
+      fc.property(fc.array(anyReport), (sightings) => {
         const credited = sightings.findIndex(isFinal)
-        const isGoneLater = credited >= 0 && sightings.slice(credited).some(({ state }) => state === 'REORGED')
-        const { known } = madeOf(sightings)
-        expect(known.state === 'ATTENTION' && known.cause === reorganisedCause).toBe(isGoneLater)
+        const isDroppedLater = credited >= 0 && sightings.slice(credited).some(({ state }) => state === 'REORGED')
+        const { status: known } = applyReports(sightings)
+        expect(known.state === 'ATTENTION' && known.cause === reorganisedCause).toBe(isDroppedLater)
       }),
     )
   })
 
-  test('a report that comes twice changes nothing the second time', () => {
+  test('has the same result with a repeated report', () => {
     fc.assert(
-      fc.property(fc.array(anySighting), fc.nat(), (sightings, place) => {
-        const twice = sightings.flatMap((each, at) => (at === place % (sightings.length || 1) ? [each, each] : [each]))
-        expect(madeOf(twice)).toEqual(madeOf(sightings))
+      fc.property(fc.array(anyReport), fc.nat(), (sightings, index) => {
+        const repeated = sightings.flatMap((each, at) =>
+          at === index % (sightings.length || 1) ? [each, each] : [each],
+        )
+        expect(applyReports(repeated)).toEqual(applyReports(sightings))
       }),
     )
   })
 
-  test('before the credit the last word counts on whether it is there', () => {
+  test('leaves it, before the credit, in the state of the last report', () => {
     fc.assert(
-      fc.property(fc.array(anySighting, { minLength: 1 }), (sightings) => {
+      fc.property(fc.array(anyReport, { minLength: 1 }), (sightings) => {
         fc.pre(!sightings.some(isFinal))
-        const isThere = sightings.at(-1)?.state !== 'REORGED'
-        expect(madeOf(sightings).known.state).toBe(isThere ? 'DETECTED' : 'REORGED')
+        const isOnChain = sightings.at(-1)?.state !== 'REORGED'
+        expect(applyReports(sightings).status.state).toBe(isOnChain ? 'DETECTED' : 'REORGED')
       }),
     )
   })
 })
 
-describe.each(everyEngine)('any reports at the door on %s', (engine) => {
-  test('leave in the wallet what became final, and in attention what they contradict', async () => {
+describe.each(everyEngine)('any deposit reports at the endpoint on %s', (engine) => {
+  test('credit final deposits and put contradicted ones on the attention queue', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'bep20' })
     const ref = await refOf(app, walletId)
-    const anyReport = fc.record({
-      sighting: anySighting,
+    const anyRequest = fc.record({
+      sighting: anyReport,
       transfer: fc.nat(3),
       isOdd: fc.constantFrom(false, false, false, true),
     })
     let run = 0
     let balance = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(anyReport, { maxLength: 12 }), async (reports) => {
+      fc.asyncProperty(fc.array(anyRequest, { maxLength: 12 }), async (reports) => {
         const tx_hash = hashOf(`run ${run++}`)
-        for (const { sighting, transfer, isOdd } of reports) {
-          const told = {
+        for (const { sighting, transfer, isOdd: hasOtherAmount } of reports) {
+          const fields = {
             ...sighting,
             network: 'bep20',
             tx_hash,
             log_index: transfer,
-            // No two are alike: one of which the chain has let go would keep the other from being credited.
-            amount: `${transfer + (isOdd ? 100 : 1)}`,
+            // All amounts differ: a dropped transfer would otherwise block an equal one.
+            amount: `${transfer + (hasOtherAmount ? 100 : 1)}`,
           }
-          expect((await report(app, sampleReport(ref, told))).status).toBe(200)
+          expect((await report(app, sampleReport(ref, fields))).status).toBe(200)
         }
         const expected = [0, 1, 2, 3].map((transfer) => {
           const own = reports.filter((each) => each.transfer === transfer)
           const odd = own.findIndex(({ isOdd }) => isOdd !== own[0]?.isOdd)
           const consistent = odd < 0 ? own : own.slice(0, odd)
           const isCredited = consistent.some(({ sighting }) => isFinal(sighting))
-          const { known } = madeOf(consistent.map(({ sighting }) => sighting))
+          const { status: known } = applyReports(consistent.map(({ sighting }) => sighting))
           return {
             amount: isCredited ? transfer + (own[0]?.isOdd ? 100 : 1) : 0,
             needsPerson: odd >= 0 || known.state === 'ATTENTION',
@@ -110,10 +118,10 @@ describe.each(everyEngine)('any reports at the door on %s', (engine) => {
         balance += expected.reduce((sum, { amount }) => sum + amount, 0)
         const { body } = await app.rest('GET', `/api/wallets/${walletId}`)
         expect(Number(body.data.balance)).toBe(balance)
-        const listed = (await listDepositAttention(app.service, { limit: 100 })).filter(
+        const queued = (await listDepositAttention(app.service, { limit: 100 })).filter(
           ({ txHash }) => txHash === tx_hash,
         )
-        expect(listed.map(({ logIndex }) => logIndex).toSorted()).toEqual(
+        expect(queued.map(({ logIndex }) => logIndex).toSorted()).toEqual(
           expected.flatMap(({ needsPerson }, transfer) => (needsPerson ? [transfer] : [])),
         )
       }),

@@ -12,69 +12,74 @@ import { ask, hashOf, nodeRail, nodeSecret, refOf, report, sampleReport, signed 
 const addressesPath = '/rails/node/addresses'
 const depositsPath = '/rails/node/deposits'
 
-/** Every address that there is to watch after a place, by pages of `limit`, and the place after them. */
-async function watched(app: App, after = '0', limit = 2) {
-  const found: { ref: string; network: string; address: string; asset: string }[] = []
+/** Lists every watched address after a cursor by pages of `limit`, and returns them with the last cursor. */
+async function listWatched(app: App, after = '0', limit = 2) {
+  const addresses: { ref: string; network: string; address: string; asset: string }[] = []
   for (let next = after; ; ) {
     const { body } = await ask(app, `${addressesPath}?after=${next}&limit=${limit}`)
-    found.push(...body.data.addresses)
-    if (body.data.addresses.length === 0) return { found, next }
+    addresses.push(...body.data.addresses)
+    if (body.data.addresses.length === 0) return { addresses, next }
     next = body.data.next
   }
 }
 
-describe.each(everyEngineAndWorkers)('the addresses to watch on %s', (setup) => {
-  test('are those of all merchants, each once, and new ones come after those that are known', async () => {
+describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (setup) => {
+  test('has the addresses of all merchants once, and new ones after the known ones', async () => {
     const app = await startApp(setup, { rails: [nodeRail] })
-    expect(await watched(app)).toEqual({ found: [], next: '0' })
+    expect(await listWatched(app)).toEqual({ addresses: [], next: '0' })
     const wallets = [await app.wallet({ network: 'erc20' }), await app.wallet({ network: 'solana' })]
     await app.wallet({ assetCode: 'NGN' })
     const other = createContext(app.service, (await app.otherMerchant()).id)
-    const theirs = await perform(createWallet, other, { currency: 'USDT', description: 'T', network: 'trc20' })
+    const otherWallet = await perform(createWallet, other, { currency: 'USDT', description: 'T', network: 'trc20' })
 
-    const all = await watched(app)
-    const refs = [...(await Promise.all(wallets.map((id) => refOf(app, id)))), theirs.addresses[0]?.id]
-    expect(all.found.map(({ ref }) => ref).toSorted()).toEqual(refs.toSorted())
-    expect(all.found.find(({ ref }) => ref === refs[2])).toEqual({
+    const all = await listWatched(app)
+    const refs = [...(await Promise.all(wallets.map((id) => refOf(app, id)))), otherWallet.addresses[0]?.id]
+    expect(all.addresses.map(({ ref }) => ref).toSorted()).toEqual(refs.toSorted())
+    expect(all.addresses.find(({ ref }) => ref === refs[2])).toEqual({
       ...{ ref: refs[2], network: 'trc20', asset: 'USDT' },
-      address: theirs.addresses[0]?.address,
+      address: otherWallet.addresses[0]?.address,
     })
-    expect(await watched(app, all.next)).toEqual({ found: [], next: all.next })
+    expect(await listWatched(app, all.next)).toEqual({ addresses: [], next: all.next })
 
     const later = await refOf(app, await app.wallet({ network: 'polygon' }))
-    expect((await watched(app, all.next)).found).toMatchObject([{ ref: later, network: 'polygon', asset: 'USDC' }])
-    expect((await watched(app)).found.map(({ ref }) => ref)).toEqual([...all.found.map(({ ref }) => ref), later])
+    expect((await listWatched(app, all.next)).addresses).toMatchObject([
+      { ref: later, network: 'polygon', asset: 'USDC' },
+    ])
+    expect((await listWatched(app)).addresses.map(({ ref }) => ref)).toEqual([
+      ...all.addresses.map(({ ref }) => ref),
+      later,
+    ])
   })
 
-  test('miss none that are given out while several ask', async () => {
+  test('misses no address that is assigned during concurrent polls', async () => {
     const app = await startApp(setup, { rails: [nodeRail] })
     const opened = Promise.all(Array.from({ length: 12 }, () => app.wallet({ network: 'erc20' })))
-    const seen = new Set<string>()
+    const polledRefs = new Set<string>()
     const poll = async () => {
-      for (let [next, turns] = ['0', 0]; turns < 12; turns++) {
+      for (let [next, polls] = ['0', 0]; polls < 12; polls++) {
         const { body } = await ask(app, `${addressesPath}?after=${next}&limit=3`)
-        for (const { ref } of body.data.addresses) seen.add(ref)
+        for (const { ref } of body.data.addresses) polledRefs.add(ref)
         next = body.data.next
       }
     }
     await Promise.all([poll(), poll(), opened])
-    const rest = await watched(app)
-    expect(new Set(rest.found.map(({ ref }) => ref)).size).toBe(12)
-    expect(rest.found).toHaveLength(12)
+    const rest = await listWatched(app)
+    expect(new Set(rest.addresses.map(({ ref }) => ref)).size).toBe(12)
+    expect(rest.addresses).toHaveLength(12)
     expect(rest.next).toBe('12')
-    expect([...seen].every((ref) => rest.found.some((each) => each.ref === ref))).toBe(true)
+    expect([...polledRefs].every((ref) => rest.addresses.some((each) => each.ref === ref))).toBe(true)
   })
 
-  test('are refused after what there is not, and by sizes that are none', async () => {
+  test('rejects unknown cursors and invalid limits', async () => {
     const app = await startApp(setup, { rails: [nodeRail] })
     await app.wallet({ network: 'erc20' })
-    const refused = async (query: string) => {
+    const invalidFields = async (query: string) => {
       const { status, body } = await ask(app, `${addressesPath}?${query}`)
       return [status, ...body.error.details.fields.map(({ field }: { field: string }) => field)]
     }
-    expect(await refused('after=2')).toEqual([400, 'after'])
-    expect(await refused('after=-1&limit=101')).toEqual([400, 'after', 'limit'])
-    expect(await refused('after=1&after=1')).toEqual([400, 'after'])
+    expect(await invalidFields('after=2')).toEqual([400, 'after'])
+    expect(await invalidFields('after=-1&limit=101')).toEqual([400, 'after', 'limit'])
+    expect(await invalidFields('after=1&after=1')).toEqual([400, 'after'])
   })
 })
 
@@ -84,20 +89,23 @@ test.each<[after: unknown, message: string]>([
     after,
     'must be the `next` of an earlier list',
   ]),
-])('the addresses to watch are not listed after %j, and the refusal says why', async (after, message) => {
+])('listWatchedAddresses rejects the cursor %j with a message', async (after, message) => {
   const app = await startApp('sqlite', { rails: [nodeRail] })
   await app.wallet({ network: 'erc20' })
   const { details } = await domainErrorOf(() => listWatchedAddresses(app.service, { after }))
   expect(details.fields).toEqual([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 })
 
-test.each([[undefined], [''], ['0']])('the addresses to watch are listed from the first after %j', async (after) => {
-  const app = await startApp('sqlite', { rails: [nodeRail] })
-  await app.wallet({ network: 'erc20' })
-  expect((await listWatchedAddresses(app.service, { after })).addresses).toMatchObject([{ network: 'erc20' }])
-})
+test.each([[undefined], [''], ['0']])(
+  'listWatchedAddresses starts with the first address for the cursor %j',
+  async (after) => {
+    const app = await startApp('sqlite', { rails: [nodeRail] })
+    await app.wallet({ network: 'erc20' })
+    expect((await listWatchedAddresses(app.service, { after })).addresses).toMatchObject([{ network: 'erc20' }])
+  },
+)
 
-test('no list says whose an address is', async () => {
+test('neither the address list nor a deposit response reveals the owner of an address', async () => {
   const app = await startApp('sqlite', { rails: [nodeRail] })
   const walletId = await app.wallet({ network: 'erc20' })
   const { text } = await ask(app, addressesPath)
@@ -118,32 +126,35 @@ describe('a rail’s signature', () => {
   const stranger = { secret: nodeSecret.replace(/.{6}$/, 'AAAAA=') }
 
   test.each([
-    ['none', post(json), 'MISSING_TOKEN'],
-    ['none of a GET', get({}), 'MISSING_TOKEN'],
-    ['an API key in its place', get({ 'x-api-key': 'pgw_sandbox_x' }), 'MISSING_TOKEN'],
-    ['another secret’s', post(signed(body, stranger)), 'INVALID_TOKEN'],
-    ['one of another body', post(signed(`${body} `)), 'INVALID_TOKEN'],
-    ['one of six minutes ago', post(signed(body, minutesAgo(6))), 'INVALID_TOKEN'],
-    ['one of six minutes ahead', post(signed(body, minutesAgo(-6))), 'INVALID_TOKEN'],
-    ['one of another path', get(signed(addressesPath), `${addressesPath}?after=0`), 'INVALID_TOKEN'],
-    ['one of nothing', get(signed('')), 'INVALID_TOKEN'],
-    ['one under another id', post({ ...signed(body), 'webhook-id': 'msg_2' }), 'INVALID_TOKEN'],
-  ] as const)('is required: %s is 401, before anything is read', async (_, [method, path, request], code) => {
-    const app = await startApp('sqlite', { rails: [nodeRail] })
-    const before = await readStoredRows(app)
-    const answer = await app.rest(method, path, request)
-    expect([answer.status, answer.body.error.code]).toEqual([401, code])
-    expect(await readStoredRows(app)).toEqual(before)
-  })
+    ['no signature', post(json), 'MISSING_TOKEN'],
+    ['no signature of a GET', get({}), 'MISSING_TOKEN'],
+    ['an API key instead', get({ 'x-api-key': 'pgw_sandbox_x' }), 'MISSING_TOKEN'],
+    ['a signature by another secret', post(signed(body, stranger)), 'INVALID_TOKEN'],
+    ['a signature of another body', post(signed(`${body} `)), 'INVALID_TOKEN'],
+    ['a signature six minutes old', post(signed(body, minutesAgo(6))), 'INVALID_TOKEN'],
+    ['a signature six minutes ahead', post(signed(body, minutesAgo(-6))), 'INVALID_TOKEN'],
+    ['a signature of another path', get(signed(addressesPath), `${addressesPath}?after=0`), 'INVALID_TOKEN'],
+    ['a signature of an empty path', get(signed('')), 'INVALID_TOKEN'],
+    ['a signature under another id', post({ ...signed(body), 'webhook-id': 'msg_2' }), 'INVALID_TOKEN'],
+  ] as const)(
+    'is required: a request with %s is 401 before anything is read',
+    async (_, [method, path, request], code) => {
+      const app = await startApp('sqlite', { rails: [nodeRail] })
+      const before = await readStoredRows(app)
+      const response = await app.rest(method, path, request)
+      expect([response.status, response.body.error.code]).toEqual([401, code])
+      expect(await readStoredRows(app)).toEqual(before)
+    },
+  )
 
-  test('may stand among others, as in a rotation', async () => {
+  test('is accepted among several, as during a rotation', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const good = signed(addressesPath)
     const signatures = `v1,AAAA v1a,BBBB ${good['webhook-signature']}`
     expect((await app.rest(...get({ ...good, 'webhook-signature': signatures }))).status).toBe(200)
   })
 
-  test('opens its own rail only, and no other method', async () => {
+  test('gives access to its own rail and the allowed methods only', async () => {
     const app = await startApp('sqlite', {
       rails: [nodeRail, { ...nodeRail, name: 'silent', reports: undefined } as never],
     })
@@ -158,7 +169,7 @@ describe('a rail’s signature', () => {
     expect((await app.rest('GET', depositsPath, { key: null })).status).toBe(405)
   })
 
-  test('that is wrong is counted by the address that it comes from', async () => {
+  test('that is invalid counts against the rate limit of the client’s address', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail], rateLimit: 2, clock: () => Date.now() })
     const statuses = []
     for (let i = 0; i < 4; i++) statuses.push((await app.rest(...post(json))).status)
@@ -167,18 +178,18 @@ describe('a rail’s signature', () => {
   })
 })
 
-describe('a post', () => {
-  test('has up to a hundred reports, each answered for itself', async () => {
+describe('a POST of deposit reports', () => {
+  test('accepts up to a hundred reports and returns one result for each', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const ref = await refOf(app, await app.wallet({ network: 'erc20' }))
-    const dull = (log_index: number, changes = {}) => sampleReport(ref, { log_index, ...changes })
+    const reportWith = (log_index: number, changes = {}) => sampleReport(ref, { log_index, ...changes })
     const { status, body } = await report(app, {
       deposits: [
-        dull(0),
-        dull(1, { amount: '0' }),
+        reportWith(0),
+        reportWith(1, { amount: '0' }),
         'nonsense',
-        dull(0, { confirmations: 64 }),
-        dull(2, { network: 'Erc20' }),
+        reportWith(0, { confirmations: 64 }),
+        reportWith(2, { network: 'Erc20' }),
       ],
     })
     expect([status, body]).toMatchObject([
@@ -199,16 +210,15 @@ describe('a post', () => {
               },
             },
             { status: 'failed', error: { details: { fields: [{ field: 'body' }] } } },
-            // Of one transfer in their order.
             { status: 'success', data: { log_index: 0, state: 'CONFIRMED' } },
             { status: 'success', data: { log_index: 2, network: 'erc20' } },
           ],
         },
       },
     ])
-    for (const deposits of [[], {}, null, Array.from({ length: 101 }, (_, i) => dull(i))]) {
-      const refused = await report(app, { deposits })
-      expect([refused.status, refused.body.error.details.fields[0].field]).toEqual([400, 'deposits'])
+    for (const deposits of [[], {}, null, Array.from({ length: 101 }, (_, i) => reportWith(i))]) {
+      const rejected = await report(app, { deposits })
+      expect([rejected.status, rejected.body.error.details.fields[0].field]).toEqual([400, 'deposits'])
     }
   })
 
@@ -219,30 +229,30 @@ describe('a post', () => {
     ['null', 400, 'INVALID_INPUT'],
     ['{"ref":"a","ref":"b"}', 400, 'INVALID_INPUT'],
     [' '.repeat(256 * 1024 + 1), 413, 'PAYLOAD_TOO_LARGE'],
-  ])('that is %j is refused', async (payload, status, code) => {
+  ])('with the body %j is rejected', async (payload, status, code) => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
-    const answer = await app.rest('POST', depositsPath, { key: null, payload, headers: signed(payload) })
-    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+    const response = await app.rest('POST', depositsPath, { key: null, payload, headers: signed(payload) })
+    expect([response.status, response.body.error.code]).toEqual([status, code])
   })
 
-  test('in another form than JSON is refused', async () => {
+  test('with another content type than JSON is rejected', async () => {
     const app = await startApp('sqlite', { rails: [nodeRail] })
     const headers = { ...signed('a=b'), 'content-type': 'application/x-www-form-urlencoded' }
     expect((await app.rest('POST', depositsPath, { key: null, payload: 'a=b', headers })).status).toBe(415)
   })
 })
 
-test('a hash is of the network’s own form', async () => {
+test('a reported transaction hash must have the format of its network', async () => {
   const app = await startApp('sqlite', { rails: [nodeRail] })
   const tron = await refOf(app, await app.wallet({ network: 'trc20', assetCode: 'USDT' }))
   const solana = await refOf(app, await app.wallet({ network: 'solana' }))
   const signature = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW'
   const hash = hashOf('one').slice(2)
-  const seen = async (ref: string, network: string, asset: string, tx_hash: string) =>
+  const reportedHash = async (ref: string, network: string, asset: string, tx_hash: string) =>
     (await report(app, sampleReport(ref, { network, asset, tx_hash }))).body.data?.tx_hash ?? null
-  expect(await seen(tron, 'trc20', 'USDT', hash.toUpperCase())).toBe(hash)
-  expect(await seen(tron, 'trc20', 'USDT', `0x${hash}`)).toBe(null)
-  expect(await seen(solana, 'solana', 'USDC', signature)).toBe(signature)
-  expect(await seen(solana, 'solana', 'USDC', signature.slice(2))).toBe(null)
-  expect(await seen(solana, 'solana', 'USDC', signature.toLowerCase())).toBe(null)
+  expect(await reportedHash(tron, 'trc20', 'USDT', hash.toUpperCase())).toBe(hash)
+  expect(await reportedHash(tron, 'trc20', 'USDT', `0x${hash}`)).toBe(null)
+  expect(await reportedHash(solana, 'solana', 'USDC', signature)).toBe(signature)
+  expect(await reportedHash(solana, 'solana', 'USDC', signature.slice(2))).toBe(null)
+  expect(await reportedHash(solana, 'solana', 'USDC', signature.toLowerCase())).toBe(null)
 })

@@ -6,11 +6,11 @@ import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
-const largest = '9999999999.99999999'
+const maxDeposit = '9999999999.99999999'
 
 describe.each(everyEngine)('depositToWallet on %s', (engine) => {
   test.each(['USDC', 'USDT', 'NGN', 'ZAR'])(
-    'adds to a wallet of %s, the merchant’s and a customer’s',
+    'adds to a wallet of %s of the merchant and of a customer',
     async (assetCode) => {
       const app = await startApp(engine)
       const customerId = await app.customer()
@@ -31,7 +31,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     },
   )
 
-  test('pays a reference once, and answers the same again', async () => {
+  test('credits a reference once and returns the same result for a repeated call', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const input = { walletId, amount: '10', reference: 'bank 7' }
@@ -39,59 +39,60 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     await depositToWallet(app.context(), { ...input, reference: 'bank 8' })
     const before = await readStoredRows(app)
 
-    const again = await depositToWallet(app.context(), { ...input, amount: '10.000', reference: ' bank 7 ' })
+    const repeated = await depositToWallet(app.context(), { ...input, amount: '10.000', reference: ' bank 7 ' })
 
-    expect(again).toEqual(first)
-    expect(again.balanceAfter).toBe(1_000_000_000n)
+    expect(repeated).toEqual(first)
+    expect(repeated.balanceAfter).toBe(1_000_000_000n)
     expect(await readStoredRows(app)).toEqual(before)
     expect((await getWallet(app.context(), { walletId })).balance).toBe(2_000_000_000n)
   })
 
-  test('pays a reference once however many ask at once', async () => {
+  test('credits a reference once for 50 concurrent calls', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
-    const asked = Array.from({ length: 50 }, () => ({ walletId, amount: '10', reference: 'bank 7' }))
-    await Promise.all(asked.map((input) => depositToWallet(app.context(), input)))
+    const inputs = Array.from({ length: 50 }, () => ({ walletId, amount: '10', reference: 'bank 7' }))
+    await Promise.all(inputs.map((input) => depositToWallet(app.context(), input)))
     expect((await getWallet(app.context(), { walletId })).balance).toBe(1_000_000_000n)
     expect((await readStoredRows(app)).deposits).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
-  test('keeps the references of two merchants apart', async () => {
+  test('allows two merchants to use the same reference', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
-    const made = await app.rest('POST', '/api/wallets', {
+    const created = await app.rest('POST', '/api/wallets', {
       key: other.apiKey,
       body: { currency: 'USDC', description: 'Other', network: 'erc20' },
     })
-    const theirs: string = made.body.data.id
-    const ours = await app.wallet()
+    const otherWalletId: string = created.body.data.id
+    const ownWalletId = await app.wallet()
 
-    await depositToWallet(app.context(), { walletId: ours, amount: '1', reference: 'same' })
+    await depositToWallet(app.context(), { walletId: ownWalletId, amount: '1', reference: 'same' })
     await depositToWallet(
       { ...app.context(), merchantId: other.id },
-      { walletId: theirs, amount: '2', reference: 'same' },
+      { walletId: otherWalletId, amount: '2', reference: 'same' },
     )
 
     expect((await readStoredRows(app)).deposits).toHaveLength(2)
     await app.expectBooksToBalance()
   })
 
-  test('fills a wallet to the last unit that a balance can be, and no further', async () => {
+  test('fills a wallet to the largest possible balance and rejects one unit more', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
-    for (let i = 0; i < 9; i++) await depositToWallet(app.context(), { walletId, amount: largest, reference: `${i}` })
-    const rest = formatAmount(maxAmount - 9n * 999_999_999_999_999_999n)
-    expect(rest).toBe('2233720368.54775816')
-    const full = await depositToWallet(app.context(), { walletId, amount: rest, reference: 'the rest' })
+    for (let i = 0; i < 9; i++)
+      await depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: `${i}` })
+    const remainder = formatAmount(maxAmount - 9n * 999_999_999_999_999_999n)
+    expect(remainder).toBe('2233720368.54775816')
+    const full = await depositToWallet(app.context(), { walletId, amount: remainder, reference: 'the rest' })
     expect(formatAmount(full.balanceAfter)).toBe('92233720368.54775807')
     const before = await readStoredRows(app)
 
-    const refusal = await domainErrorOf(() =>
+    const error = await domainErrorOf(() =>
       depositToWallet(app.context(), { walletId, amount: '0.00000001', reference: 'one more' }),
     )
 
-    expect([refusal.code, refusal.message]).toEqual([
+    expect([error.code, error.message]).toEqual([
       'BALANCE_LIMIT_EXCEEDED',
       'The wallet would hold more than 92233720368.54775807 if what was paid out from it came back.',
     ])
@@ -101,7 +102,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  // In order of precedence: each case also holds every later fault.
+  // In order of precedence: each case also has every later error.
   test.each([
     ['INVALID_INPUT', { amount: '0', walletId: crypto.randomUUID(), reference: 'used' }],
     ['INVALID_INPUT', { walletId: 'nonsense', reference: 'used' }],
@@ -109,22 +110,23 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
     ['RESOURCE_NOT_FOUND', { walletId: crypto.randomUUID(), reference: 'used' }],
     ['DEPOSIT_REFERENCE_REUSED', { reference: 'used' }],
     ['BALANCE_LIMIT_EXCEEDED', {}],
-  ])('refuses with %s, and moves nothing', async (code, changes) => {
+  ])('rejects a deposit with %s and moves no money', async (code, changes) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '5' })
     await depositToWallet(app.context(), { walletId, amount: '5', reference: 'used' })
-    for (let i = 0; i < 9; i++) await depositToWallet(app.context(), { walletId, amount: largest, reference: `${i}` })
+    for (let i = 0; i < 9; i++)
+      await depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: `${i}` })
     const before = await readStoredRows(app)
 
-    const refusal = await domainErrorOf(() =>
+    const error = await domainErrorOf(() =>
       depositToWallet(app.context(), { walletId, amount: '9999999999', reference: 'fresh', ...changes }),
     )
 
-    expect(refusal.code).toBe(code)
+    expect(error.code).toBe(code)
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('refuses a reference for another wallet, another amount and another merchant’s wallet', async () => {
+  test('rejects a used reference for another wallet or amount, and another merchant’s wallet', async () => {
     const app = await startApp(engine)
     const [walletId, otherWalletId] = [await app.wallet(), await app.wallet()]
     const other = await app.otherMerchant()

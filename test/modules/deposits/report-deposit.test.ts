@@ -13,7 +13,7 @@ import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import { hashOf, nodeRail, refOf, report, sampleReport } from './support/node.ts'
 
-const needed = 64
+const requiredConfirmations = 64
 
 async function startWatched(setup: Setup, mode: Mode = 'sandbox', clock = Date.now) {
   const app = await startApp(setup, { mode, clock, rails: [nodeRail] })
@@ -22,8 +22,7 @@ async function startWatched(setup: Setup, mode: Mode = 'sandbox', clock = Date.n
   return { app, walletId, ref: await refOf(app, walletId) }
 }
 
-/** What a wallet holds, and waits for. */
-async function held(app: App, walletId: string) {
+async function walletState(app: App, walletId: string) {
   const { data } = await app.graphql(
     `query ($id: ID!) { wallet(id: $id) { balance pendingDeposits { network txHash logIndex amount confirmations needed detectedAt } } }`,
     { id: walletId },
@@ -31,13 +30,13 @@ async function held(app: App, walletId: string) {
   return { balance: data.wallet.balance, pending: data.wallet.pendingDeposits }
 }
 
-const nothing = '0.00000000'
+const zero = '0.00000000'
 const ten = '10.00000000'
 
 const setups = [...everyEngineAndMode, ['workers', 'sandbox']] as const
 
 describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
-  test('shows it as pending, and credits it once at the threshold', async () => {
+  test('creates a pending deposit and credits it once at the confirmation threshold', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
 
     const first = await report(app, sampleReport(ref))
@@ -47,109 +46,131 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
         status: 'success',
         data: {
           ...{ network: 'erc20', tx_hash: hashOf('one'), log_index: 0, state: 'DETECTED', confirmations: 1 },
-          ...{ confirmations_needed: needed, cause: null, credited_at: null },
+          ...{ confirmations_needed: requiredConfirmations, cause: null, credited_at: null },
         },
       },
     ])
-    expect(await held(app, walletId)).toEqual({
-      balance: nothing,
+    expect(await walletState(app, walletId)).toEqual({
+      balance: zero,
       pending: [
         {
-          ...{ network: 'ERC20', txHash: hashOf('one'), logIndex: 0, amount: ten, confirmations: 1, needed },
+          ...{
+            network: 'ERC20',
+            txHash: hashOf('one'),
+            logIndex: 0,
+            amount: ten,
+            confirmations: 1,
+            needed: requiredConfirmations,
+          },
           detectedAt: expect.stringMatching(/Z$/),
         },
       ],
     })
-    // The word does not decide, the count does.
-    const early = await report(app, sampleReport(ref, { confirmations: needed - 1, state: 'CONFIRMED' }))
-    expect(early.body.data).toMatchObject({ state: 'DETECTED', confirmations: needed - 1 })
-    expect((await held(app, walletId)).balance).toBe(nothing)
+    // The number of confirmations decides, not the reported state.
+    const belowThreshold = await report(
+      app,
+      sampleReport(ref, { confirmations: requiredConfirmations - 1, state: 'CONFIRMED' }),
+    )
+    expect(belowThreshold.body.data).toMatchObject({ state: 'DETECTED', confirmations: requiredConfirmations - 1 })
+    expect((await walletState(app, walletId)).balance).toBe(zero)
 
-    const confirmed = await report(app, sampleReport(ref, { confirmations: needed, state: 'DETECTED' }))
+    const confirmed = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, state: 'DETECTED' }))
     expect(confirmed.body.data).toMatchObject({ state: 'CONFIRMED', credited_at: expect.stringMatching(/Z$/) })
     const stored = await readStoredRows(app)
-    for (const confirmations of [needed, 900, 1]) {
-      const again = await report(
+    for (const confirmations of [requiredConfirmations, 900, 1]) {
+      const repeated = await report(
         app,
         sampleReport(ref, { confirmations, tx_hash: hashOf('one').toUpperCase().replace('0X', '0x') }),
       )
-      expect(again.body.data).toMatchObject({ state: 'CONFIRMED', tx_hash: hashOf('one') })
+      expect(repeated.body.data).toMatchObject({ state: 'CONFIRMED', tx_hash: hashOf('one') })
     }
     expect(await readStoredRows(app)).toEqual(stored)
-    expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
+    expect(await walletState(app, walletId)).toEqual({ balance: ten, pending: [] })
     const { data } = await app.graphql(`{ events(first: 10) { nodes { type } } }`)
     expect(data.events.nodes.at(-1)).toEqual({ type: 'WALLET_TRANSACTION_INBOUND' })
     await app.expectBooksToBalance()
   })
 
-  test('keeps the most confirmations of those that come out of order', async () => {
+  test('keeps the highest number of confirmations when reports arrive out of order', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     await report(app, sampleReport(ref, { confirmations: 5 }))
     const stored = await readStoredRows(app)
     for (const confirmations of [3, 5, 1]) await report(app, sampleReport(ref, { confirmations }))
-    expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 5 }])
+    expect((await walletState(app, walletId)).pending).toMatchObject([{ confirmations: 5 }])
     expect(await readStoredRows(app)).toEqual(stored)
   })
 
-  test('is gone when the chain lets go of it before the credit, and may come back', async () => {
+  test('removes a pending deposit when the chain drops it, and adds it again when it returns', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     await report(app, sampleReport(ref, { confirmations: 9 }))
-    const gone = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
-    expect(gone.body.data).toMatchObject({ state: 'REORGED', cause: null })
-    expect(await held(app, walletId)).toEqual({ balance: nothing, pending: [] })
+    const dropped = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
+    expect(dropped.body.data).toMatchObject({ state: 'REORGED', cause: null })
+    expect(await walletState(app, walletId)).toEqual({ balance: zero, pending: [] })
     await report(app, sampleReport(ref, { confirmations: 2 }))
-    expect((await held(app, walletId)).pending).toMatchObject([{ confirmations: 2 }])
-    await report(app, sampleReport(ref, { confirmations: needed }))
-    expect((await held(app, walletId)).balance).toBe(ten)
+    expect((await walletState(app, walletId)).pending).toMatchObject([{ confirmations: 2 }])
+    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    expect((await walletState(app, walletId)).balance).toBe(ten)
   })
 
-  test('needs a person when the chain lets go of it after the credit: no money is taken back', async () => {
+  test('puts a credited deposit on the attention queue when the chain drops it, and takes no money back', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
-    await report(app, sampleReport(ref, { confirmations: needed }))
-    const gone = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
+    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    const dropped = await report(app, sampleReport(ref, { confirmations: 0, state: 'REORGED' }))
     const cause = 'the chain has let go of it after it was credited'
-    expect(gone.body.data).toMatchObject({ state: 'ATTENTION', cause })
-    await report(app, sampleReport(ref, { confirmations: needed }))
-    expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
-    const listed = await listDepositAttention(app.service, {})
-    expect(listed).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
-    // The same transaction, mined again, has its logs at other places.
-    const again = await report(app, sampleReport(ref, { confirmations: needed, log_index: 3 }))
-    expect(again.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
-    expect((await held(app, walletId)).balance).toBe(ten)
+    expect(dropped.body.data).toMatchObject({ state: 'ATTENTION', cause })
+    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    expect(await walletState(app, walletId)).toEqual({ balance: ten, pending: [] })
+    const queued = await listDepositAttention(app.service, {})
+    expect(queued).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
+    // The same transaction in another block has other log indexes.
+    const repeated = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 3 }))
+    expect(repeated.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
+    expect((await walletState(app, walletId)).balance).toBe(ten)
     await app.expectBooksToBalance()
   })
 
   test.each([
-    ['before the credit', 1, nothing],
-    ['after it', needed, ten],
-  ])('that contradicts an earlier one %s moves nothing and needs a person', async (_, confirmations, balance) => {
-    const { app, walletId, ref } = await startWatched(setup, mode)
-    const [other, theirs] = [await app.wallet({ network: 'erc20' }), await otherWallet(app)]
-    for (const [log, changes] of [
-      [0, { amount: '11' }],
-      [1, { ref: await refOf(app, other) }],
-      [2, { ref: theirs.ref }],
-    ] as const) {
-      await report(app, sampleReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
-      const answer = await report(
-        app,
-        sampleReport(ref, { confirmations: needed, log_index: log, amount: '1', ...changes }),
-      )
-      expect(answer.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringMatching(/^it was reported/) })
-      await report(app, sampleReport(ref, { confirmations: needed, log_index: log, amount: log === 0 ? '10' : '1' }))
-    }
-    expect(await held(app, walletId)).toEqual({ balance: confirmations === 1 ? nothing : '12.00000000', pending: [] })
-    expect((await held(app, other)).balance).toBe(nothing)
-    expect(await listDepositAttention(app.service, {})).toHaveLength(3)
-    expect((await readStoredRows(app)).deposits).toHaveLength(balance === nothing ? 0 : 3)
-    await app.expectBooksToBalance()
-  })
+    ['a pending deposit', 1, zero],
+    ['a credited deposit', requiredConfirmations, ten],
+  ])(
+    'puts %s on the attention queue when it contradicts an earlier report, and moves no money',
+    async (_, confirmations, balance) => {
+      const { app, walletId, ref } = await startWatched(setup, mode)
+      const [other, foreignWallet] = [await app.wallet({ network: 'erc20' }), await otherWallet(app)]
+      for (const [log, changes] of [
+        [0, { amount: '11' }],
+        [1, { ref: await refOf(app, other) }],
+        [2, { ref: foreignWallet.ref }],
+      ] as const) {
+        await report(app, sampleReport(ref, { confirmations, log_index: log, amount: log === 0 ? '10' : '1' }))
+        const response = await report(
+          app,
+          sampleReport(ref, { confirmations: requiredConfirmations, log_index: log, amount: '1', ...changes }),
+        )
+        expect(response.body.data).toMatchObject({
+          state: 'ATTENTION',
+          cause: expect.stringMatching(/^it was reported/),
+        })
+        await report(
+          app,
+          sampleReport(ref, { confirmations: requiredConfirmations, log_index: log, amount: log === 0 ? '10' : '1' }),
+        )
+      }
+      expect(await walletState(app, walletId)).toEqual({
+        balance: confirmations === 1 ? zero : '12.00000000',
+        pending: [],
+      })
+      expect((await walletState(app, other)).balance).toBe(zero)
+      expect(await listDepositAttention(app.service, {})).toHaveLength(3)
+      expect((await readStoredRows(app)).deposits).toHaveLength(balance === zero ? 0 : 3)
+      await app.expectBooksToBalance()
+    },
+  )
 
-  test('refuses what can not be, names every fault, and stores nothing', async () => {
+  test('with invalid fields is rejected with every invalid field, and stores nothing', async () => {
     const { app, ref } = await startWatched(setup, mode)
     const before = await readStoredRows(app)
-    const refused = async (changes: object) => {
+    const rejection = async (changes: object) => {
       const { status, body } = await report(app, sampleReport(ref, changes as Record<string, unknown>))
       const { code, details } = body.error
       return [status, code, details.fields.map(({ field, code }: Record<string, string>) => `${field} ${code}`).join()]
@@ -158,27 +179,27 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
       const { body } = await report(app, sampleReport(ref, changes as Record<string, unknown>))
       return body.error.details.fields.map(({ message }: { message: string }) => message)
     }
-    const one = 'INVALID_INPUT'
-    expect(await refused({ ref: crypto.randomUUID() })).toEqual([400, one, 'ref INVALID_PARAMETER'])
-    expect(await refused({ ref: 'nobody' })).toEqual([400, one, 'ref INVALID_FORMAT'])
-    expect(await refused({ asset: 'USDT' })).toEqual([400, one, 'asset INVALID_PARAMETER'])
-    expect(await refused({ network: 'polygon', asset: 'EUR' })).toEqual([
-      ...[400, one, 'network INVALID_PARAMETER,asset INVALID_PARAMETER'],
+    const code = 'INVALID_INPUT'
+    expect(await rejection({ ref: crypto.randomUUID() })).toEqual([400, code, 'ref INVALID_PARAMETER'])
+    expect(await rejection({ ref: 'nobody' })).toEqual([400, code, 'ref INVALID_FORMAT'])
+    expect(await rejection({ asset: 'USDT' })).toEqual([400, code, 'asset INVALID_PARAMETER'])
+    expect(await rejection({ network: 'polygon', asset: 'EUR' })).toEqual([
+      ...[400, code, 'network INVALID_PARAMETER,asset INVALID_PARAMETER'],
     ])
-    // A hash is held to the form of its network, where there is such a network and it is text.
-    expect(await refused({ network: 'bitcoin' })).toEqual([400, one, 'network INVALID_PARAMETER'])
-    expect(await refused({ tx_hash: 17 })).toEqual([400, one, 'tx_hash INVALID_FORMAT'])
-    expect(await refused({ tx_hash: ' ' })).toEqual([400, one, 'tx_hash MISSING_REQUIRED_FIELD'])
+    // The hash must have the format of the network, if the network is known and the hash is a string.
+    expect(await rejection({ network: 'bitcoin' })).toEqual([400, code, 'network INVALID_PARAMETER'])
+    expect(await rejection({ tx_hash: 17 })).toEqual([400, code, 'tx_hash INVALID_FORMAT'])
+    expect(await rejection({ tx_hash: ' ' })).toEqual([400, code, 'tx_hash MISSING_REQUIRED_FIELD'])
     for (const amount of ['0', '-1', '1.123456789', '12345678901', 1]) {
-      expect(await refused({ amount })).toEqual([400, one, 'amount INVALID_FORMAT'])
+      expect(await rejection({ amount })).toEqual([400, code, 'amount INVALID_FORMAT'])
     }
     for (const tx_hash of ['0x12', hashOf('one').slice(2), `${hashOf('one')} x`]) {
-      expect(await refused({ tx_hash })).toEqual([400, one, 'tx_hash INVALID_FORMAT'])
+      expect(await rejection({ tx_hash })).toEqual([400, code, 'tx_hash INVALID_FORMAT'])
     }
     expect(
-      await refused({ log_index: -1, confirmations: 1.5, state: 'GONE', tx_hash: undefined, network: 'bitcoin' }),
+      await rejection({ log_index: -1, confirmations: 1.5, state: 'GONE', tx_hash: undefined, network: 'bitcoin' }),
     ).toEqual([
-      ...[400, one],
+      ...[400, code],
       'network INVALID_PARAMETER,tx_hash MISSING_REQUIRED_FIELD,log_index INVALID_PARAMETER,confirmations INVALID_FORMAT,state INVALID_PARAMETER',
     ])
     expect(await messagesOf({ ref: crypto.randomUUID() })).toEqual(['ref must be the ref of a watched address'])
@@ -190,21 +211,24 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('may have spaces around its hash, which is the same hash', async () => {
+  test('with spaces around the transaction hash is the same report', async () => {
     const { app, ref } = await startWatched(setup, mode)
     await report(app, sampleReport(ref))
-    const again = await report(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
-    expect(again.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
+    const repeated = await report(app, sampleReport(ref, { tx_hash: ` ${hashOf('one')} `, confirmations: 2 }))
+    expect(repeated.body.data).toMatchObject({ tx_hash: hashOf('one'), confirmations: 2 })
     expect((await readStoredRows(app)).chain_deposits).toHaveLength(1)
   })
 
-  test('is not lost where the wallet is full: a person credits it when there is room', async () => {
+  test('for a full wallet puts the deposit on the attention queue', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     for (let i = 0; i < 9; i++) {
       await depositToWallet(app.context(), { walletId, amount: '9999999999.99999999', reference: `${i}` })
     }
-    const answer = await report(app, sampleReport(ref, { amount: '9999999999', confirmations: needed }))
-    expect(answer.body.data).toMatchObject({
+    const response = await report(
+      app,
+      sampleReport(ref, { amount: '9999999999', confirmations: requiredConfirmations }),
+    )
+    expect(response.body.data).toMatchObject({
       state: 'ATTENTION',
       cause: expect.stringMatching(/^The wallet would hold/),
     })
@@ -212,32 +236,32 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     await app.expectBooksToBalance()
   })
 
-  test('counts what an operator has entered by the same reference as the same money', async () => {
+  test('with the reference of an operator’s deposit is not credited a second time', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     const reference = (log: number) => `erc20:${hashOf('one')}:${log}`
     await depositToWallet(app.context(), { walletId, amount: '10', reference: reference(0) })
     await depositToWallet(app.context(), { walletId, amount: '7', reference: reference(1) })
-    const same = await report(app, sampleReport(ref, { confirmations: needed }))
-    const other = await report(app, sampleReport(ref, { confirmations: needed, log_index: 1 }))
+    const same = await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    const other = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 1 }))
     expect([same.body.data.state, other.body.data.state]).toEqual(['CONFIRMED', 'ATTENTION'])
-    expect((await held(app, walletId)).balance).toBe('17.00000000')
+    expect((await walletState(app, walletId)).balance).toBe('17.00000000')
   })
 
-  test('credits once however many come at once', async () => {
+  test('is credited once when 20 reports arrive concurrently', async () => {
     const { app, walletId, ref } = await startWatched(setup, mode)
     const reports = Array.from({ length: 20 }, (_, i) => sampleReport(ref, { confirmations: 50 + i }))
     await Promise.all(reports.map((each) => report(app, each)))
-    expect(await held(app, walletId)).toEqual({ balance: ten, pending: [] })
+    expect(await walletState(app, walletId)).toEqual({ balance: ten, pending: [] })
     expect((await readStoredRows(app)).deposits).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 })
 
-describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (engine, mode) => {
+describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) => {
   const reference = `erc20:${hashOf('one')}:0`
   const reason = 'seen by Ada'
 
-  test('credits what was not credited, once, and keeps the reason', async () => {
+  test('credits an uncredited deposit once and keeps the reason', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
     await report(app, sampleReport(ref))
     for (const amount of ['11', '12']) await report(app, sampleReport(ref, { amount }))
@@ -246,7 +270,7 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
       ...{ state: 'CONFIRMED', depositReference: reference },
       cause: `it was reported as ${ten} and as 11.00000000; ${reason}`,
     })
-    expect((await held(app, walletId)).balance).toBe(ten)
+    expect((await walletState(app, walletId)).balance).toBe(ten)
     expect(await listDepositAttention(app.service, {})).toEqual([])
     expect((await domainErrorOf(() => resolveDeposit(app.service, { reference, action: 'credit', reason }))).code).toBe(
       'INVALID_INPUT',
@@ -254,50 +278,55 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
     await app.expectBooksToBalance()
   })
 
-  test('lets what was credited stay, and not be dismissed', async () => {
-    let now = Date.now()
-    const { app, walletId, ref } = await startWatched(engine, mode, () => now)
-    const credited = await report(app, sampleReport(ref, { confirmations: needed }))
-    now += 60_000
+  test('confirms a credited deposit and rejects its dismissal', async () => {
+    let nowMs = Date.now()
+    const { app, walletId, ref } = await startWatched(engine, mode, () => nowMs)
+    const credited = await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    nowMs += 60_000
     await report(app, sampleReport(ref, { state: 'REORGED' }))
-    const refusal = await domainErrorOf(() => resolveDeposit(app.service, { reference, action: 'dismiss', reason }))
-    expect(refusal.details.fields).toMatchObject([
+    const error = await domainErrorOf(() => resolveDeposit(app.service, { reference, action: 'dismiss', reason }))
+    expect(error.details.fields).toMatchObject([
       { field: 'action', message: 'must be credit: the money is in the wallet' },
     ])
     const resolved = await resolveDeposit(app.service, { reference, action: 'credit', reason })
     expect(resolved).toMatchObject({ state: 'CONFIRMED', creditedAt: credited.body.data.credited_at })
-    expect((await held(app, walletId)).balance).toBe(ten)
+    expect((await walletState(app, walletId)).balance).toBe(ten)
     expect((await readStoredRows(app)).deposits).toHaveLength(1)
   })
 
-  test('stands against the contradiction that it was about, and not against another', async () => {
+  test('settles one contradiction; another one puts the deposit on the attention queue again', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
-    await report(app, sampleReport(ref, { confirmations: needed }))
-    const wrong = { confirmations: needed, amount: '11' }
-    await report(app, sampleReport(ref, wrong))
+    await report(app, sampleReport(ref, { confirmations: requiredConfirmations }))
+    const contradiction = { confirmations: requiredConfirmations, amount: '11' }
+    await report(app, sampleReport(ref, contradiction))
     await resolveDeposit(app.service, { reference, action: 'credit', reason })
-    for (const changes of [wrong, { confirmations: needed }]) {
+    for (const changes of [contradiction, { confirmations: requiredConfirmations }]) {
       expect((await report(app, sampleReport(ref, changes))).body.data.state).toBe('CONFIRMED')
     }
-    expect((await report(app, sampleReport(ref, { ...wrong, amount: '1' }))).body.data).toMatchObject({
+    expect((await report(app, sampleReport(ref, { ...contradiction, amount: '1' }))).body.data).toMatchObject({
       state: 'ATTENTION',
       cause: `it was reported as ${ten} and as 1.00000000`,
     })
-    expect((await held(app, walletId)).balance).toBe(ten)
+    expect((await walletState(app, walletId)).balance).toBe(ten)
   })
 
-  test('dismisses for good', async () => {
+  test('dismisses a deposit permanently', async () => {
     const { app, walletId, ref } = await startWatched(engine, mode)
     await report(app, sampleReport(ref))
     await report(app, sampleReport(ref, { amount: '11' }))
     await resolveDeposit(app.service, { reference, action: 'dismiss', reason })
-    for (const changes of [{ confirmations: needed }, { amount: '11' }, { amount: '12' }, { state: 'REORGED' }]) {
+    for (const changes of [
+      { confirmations: requiredConfirmations },
+      { amount: '11' },
+      { amount: '12' },
+      { state: 'REORGED' },
+    ]) {
       expect((await report(app, sampleReport(ref, changes))).body.data.state).toBe('DISMISSED')
     }
-    expect(await held(app, walletId)).toEqual({ balance: nothing, pending: [] })
+    expect(await walletState(app, walletId)).toEqual({ balance: zero, pending: [] })
   })
 
-  test('is refused where there is nothing to decide', async () => {
+  test('rejects a deposit that is unknown or not on the attention queue', async () => {
     const { app, ref } = await startWatched(engine, mode)
     const decide = (named = reference) =>
       domainErrorOf(() => resolveDeposit(app.service, { reference: named, action: 'credit', reason }))
@@ -310,18 +339,18 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
 })
 
 test.each(everyEngine)(
-  'pending deposits are the merchant’s own, the latest twenty of each wallet, on %s',
+  'on %s, pendingDeposits has only the merchant’s own deposits, the latest twenty of each wallet',
   async (engine) => {
-    let now = Date.now()
-    const { app, walletId, ref } = await startWatched(engine, 'sandbox', () => now)
+    let nowMs = Date.now()
+    const { app, walletId, ref } = await startWatched(engine, 'sandbox', () => nowMs)
     const other = await app.wallet({ network: 'erc20' })
-    const theirs = await otherWallet(app)
+    const foreignWallet = await otherWallet(app)
     for (let log = 0; log < 22; log++) {
-      now += 1_000
+      nowMs += 1_000
       await report(app, sampleReport(ref, { log_index: log }))
     }
     await report(app, sampleReport(await refOf(app, other), { log_index: 30 }))
-    await report(app, sampleReport(theirs.ref, { log_index: 31 }))
+    await report(app, sampleReport(foreignWallet.ref, { log_index: 31 }))
     const { data, errors } = await app.graphql('{ wallets(first: 5) { nodes { uuid pendingDeposits { logIndex } } } }')
     expect(errors).toEqual([])
     const byWallet = Object.fromEntries(
@@ -330,18 +359,18 @@ test.each(everyEngine)(
         pendingDeposits,
       ]),
     )
-    expect(byWallet[walletId]).toEqual(Array.from({ length: 20 }, (_, place) => ({ logIndex: 21 - place })))
+    expect(byWallet[walletId]).toEqual(Array.from({ length: 20 }, (_, index) => ({ logIndex: 21 - index })))
     expect(byWallet[other]).toEqual([{ logIndex: 30 }])
-    const { data: seen } = await app.graphql(
+    const { data: foreignData } = await app.graphql(
       '{ wallets(first: 5) { nodes { pendingDeposits { logIndex } } } }',
       {},
-      { key: theirs.apiKey },
+      { key: foreignWallet.apiKey },
     )
-    expect(seen.wallets.nodes).toEqual([{ pendingDeposits: [{ logIndex: 31 }] }])
+    expect(foreignData.wallets.nodes).toEqual([{ pendingDeposits: [{ logIndex: 31 }] }])
   },
 )
 
-test.each(everyEngine)('reportDeposit keeps nothing of a report when a fault ends the credit on %s', async (engine) => {
+test.each(everyEngine)('on %s, reportDeposit stores nothing when the credit fails', async (engine) => {
   const { app, walletId, ref } = await startWatched(engine)
   const before = await readStoredRows(app)
   const context = {
@@ -350,26 +379,25 @@ test.each(everyEngine)('reportDeposit keeps nothing of a report when a fault end
       throw new Error('no randomness is left')
     },
   }
-  const credit = (given: Context) => reportDeposit(given, inputOf(sampleReport(ref, { confirmations: needed })))
+  const credit = (creditContext: Context) =>
+    reportDeposit(creditContext, inputOf(sampleReport(ref, { confirmations: requiredConfirmations })))
   await expect(credit(context)).rejects.toThrow('no randomness is left')
   expect(await readStoredRows(app)).toEqual(before)
   expect((await credit(app.context())).state).toBe('CONFIRMED')
-  expect((await held(app, walletId)).balance).toBe(ten)
+  expect((await walletState(app, walletId)).balance).toBe(ten)
 })
 
-test.each(everyEngine)('reportDeposit rejects the address of another merchant on %s', async (engine) => {
+test.each(everyEngine)('on %s, reportDeposit rejects the address of another merchant', async (engine) => {
   const { app, ref } = await startWatched(engine)
   const { id } = await app.otherMerchant()
-  const refusal = await domainErrorOf(() => reportDeposit(createContext(app.service, id), inputOf(sampleReport(ref))))
-  expect([refusal.code, refusal.details.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'ref' }]])
+  const error = await domainErrorOf(() => reportDeposit(createContext(app.service, id), inputOf(sampleReport(ref))))
+  expect([error.code, error.details.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'ref' }]])
 })
 
-/** A posted report as the operation takes it. */
 function inputOf({ tx_hash: txHash, log_index: logIndex, ...same }: Record<string, unknown>) {
   return { ...same, txHash, logIndex, rail: 'node' } as Parameters<typeof reportDeposit>[1]
 }
 
-/** A wallet of another merchant. */
 async function otherWallet(app: App) {
   const { id, apiKey } = await app.otherMerchant()
   await setAddressKey(app, { merchantId: id, account: 2 })

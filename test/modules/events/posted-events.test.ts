@@ -25,7 +25,7 @@ import { startReceiver } from '../webhooks/transport/support/receiver.ts'
 const document = openapiDocument(endpointGroups, 'sandbox')
 
 test.each(everyEngine.slice(0, 1))(
-  'every type of event is posted in each format as the reference says, on %s',
+  'on %s, the webhook of every event type matches the OpenAPI document in each format',
   async (engine) => {
     const app = await startApp(engine)
     let isComplete = () => {}
@@ -44,7 +44,7 @@ test.each(everyEngine.slice(0, 1))(
       const body = { url: `http://127.0.0.1:${receiver.port}/${path}`, format }
       return (await app.rest('POST', '/api/webhooks', { body })).body.data.id as string
     }
-    const tested = await Promise.all(webhookFormats.map((format) => create(format, format)))
+    const endpointIds = await Promise.all(webhookFormats.map((format) => create(format, format)))
     const dispatcher = startDispatcher({
       service: app.service,
       sender: createSender({ mode: 'sandbox', allowlistEntries: [] }),
@@ -56,10 +56,10 @@ test.each(everyEngine.slice(0, 1))(
     })
     onTestFinished(() => dispatcher.stop())
 
-    await haveAllHappen(app)
-    for (const id of tested) await app.rest('POST', `/api/webhooks/${id}/test`)
-    const gone = await create('gone', 'standard')
-    await app.rest('POST', `/api/webhooks/${gone}/test`)
+    await triggerAllEvents(app)
+    for (const id of endpointIds) await app.rest('POST', `/api/webhooks/${id}/test`)
+    const goneEndpointId = await create('gone', 'standard')
+    await app.rest('POST', `/api/webhooks/${goneEndpointId}/test`)
     await all
 
     for (const key of expected) {
@@ -72,14 +72,13 @@ test.each(everyEngine.slice(0, 1))(
       const value = JSON.parse(body)
       expect([key, valueFaults(document, schema, value)]).toEqual([key, []])
       expect([key, valueFaults(document, schema, example)]).toEqual([key, []])
-      expect([key, namesIn(example)]).toEqual([key, namesIn(value)])
+      expect([key, memberNames(example)]).toEqual([key, memberNames(value)])
       expect(parameters).toHaveLength(3)
       for (const { $ref } of parameters ?? []) {
         const { name } = document.components.parameters[$ref.split('/').at(-1) as 'WebhookId']
         expect(headers).toHaveProperty(name)
       }
     }
-    // Nothing is described that is never posted.
     expect(Object.keys(document.webhooks).sort()).toEqual(
       [...eventTypes, ...sentTypesOf('stablestack').map((type) => `stablestack:${type}`)].sort(),
     )
@@ -90,8 +89,8 @@ function sentTypesOf(format: (typeof webhookFormats)[number]): readonly string[]
   return eventTypes.filter((type) => supportedEventTypes(format)?.includes(type) ?? true)
 }
 
-/** Everything that a merchant can have happen, but for what happens to its webhook endpoints. */
-async function haveAllHappen(app: App): Promise<void> {
+/** Triggers every event type of a merchant except those of webhook endpoints. */
+async function triggerAllEvents(app: App): Promise<void> {
   const customerId = await app.customer()
   await perform(updateCustomer, app.context(), { customerId, firstName: 'Ngozi' })
   await perform(closeCustomer, app.context(), { customerId })
@@ -108,7 +107,6 @@ async function haveAllHappen(app: App): Promise<void> {
   }
 }
 
-/** The names of the members of a value, and of those in it that are objects in every event of the type. */
-function namesIn(value: { object?: object; data?: object }): string[][] {
+function memberNames(value: { object?: object; data?: object }): string[][] {
   return [value, value.object ?? {}, value.data ?? {}].map((each) => Object.keys(each))
 }

@@ -13,45 +13,45 @@ import { camtFaults } from '../../support/camt-schema.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { answer, createRailPayout } from '../rails/support/rail-payouts.ts'
 
-/** A wallet's statement, which is valid by the schema of ISO 20022. */
+/** Writes a wallet's statement and validates it against the schema of ISO 20022. */
 async function camtOf(context: Context, walletId: string, from?: string): Promise<string> {
-  async function* one() {
+  async function* exports() {
     yield await exportStatement(context, { walletId, from })
   }
   let text = ''
-  for await (const part of writeExport('camt053', 'statement', one())) text += part
+  for await (const part of writeExport('camt053', 'statement', exports())) text += part
   expect(await camtFaults(text)).toEqual([])
   return text
 }
 
-async function* inParts(text: string) {
+async function* chunksOf(text: string) {
   for (let at = 0; at < text.length; at += 100) yield text.slice(at, at + 100)
 }
 
-test('the schema of camt.053 finds what is wrong with a statement', async () => {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp('sqlite', { clock: () => now })
+test('the schema of camt.053 finds errors in a statement', async () => {
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp('sqlite', { clock: () => nowMs })
   const walletId = await app.wallet({ balance: '1000' })
-  // A statement ends before the moment at which it is asked for.
-  now++
+  // A statement ends before the time of the request.
+  nowMs++
   const text = await camtOf(app.context(), walletId)
-  for (const [right, wrong, fault] of [
+  for (const [valid, replacement, expectedError] of [
     [/<GrpHdr>.*<\/GrpHdr>/, '', /GrpHdr/],
     [/(<MsgId>)/, '<MsgId>x'.padEnd(60, 'x'), /maxLength/],
     [/(<Amt Ccy="XXX">[\d.]*)/, '$1000001', /fractionDigits/],
     [/(<CreDtTm>)/, '$1yesterday', /ISODateTime/],
     [/(<BookgDt>.*?<\/BookgDt>)(<ValDt>.*?<\/ValDt>)/, '$2$1', /not expected/],
   ] as const) {
-    const changed = text.replace(right, wrong)
-    expect(changed).not.toBe(text)
-    expect((await camtFaults(changed)).join('\n')).toMatch(fault)
+    const invalidText = text.replace(valid, replacement)
+    expect(invalidText).not.toBe(text)
+    expect((await camtFaults(invalidText)).join('\n')).toMatch(expectedError)
   }
 })
 
-describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
-  test('is valid by the schema of ISO 20022, whatever callers wrote', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+describe.each(everyEngine)('a camt.053 statement on %s', (engine) => {
+  test('is valid by the schema of ISO 20022 for any texts in payouts', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.fee('0.5')
     const walletId = await app.wallet({ balance: '1000' })
     const long = '<&>"\u{10348}'.repeat(51)
@@ -59,7 +59,7 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
       body: { ...payoutBody, narration: long, recipient_name: 'Ada \ufffe & Söhne' },
     })
     await settlePayout(app.context(), { payoutId: body.data.id, status: 'FAILED' })
-    now += 1_000
+    nowMs += 1_000
     const text = await camtOf(app.context(), walletId)
     expect(text).toContain('<Tp><Prtry>USDC</Prtry></Tp>')
     expect(text).toContain('<Nm>Ada \ufffd &amp; Söhne</Nm>')
@@ -69,7 +69,7 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
       '<Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">1000.00',
     ])
     const lines = []
-    for await (const { place: _, date: __, ...line } of readCamtStatement(inParts(text))) lines.push(line)
+    for await (const { place: _, date: __, ...line } of readCamtStatement(chunksOf(text))) lines.push(line)
     const id = body.data.reference_id.replaceAll('-', '')
     expect(lines).toMatchObject([
       { id: null, amount: '1000', currency: 'XXX', isIncoming: true },
@@ -78,34 +78,34 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
     ])
   })
 
-  test('says of every entry what it is, where it leads, and what the bank was asked for', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('contains kind, references and payment details of each entry', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.fee('0.5')
     const walletId = await app.wallet({ balance: '1000' })
     const from = '2026-03-01T12:00:00.001Z'
-    now += 1_000
+    nowMs += 1_000
     await depositToWallet(app.context(), { walletId, amount: '0.00001', reference: 'a reference' })
     const { body } = await app.rest('POST', '/api/payouts/banks', {
       body: { ...payoutBody, narration: `${'a&'.repeat(70)}${'y'.repeat(115)}`, recipient_name: 'x'.repeat(150) },
     })
-    now += 1_000
+    nowMs += 1_000
     await settlePayout(app.context(), { payoutId: body.data.id, status: 'COMPLETED' })
     await settlePayout(app.context(), { payoutId: body.data.id, status: 'RETURNED', override: true })
     await reverseDeposit(app.context(), { reference: 'a reference', reason: 'mistyped' })
-    now += 1_000
+    nowMs += 1_000
     const text = await camtOf(app.context(), walletId, from)
     const names = new Map<string, string>()
     const nameOf = (id: string) => names.get(id) ?? names.set(id, `id ${names.size + 1}`).get(id) ?? ''
     nameOf(walletId.replaceAll('-', ''))
     nameOf(body.data.reference_id.replaceAll('-', ''))
     const statementId = `${Buffer.from(walletId.replaceAll('-', ''), 'hex').toString('base64url')}1-5`
-    const told = text
+    const normalized = text
       .replaceAll(body.data.transaction_id, 'transaction')
       .replaceAll(statementId, 'statement')
       .replaceAll(/[0-9a-f]{32}/g, nameOf)
       .replaceAll(/(x|y|a&amp;){9,}/g, (repeated, part) => `${part} times ${repeated.length / part.length}`)
-    expect(told).toMatchInlineSnapshot(`
+    expect(normalized).toMatchInlineSnapshot(`
       "<?xml version="1.0" encoding="UTF-8"?>
       <Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><GrpHdr><MsgId>statement</MsgId><CreDtTm>2026-03-01T12:00:03.000Z</CreDtTm></GrpHdr><Stmt><Id>statement</Id><CreDtTm>2026-03-01T12:00:03.000Z</CreDtTm><FrToDt><FrDtTm>2026-03-01T12:00:00.001Z</FrDtTm><ToDtTm>2026-03-01T12:00:03.000Z</ToDtTm></FrToDt><Acct><Id><Othr><Id>id 1</Id></Othr></Id><Tp><Prtry>USDC</Prtry></Tp></Acct><Bal><Tp><CdOrPrtry><Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">1000.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>2026-03-01T12:00:00.001Z</DtTm></Dt></Bal><Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="XXX">1000.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>2026-03-01T12:00:03.000Z</DtTm></Dt></Bal><TxsSummry><TtlNtries><NbOfNtries>4</NbOfNtries></TtlNtries></TxsSummry>
       <Ntry><NtryRef>2</NtryRef><Amt Ccy="XXX">0.00001</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><BookgDt><DtTm>2026-03-01T12:00:01.000Z</DtTm></BookgDt><ValDt><DtTm>2026-03-01T12:00:01.000Z</DtTm></ValDt><AcctSvcrRef>id 3</AcctSvcrRef><BkTxCd><Prtry><Cd>deposit</Cd></Prtry></BkTxCd><NtryDtls><TxDtls><Refs><AcctSvcrRef>id 3</AcctSvcrRef><EndToEndId>NOTPROVIDED</EndToEndId></Refs><RmtInf><Ustrd>a reference</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>
@@ -117,34 +117,34 @@ describe.each(everyEngine)('a statement in camt.053 on %s', (engine) => {
     `)
   })
 
-  test('is what the rail’s own books say of what was paid and returned', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('matches the rail’s own records of paid and returned payouts', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await setRoute(app.service, { rail: 'sandbox' })
     const walletId = await app.wallet({ balance: '1000' })
     const paid = await createRailPayout(app.context())
     await answer(app.context(), paid.id, { state: 'COMPLETED', reference: 'BANK-1' })
-    now += 1_000
-    const lines = readCamtStatement(inParts(await camtOf(app.context(), walletId)))
+    nowMs += 1_000
+    const lines = readCamtStatement(chunksOf(await camtOf(app.context(), walletId)))
     const { findings, matched, unrelated } = await reconcile(app.service, { rail: 'sandbox' }, lines)
     expect({ findings, matched, unrelated }).toEqual({ findings: [], matched: 1, unrelated: 1 })
   })
 
-  test('is refused where an amount has more places than it can have, and names fiat currencies', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
-    const fine = await app.wallet({ balance: '1.000001' })
-    const naira = await app.wallet({ assetCode: 'NGN', balance: '10.5' })
-    now += 1_000
-    const { code, details } = (await domainErrorOf(() => camtOf(app.context(), fine))) ?? {}
+  test('is rejected for amounts with more than five decimals, and names fiat currencies', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
+    const preciseWallet = await app.wallet({ balance: '1.000001' })
+    const nairaWallet = await app.wallet({ assetCode: 'NGN', balance: '10.5' })
+    nowMs += 1_000
+    const { code, details } = (await domainErrorOf(() => camtOf(app.context(), preciseWallet))) ?? {}
     expect([code, details?.fields]).toMatchObject(['INVALID_INPUT', [{ field: 'format' }]])
-    const answered = await app.rest('GET', `/api/wallets/${fine}/statement?format=camt053`)
-    expect([answered.status, answered.body.error.code]).toEqual([400, 'INVALID_INPUT'])
-    const { headers } = await app.rest('GET', `/api/wallets/${naira}/statement?format=camt053`)
+    const response = await app.rest('GET', `/api/wallets/${preciseWallet}/statement?format=camt053`)
+    expect([response.status, response.body.error.code]).toEqual([400, 'INVALID_INPUT'])
+    const { headers } = await app.rest('GET', `/api/wallets/${nairaWallet}/statement?format=camt053`)
     expect(headers).toMatchObject({
       'content-type': 'application/xml; charset=utf-8',
       'content-disposition': 'attachment; filename="statement-beginning-to-2026-03-01.xml"',
     })
-    expect(await camtOf(app.context(), naira)).toContain('<Ccy>NGN</Ccy></Acct>')
+    expect(await camtOf(app.context(), nairaWallet)).toContain('<Ccy>NGN</Ccy></Acct>')
   })
 })

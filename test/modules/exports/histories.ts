@@ -12,7 +12,10 @@ import { createContext } from '../../../src/operations/context.ts'
 import type { App } from '../../support/app.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 
-/** What happens next, and how many milliseconds later; a settlement is of one of the payouts so far, a fee is for all merchants. */
+/**
+ * A step of a history and the milliseconds before it. A settlement chooses among earlier payouts, a fee applies to all
+ * merchants.
+ */
 export type Step = {
   readonly laterMs: number
   readonly wallet: 0 | 1
@@ -23,14 +26,18 @@ export type Step = {
 )
 
 const units = fc.oneof(fc.integer({ min: 1, max: 300_000_000 }), fc.constantFrom(1, 99_999_999, 100_000_001))
-const when = { laterMs: fc.constantFrom(0, 0, 1, 7, 60_001), wallet: fc.constantFrom(0 as const, 1 as const) }
+const commonFields = { laterMs: fc.constantFrom(0, 0, 1, 7, 60_001), wallet: fc.constantFrom(0 as const, 1 as const) }
 
 export const history: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    fc.record({ ...when, kind: fc.constantFrom('deposit' as const, 'payout' as const, 'payout' as const), units }),
-    fc.record({ ...when, kind: fc.constant('fee' as const), deductedFrom: fc.constantFrom(...feeSources) }),
     fc.record({
-      ...when,
+      ...commonFields,
+      kind: fc.constantFrom('deposit' as const, 'payout' as const, 'payout' as const),
+      units,
+    }),
+    fc.record({ ...commonFields, kind: fc.constant('fee' as const), deductedFrom: fc.constantFrom(...feeSources) }),
+    fc.record({
+      ...commonFields,
       kind: fc.constant('settle' as const),
       which: fc.nat(20),
       status: fc.constantFrom('COMPLETED' as const, 'FAILED' as const, 'RETURNED' as const),
@@ -39,19 +46,18 @@ export const history: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 3, maxLength: 25, size: 'max' },
 )
 
-/** A clock that steps move on. */
 export function movableClock() {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
   return {
-    now: () => now,
+    now: () => nowMs,
     pass: (ms: number) => {
-      now += ms
+      nowMs += ms
     },
   }
 }
 
-/** Lives through a history as a new merchant with two wallets; what is refused has not happened. */
-export async function live(app: App, clock: ReturnType<typeof movableClock>, steps: readonly Step[]) {
+/** Runs a history for a new merchant with two wallets, ignoring rejected steps. */
+export async function runHistory(app: App, clock: ReturnType<typeof movableClock>, steps: readonly Step[]) {
   const { id } = await createMerchant(app.service, { name: 'Of a history' })
   const context = createContext(app.service, id)
   const walletIds = [await newWallet(context), await newWallet(context)]
@@ -60,7 +66,7 @@ export async function live(app: App, clock: ReturnType<typeof movableClock>, ste
   for (const step of steps) {
     clock.pass(step.laterMs)
     moments.add(new Date(clock.now()).toISOString())
-    await happen(app, context, step, { walletId: walletIds[step.wallet] ?? '', payouts }).catch(refused)
+    await runStep(app, context, step, { walletId: walletIds[step.wallet] ?? '', payouts }).catch(ignoreDomainError)
   }
   return { context, walletIds, moments: [...moments] }
 }
@@ -72,7 +78,7 @@ async function newWallet(context: Context): Promise<string> {
   return (await createWallet(context, input)).result.id
 }
 
-async function happen(
+async function runStep(
   app: App,
   context: Context,
   step: Step,
@@ -93,6 +99,6 @@ function amountOf(units: number): string {
   return `${Math.floor(units / 100_000_000)}.${String(units % 100_000_000).padStart(8, '0')}`
 }
 
-function refused(error: unknown): void {
+function ignoreDomainError(error: unknown): void {
   if (!(error instanceof DomainError)) throw error
 }

@@ -11,7 +11,6 @@ import { startApp } from '../../support/app.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import { movableClock } from './histories.ts'
 
-/** How many lines each page of an export has, and what is said of each line. */
 async function pagesOf(exported: Export) {
   const pages: number[] = []
   const cells: Record<string, unknown>[] = []
@@ -22,21 +21,21 @@ async function pagesOf(exported: Export) {
   return { pages, cells, lineCount: exported.lineCount }
 }
 
-// Which rows lie between two numbers is the same question on each engine, which others ask; here only their count matters.
-test('exports of more than is held in memory at once have every line once and in order, from any moment on', async () => {
+// Other tests check which rows are in a range, on each engine; this one checks only their number.
+test('exports of several pages have every line once and in order, from any start', async () => {
   const clock = movableClock()
   const app = await startApp('sqlite', { clock: clock.now })
   await app.fee('0.5')
   const walletId = await app.wallet()
   const [deposits, payouts] = [sumBatchSize + 10, linesPerPage + 10]
-  const many = <Result>(count: number, make: (i: number) => Promise<Result>) =>
-    Promise.all(Array.from({ length: count }, (_, i) => make(i)))
+  const repeat = <Result>(count: number, create: (i: number) => Promise<Result>) =>
+    Promise.all(Array.from({ length: count }, (_, i) => create(i)))
   const deposit = (i: number) => depositToWallet(app.context(), { walletId, amount: `${i + 1}`, reference: `${i}` })
-  await many(deposits / 2, deposit)
+  await repeat(deposits / 2, deposit)
   clock.pass(1_000)
   const from = new Date(clock.now()).toISOString()
-  await many(deposits / 2, (i) => deposit(i + deposits / 2))
-  await many(payouts, () => createPayout(app.context(), { walletId, assetCode: 'USDC', amount: '1', ...nigerian }))
+  await repeat(deposits / 2, (i) => deposit(i + deposits / 2))
+  await repeat(payouts, () => createPayout(app.context(), { walletId, assetCode: 'USDC', amount: '1', ...nigerian }))
   clock.pass(1_000)
   const context = app.context()
 
@@ -45,12 +44,12 @@ test('exports of more than is held in memory at once have every line once and in
   const full = Math.floor(entries / linesPerPage)
   expect(statement.pages).toEqual([...Array.from({ length: full }, () => linesPerPage), entries % linesPerPage])
   expect(statement.cells.map(({ sequence }) => sequence)).toEqual(Array.from({ length: entries }, (_, i) => i + 1))
-  const late = await pagesOf(await exportStatement(context, { walletId, from }))
-  expect(late.cells).toEqual(statement.cells.slice(deposits / 2))
+  const later = await pagesOf(await exportStatement(context, { walletId, from }))
+  expect(later.cells).toEqual(statement.cells.slice(deposits / 2))
 
-  const paid = await pagesOf(await exportPayouts(context, { from }))
-  expect(paid.pages).toEqual([linesPerPage, 10])
-  expect(new Set(paid.cells.map(({ id }) => id)).size).toBe(payouts)
+  const payoutPages = await pagesOf(await exportPayouts(context, { from }))
+  expect(payoutPages.pages).toEqual([linesPerPage, 10])
+  expect(new Set(payoutPages.cells.map(({ id }) => id)).size).toBe(payouts)
   const references = async (period: object) =>
     (await pagesOf(await exportDeposits(context, period))).cells.map(({ reference }) => Number(reference))
   const all = Array.from({ length: deposits }, (_, i) => i)

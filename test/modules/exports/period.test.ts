@@ -10,7 +10,7 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
-describe('the last row before a moment', () => {
+describe('findLastBefore', () => {
   const rows = fc
     .array(fc.record({ numbers: fc.integer({ min: 1, max: 5 }), ms: fc.constantFrom(0, 0, 1, 1_000) }), {
       maxLength: 40,
@@ -24,7 +24,7 @@ describe('the last row before a moment', () => {
       })
     })
 
-  test('is found among any rows, with gaps in their numbers and several of one moment', async () => {
+  test('finds the last row before a time among rows with gaps and equal times', async () => {
     await fc.assert(
       fc.asyncProperty(rows, fc.integer({ min: -1, max: 20_000 }), async (rows, ms) => {
         const at = async (sequence: number) => rows.findLast((row) => row.sequence <= sequence) ?? null
@@ -37,25 +37,25 @@ describe('the last row before a moment', () => {
     )
   })
 
-  test('is found among a million with about twenty looks, and with one where it is the last of all', async () => {
-    const looks: number[] = []
+  test('needs fewer than 25 reads among a million rows, and one if the last row matches', async () => {
+    const reads: number[] = []
     const at = async (sequence: number) => {
-      looks.push(sequence)
+      reads.push(sequence)
       const number = Math.min(sequence, 1_000_000)
       return { sequence: number, createdAt: timestamp(start + number * 1_000) }
     }
     expect((await findLastBefore(timestamp(start + 700_000_000), at))?.sequence).toBe(699_999)
-    expect(looks.length).toBeLessThan(25)
-    looks.length = 0
+    expect(reads.length).toBeLessThan(25)
+    reads.length = 0
     expect((await findLastBefore(timestamp(start + 2_000_000_000), at))?.sequence).toBe(1_000_000)
-    expect(looks).toEqual([2 ** 31 - 1])
+    expect(reads).toEqual([2 ** 31 - 1])
   })
 })
 
 describe('the period of an export', () => {
   const contextAt = async (now: number): Promise<Context> => (await startApp('sqlite', { clock: () => now })).context()
 
-  test('is final from a minute after its end', async () => {
+  test('is final one minute after its end', async () => {
     const context = await contextAt(start)
     const isFinal = (ms: number) => resolvePeriod(context, { from: null, to: timestamp(start + ms) }).isFinal
     expect([-60_001, -60_000, -59_999, 0, 60_000].map(isFinal)).toEqual([true, true, false, false, false])
@@ -66,7 +66,7 @@ describe('the period of an export', () => {
     })
   })
 
-  test('may be empty, and does not end before it begins', async () => {
+  test('may be empty, but must not end before it starts', async () => {
     const context = await contextAt(start)
     const [from, to] = [timestamp(start), timestamp(start - 1)]
     expect(resolvePeriod(context, { from, to: from })).toMatchObject({ from, to: from })
@@ -83,20 +83,20 @@ describe('the period of an export', () => {
     ['2026-03-01T08:30:00+01:00', '2026-03-01T07:30:00.000Z'],
     [undefined, null],
     [null, null],
-    ['2026-02-30', 'refused'],
-    ['12026-03-01', 'refused'],
-    ['2026-03-011', 'refused'],
-    ['2026-03-01T00:00:00', 'refused'],
-  ])('takes a day for its first moment in UTC: %s is %s', (given, expected) => {
-    const { success, data } = periodFields.from.safeParse(given)
-    expect(success ? data : 'refused').toBe(expected)
+    ['2026-02-30', 'rejected'],
+    ['12026-03-01', 'rejected'],
+    ['2026-03-011', 'rejected'],
+    ['2026-03-01T00:00:00', 'rejected'],
+  ])('reads a date as its first moment in UTC: %s is %s', (input, expected) => {
+    const { success, data } = periodFields.from.safeParse(input)
+    expect(success ? data : 'rejected').toBe(expected)
   })
 })
 
-describe('what lines come to', () => {
+describe('the totals of an export', () => {
   const row = { units: 1n, rest: 99_999_999n, rowCount: '2' as unknown as number, fineCount: 0 }
 
-  test('is added up in parts that meet, whole units and the rest', async () => {
+  test('are summed in adjacent batches, as whole units and remainders', async () => {
     const parts: object[] = []
     const numbers = { after: 7, through: 7 + 2 * sumBatchSize + 1 }
     const {
@@ -118,11 +118,11 @@ describe('what lines come to', () => {
       ['NGN', 199_999_999n],
     ])
     expect([count, hasFineAmounts]).toEqual([8, true])
-    const nothing = await sumSequenceRange({ after: 7, through: 7 }, () => expect.unreachable('nothing lies between'))
-    expect(nothing).toEqual({ count: 0, totals: new Map(), hasMoreThanFiveDecimals: false })
+    const empty = await sumSequenceRange({ after: 7, through: 7 }, () => expect.unreachable('nothing lies between'))
+    expect(empty).toEqual({ count: 0, totals: new Map(), hasMoreThanFiveDecimals: false })
   })
 
-  test('is held before a period and after it of every asset of either, in the order of their codes', () => {
+  test('before and after a period list every asset of either, ordered by code', () => {
     const sums = (...totals: [string, bigint][]) => ({
       count: 0,
       totals: new Map(totals),

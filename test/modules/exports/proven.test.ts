@@ -10,14 +10,14 @@ import { tamperWith } from '../../support/stored.ts'
 const [merchantId, walletId] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002']
 const unit = 100_000_000n
 const usdc = (balance: bigint): ExportBalance => ({ assetCode: 'USDC', balance: balance * unit })
-const line = (moved: bigint, more: Partial<ExportLine> = {}): ExportLine => ({
+const line = (moved: bigint, fields: Partial<ExportLine> = {}): ExportLine => ({
   assetCode: 'USDC',
   moved: moved * unit,
   cells: {},
-  ...more,
+  ...fields,
 })
 
-/** An export of 5 USDC and two payments in, in two pages. */
+/** An export with an opening balance of 5 USDC and two incoming amounts, in two pages. */
 function exportOf(changes: Partial<Export> & { readonly lines?: readonly (readonly ExportLine[])[] } = {}): Export {
   const { lines = [[line(2n)], [line(1n, { balanceAfter: 8n * unit })]], ...others } = changes
   return {
@@ -37,12 +37,12 @@ function exportOf(changes: Partial<Export> & { readonly lines?: readonly (readon
 }
 
 async function linesOf(exported: Export) {
-  const found = []
-  for await (const lines of verifyLines(exported)) found.push(...lines)
-  return found
+  const all = []
+  for await (const lines of verifyLines(exported)) all.push(...lines)
+  return all
 }
 
-test('each line of an export that adds up has the balance after it', async () => {
+test('verifyLines returns each line of a consistent export with the balance after it', async () => {
   expect((await linesOf(exportOf())).map(({ balance }) => balance)).toEqual([7n * unit, 8n * unit])
   const others = { lines: [[line(3n)], [line(4n, { assetCode: 'NGN' })]] }
   const closing = [usdc(8n), { assetCode: 'NGN', balance: 4n * unit }]
@@ -50,62 +50,66 @@ test('each line of an export that adds up has the balance after it', async () =>
     8n * unit,
     4n * unit,
   ])
-  const nothing = { opening: [], closing: [{ assetCode: 'USDT', balance: 0n }], lines: [], lineCount: 0 }
-  expect(await linesOf(exportOf(nothing))).toEqual([])
+  const emptyExport = { opening: [], closing: [{ assetCode: 'USDT', balance: 0n }], lines: [], lineCount: 0 }
+  expect(await linesOf(exportOf(emptyExport))).toEqual([])
 })
 
 test.each<[string, Parameters<typeof exportOf>[0], string]>([
   ['a line is missing', { lines: [[line(3n)]] }, `1 lines are not 2`],
-  ['there is a line more', { lines: [[line(3n)], [line(1n), line(-1n)]] }, `3 lines are not 2`],
+  ['there is an extra line', { lines: [[line(3n)], [line(1n), line(-1n)]] }, `3 lines are not 2`],
   [
-    'a line says another balance',
+    'the balance of a line is wrong',
     { lines: [[line(3n, { balanceAfter: 7n })]] },
     `USDC is 8.00000000 where the ledger says otherwise`,
   ],
   [
-    'a line says no balance where it has to',
+    'the balance of a line is missing',
     { lines: [[line(3n, { balanceAfter: null })]] },
     `USDC is 8.00000000 where the ledger says otherwise`,
   ],
-  ['lines lead elsewhere', { lines: [[line(2n)], [line(2n)]] }, `USDC comes to 9.00000000 and not to 8.00000000`],
   [
-    'what is held in the end was never moved',
+    'the lines add up to another balance',
+    { lines: [[line(2n)], [line(2n)]] },
+    `USDC comes to 9.00000000 and not to 8.00000000`,
+  ],
+  [
+    'no line moves an asset with a closing balance',
     { closing: [usdc(8n), { assetCode: 'NGN', balance: 1n }] },
     `NGN comes to 0.00000000 and not to 0.00000001`,
   ],
-  ['what was moved is not held in the end', { closing: [] }, `there is no balance of USDC`],
+  ['the closing balance is missing', { closing: [] }, `there is no balance of USDC`],
   [
-    'several assets are not held in the end',
+    'the closing balances of several assets are missing',
     { closing: [], lines: [[line(1n, { assetCode: 'NGN' }), line(1n)]] },
     `there is no balance of USDC, NGN`,
   ],
-])('an export fails, and has no end, where %s', async (_, changes, what) => {
-  const message = (whose: string) =>
-    `The export of deposits of ${whose} does not add up: ${what}. It is not complete; run the audit.`
+])('an export fails without its closing records if %s', async (_, changes, problem) => {
+  const message = (owner: string) =>
+    `The export of deposits of ${owner} does not add up: ${problem}. It is not complete; run the audit.`
   await expect(linesOf(exportOf(changes))).rejects.toThrow(new Error(message(`merchant ${merchantId}`)))
   await expect(linesOf(exportOf({ ...changes, walletId }))).rejects.toThrow(new Error(message(`wallet ${walletId}`)))
   let text = ''
   const write = async () => {
-    async function* one() {
+    async function* exports() {
       yield exportOf(changes)
     }
-    for await (const part of writeExport('ndjson', 'deposits', one())) text += part
+    for await (const part of writeExport('ndjson', 'deposits', exports())) text += part
   }
-  await expect(write()).rejects.toThrow(what)
+  await expect(write()).rejects.toThrow(problem)
   expect(text).not.toMatch(/CLOSING|END/)
 })
 
-const nothingBefore = { opening: [], closing: [usdc(3n)], lines: [[line(2n)], [], [line(1n)]] }
+const withoutOpening = { opening: [], closing: [usdc(3n)], lines: [[line(2n)], [], [line(1n)]] }
 
-test('a file of several exports ends once, with all their lines, and is final only if each of them is', async () => {
+test('a file of several exports ends once after all lines, and is final only if each export is', async () => {
   const endOf = async (...areFinal: boolean[]) => {
-    async function* several() {
+    async function* exports() {
       for (const isFinal of areFinal)
-        yield exportOf({ period: { from: null, to: '2026-03-01T00:00:00.000Z', isFinal }, ...nothingBefore })
+        yield exportOf({ period: { from: null, to: '2026-03-01T00:00:00.000Z', isFinal }, ...withoutOpening })
     }
     const parts = []
-    for await (const part of writeExport('ndjson', 'deposits', several())) parts.push(part)
-    // Of an export that begins with nothing the first text has a line all the same.
+    for await (const part of writeExport('ndjson', 'deposits', exports())) parts.push(part)
+    // The first chunk of an export without opening balances has a line, too.
     expect(parts).not.toContain('')
     const records = parts
       .join('')
@@ -122,17 +126,21 @@ test('a file of several exports ends once, with all their lines, and is final on
   expect(await endOf(false, true)).toEqual({ type: 'END_NOT_FINAL', number: 4 })
 })
 
-test('camt.053 tells a balance below zero by its indicator, and is of one wallet with amounts that it can say', async () => {
+test('camt.053 marks a negative balance with its indicator, and rejects several wallets and amounts beyond its limits', async () => {
   const write = async (changes: Parameters<typeof exportOf>[0]) => {
-    async function* one() {
+    async function* exports() {
       yield exportOf({ walletId, ...changes })
     }
     let text = ''
-    for await (const part of writeExport('camt053', 'statement', one())) text += part
+    for await (const part of writeExport('camt053', 'statement', exports())) text += part
     return text
   }
-  const numbered = (balance: bigint, sequence: number) => [{ ...usdc(balance), sequence }]
-  const text = await write({ opening: numbered(-3n, 35), closing: numbered(0n, 37), lines: [[line(3n), line(0n)]] })
+  const numberedBalance = (balance: bigint, sequence: number) => [{ ...usdc(balance), sequence }]
+  const text = await write({
+    opening: numberedBalance(-3n, 35),
+    closing: numberedBalance(0n, 37),
+    lines: [[line(3n), line(0n)]],
+  })
   expect(text.match(/<Amt [^>]*>[\d.]+<\/Amt><CdtDbtInd>\w+/g)).toEqual(
     [
       '3.00</Amt><CdtDbtInd>DBIT',
@@ -143,24 +151,24 @@ test('camt.053 tells a balance below zero by its indicator, and is of one wallet
   )
   expect(text).toContain(`<MsgId>${Buffer.from(walletId.replaceAll('-', ''), 'hex').toString('base64url')}z-11<`)
 
-  const fieldsOf = async (refused: Promise<string>) => (await domainErrorOf(() => refused)).details.fields
-  const tooFine = (what: string) => {
-    const message = `can not be camt053, which has five decimal places and eighteen digits: ${what} has more`
+  const fieldsOf = async (rejected: Promise<string>) => (await domainErrorOf(() => rejected)).details.fields
+  const formatError = (amount: string) => {
+    const message = `can not be camt053, which has five decimal places and eighteen digits: ${amount} has more`
     return [{ field: 'format', code: 'INVALID_PARAMETER', message }]
   }
-  const moving = (moved: bigint) => write({ lines: [[line(0n, { moved })]] })
-  await expect(moving(1_000n)).rejects.toThrow('does not add up')
-  expect(await fieldsOf(moving(100n))).toEqual(tooFine('0.00000100'))
-  await expect(moving(10n ** 25n)).rejects.toThrow('does not add up')
-  expect(await fieldsOf(moving(-(10n ** 26n)))).toEqual(tooFine(`1${'0'.repeat(18)}.00000000`))
-  expect(await fieldsOf(write({ hasMoreThanFiveDecimals: true }))).toEqual(tooFine('an amount of the period'))
+  const writeMoved = (moved: bigint) => write({ lines: [[line(0n, { moved })]] })
+  await expect(writeMoved(1_000n)).rejects.toThrow('does not add up')
+  expect(await fieldsOf(writeMoved(100n))).toEqual(formatError('0.00000100'))
+  await expect(writeMoved(10n ** 25n)).rejects.toThrow('does not add up')
+  expect(await fieldsOf(writeMoved(-(10n ** 26n)))).toEqual(formatError(`1${'0'.repeat(18)}.00000000`))
+  expect(await fieldsOf(write({ hasMoreThanFiveDecimals: true }))).toEqual(formatError('an amount of the period'))
   for (const other of [{ walletId: null }, { opening: [] }, { closing: [] }]) {
     await expect(write(other)).rejects.toThrow('camt.053 is for the statement of one wallet')
   }
 })
 
 describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
-  test('is not begun where the ledger says another balance than its entries lead to', async () => {
+  test('is not started if the stored balance differs from the sum of the entries', async () => {
     const app = await startApp(engine)
     const wallet = await app.wallet({ balance: '5' })
     await tamperWith(app, 'update transfers set balance_after = balance_after + 1')

@@ -11,38 +11,40 @@ const formula = '=HYPERLINK("https://example.com","Refund")'
 const kinds = ['payouts', 'fees', 'deposits'] as const
 
 async function startBooks(engine: (typeof everyEngine)[number]) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   await app.fee('0.5')
   const customerId = await app.customer()
-  const [own, theirs] = [await app.wallet({ balance: '100' }), await app.wallet({ balance: '70', customerId })]
-  const pay = async (amount: string, more: object = {}) => {
-    now += 1_000
-    const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount, ...more } })
+  const [ownWallet, customerWallet] = [
+    await app.wallet({ balance: '100' }),
+    await app.wallet({ balance: '70', customerId }),
+  ]
+  const pay = async (amount: string, fields: object = {}) => {
+    nowMs += 1_000
+    const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount, ...fields } })
     return body.data.id as string
   }
-  const ours = await pay('10', { narration: formula })
+  const ownPayout = await pay('10', { narration: formula })
   const [returned] = [await pay('20', { customer_id: customerId }), await pay('5', { customer_id: customerId })]
   await settlePayout(app.context(), { payoutId: returned, status: 'FAILED' })
-  now += 61_000
-  return { app, customerId, own, theirs, ours, returned, pay }
+  nowMs += 61_000
+  return { app, customerId, ownWallet, customerWallet, ownPayout, returned, pay }
 }
 
-/** The records of an export in lines of JSON. */
-async function recordsOf(app: App, path: string, sent: Parameters<App['rest']>[2] = {}) {
-  const answer = await app.rest('GET', `${path}${path.includes('?') ? '&' : '?'}format=ndjson`, sent)
-  expect([path, answer.status]).toEqual([path, 200])
-  const lines = answer.text.trim().split('\n')
+async function recordsOf(app: App, path: string, options: Parameters<App['rest']>[2] = {}) {
+  const response = await app.rest('GET', `${path}${path.includes('?') ? '&' : '?'}format=ndjson`, options)
+  expect([path, response.status]).toEqual([path, 200])
+  const lines = response.text.trim().split('\n')
   // biome-ignore lint/suspicious/noExplicitAny: records are read as they come.
   return lines.map((line) => JSON.parse(line) as any)
 }
 
 describe.each(everyEngine)('exports by REST on %s', (engine) => {
-  test('have the payouts as REST shows them, and end with how many there are', async () => {
-    const { app, ours } = await startBooks(engine)
+  test('contain the payouts in their REST form and end with their number', async () => {
+    const { app, ownPayout } = await startBooks(engine)
     const records = await recordsOf(app, '/api/exports/payouts?to=2026-03-01T12:00:04Z')
     expect(records.map(({ type }) => type)).toEqual(['OPENING', 'PAYOUT', 'PAYOUT', 'PAYOUT', 'CLOSING', 'END'])
-    const { data } = (await app.rest('GET', `/api/payouts/${ours}`)).body
+    const { data } = (await app.rest('GET', `/api/payouts/${ownPayout}`)).body
     expect(records[1]).toMatchObject({ ...data, total: '10.50000000', running_total: '10.50000000', number: 1 })
     expect(Object.keys(records[1])).toEqual([
       ...['type', 'merchant_id', 'number', ...Object.keys(data), 'total', 'running_total'],
@@ -51,7 +53,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     expect(records[5]).toEqual({ type: 'END', number: 3 })
   })
 
-  test('write what a spreadsheet would run as text in CSV, and exactly what it is in JSON', async () => {
+  test('escape spreadsheet formulas in CSV and keep them unchanged in JSON', async () => {
     const { app } = await startBooks(engine)
     const { text, headers } = await app.rest('GET', '/api/exports/payouts')
     expect(text).toContain(`"'=HYPERLINK(""https://example.com"",""Refund"")"`)
@@ -62,18 +64,18 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     expect((await recordsOf(app, '/api/exports/payouts'))[1].narration).toBe(formula)
   })
 
-  test('say whether more may come', async () => {
+  test('end with END_NOT_FINAL until one minute after the end of the period', async () => {
     const { app } = await startBooks(engine)
     const endOf = async (to: string) => (await recordsOf(app, `/api/exports/fees?to=${to}`)).at(-1).type
     expect(await endOf('2026-03-01T12:00:04.000Z')).toBe('END')
     expect(await endOf('2026-03-01T12:00:04.001Z')).toBe('END_NOT_FINAL')
   })
 
-  test('show a customer’s token what is its own, balances included', async () => {
-    const { app, customerId, own, theirs } = await startBooks(engine)
-    const sent = bearerOptions(await tokenFor(app, customerId))
+  test('contain only a customer’s own rows and balances for its client token', async () => {
+    const { app, customerId, ownWallet, customerWallet } = await startBooks(engine)
+    const options = bearerOptions(await tokenFor(app, customerId))
     const totalOf = async (kind: string) => {
-      const records = await recordsOf(app, `/api/exports/${kind}`, sent)
+      const records = await recordsOf(app, `/api/exports/${kind}`, options)
       const { number } = records.at(-1)
       return [number, records.find(({ type }) => type === 'CLOSING').running_total]
     }
@@ -82,15 +84,15 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
       [3, '0.50000000'],
     ])
     expect(await totalOf('deposits')).toEqual([1, '70.00000000'])
-    expect((await recordsOf(app, `/api/wallets/${theirs}/statement`, sent)).at(-1).sequence).toBe(4)
-    expect((await app.rest('GET', `/api/wallets/${own}/statement`, sent)).status).toBe(404)
+    expect((await recordsOf(app, `/api/wallets/${customerWallet}/statement`, options)).at(-1).sequence).toBe(4)
+    expect((await app.rest('GET', `/api/wallets/${ownWallet}/statement`, options)).status).toBe(404)
   })
 
-  test('take the scope read, and show nothing of another merchant', async () => {
-    const { app, own } = await startBooks(engine)
+  test('require the scope read and contain nothing of another merchant', async () => {
+    const { app, ownWallet } = await startBooks(engine)
     const { apiKey } = await newKey(app, { scopes: ['payouts'] })
     const { apiKey: key } = await app.otherMerchant()
-    for (const path of [...kinds.map((kind) => `/api/exports/${kind}`), `/api/wallets/${own}/statement`]) {
+    for (const path of [...kinds.map((kind) => `/api/exports/${kind}`), `/api/wallets/${ownWallet}/statement`]) {
       expect((await app.rest('GET', path, { key: apiKey })).body.error.code).toBe('INSUFFICIENT_SCOPE')
       const { status, text } = await app.rest('GET', path, { key })
       expect([path, status, /PAYOUT|FEE|DEPOSIT|ENTRY/.test(text)]).toEqual([
@@ -101,7 +103,7 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
     }
   })
 
-  test('are taken by who accepts a file, and refused in the envelope', async () => {
+  test('follow the Accept header and return errors as JSON', async () => {
     const { app } = await startBooks(engine)
     for (const [accept, status] of Object.entries({
       'text/csv': 200,
@@ -109,37 +111,37 @@ describe.each(everyEngine)('exports by REST on %s', (engine) => {
       'application/json': 200,
       'text/html': 406,
     })) {
-      const answer = await app.rest('GET', '/api/exports/payouts', { headers: { accept } })
-      expect([accept, answer.status]).toEqual([accept, status])
+      const response = await app.rest('GET', '/api/exports/payouts', { headers: { accept } })
+      expect([accept, response.status]).toEqual([accept, status])
     }
     const { body } = await app.rest('GET', '/api/exports/payouts?from=May', { headers: { accept: 'text/csv' } })
     expect(body.error.details.fields).toMatchObject([{ field: 'from', code: 'INVALID_FORMAT' }])
   })
 })
 
-/** A host whose files are as the test has them, beside nothing else. */
-async function startHost(texts: () => AsyncIterable<string>, stallsAfterMs?: number) {
+/** A host that sends only downloads with the given chunks. */
+async function startHost(chunks: () => AsyncIterable<string>, stallsAfterMs?: number) {
   const app = fastify()
   onTestFinished(() => app.close())
   const send = createDownloadSender(() => ({ ended: new Promise(() => {}), release: () => {} }), stallsAfterMs)
   app.decorateRequest('merchantId', 'one')
   app.get('/', (request, reply) =>
-    send({ request, reply }, async () => ({ type: 'text/csv', name: 'a', chunks: texts() })),
+    send({ request, reply }, async () => ({ type: 'text/csv', name: 'a', chunks: chunks() })),
   )
   const address = new URL(await app.listen({ port: 0 }))
   return address
 }
 
-describe('a file that is sent', () => {
-  test('is cut off in its middle where it can’t be written to its end', async () => {
+describe('a file download', () => {
+  test('is cut off if writing it fails in the middle', async () => {
     const url = await startHost(async function* () {
       yield 'type\r\n'
       throw new Error('it does not add up')
     })
-    await expect(fetch(url).then((answer) => answer.text())).rejects.toThrow()
+    await expect(fetch(url).then((response) => response.text())).rejects.toThrow()
   })
 
-  test('is not answered with success where its beginning can’t be written', async () => {
+  test('is 500 if writing its beginning fails', async () => {
     // biome-ignore lint/correctness/useYield: it never comes to that.
     const url = await startHost(async function* () {
       throw new Error('it does not add up')
@@ -147,41 +149,41 @@ describe('a file that is sent', () => {
     expect((await fetch(url)).status).toBe(500)
   })
 
-  test('is read no further than it is taken, and cut off for who takes nothing', async () => {
-    let written = 0
+  test('stops writing while the client does not read, and is then cut off', async () => {
+    let chunkCount = 0
     const ended = Promise.withResolvers<void>()
     const url = await startHost(async function* () {
       try {
-        for (; written < 10_000; written++) yield 'x'.repeat(100_000)
+        for (; chunkCount < 10_000; chunkCount++) yield 'x'.repeat(100_000)
       } finally {
         ended.resolve()
       }
     }, 50)
-    const sent = ask(url, (answer) => answer.pause()).on('error', () => {})
-    sent.end()
+    const request = ask(url, (response) => response.pause()).on('error', () => {})
+    request.end()
     await ended.promise
-    expect(written).toBeLessThan(1_000)
-    sent.destroy()
+    expect(chunkCount).toBeLessThan(1_000)
+    request.destroy()
   })
 
-  test('is not written for who asks for its headers alone', async () => {
+  test('is not written for a HEAD request', async () => {
     const app = await startApp('sqlite')
     const { headers, text } = await app.rest('HEAD', '/api/exports/payouts')
     expect([headers['content-type'], text]).toEqual([expect.stringContaining('text/csv'), ''])
   })
 
-  test('is one of a few that a merchant may have written at once', async () => {
+  test('is rejected above the limit of concurrent downloads of a merchant', async () => {
     const wait = Promise.withResolvers<void>()
     const url = await startHost(async function* () {
       yield 'begun'
       await wait.promise
     })
     const open = await Promise.all(Array.from({ length: maxDownloadsPerMerchant }, () => fetch(url)))
-    const refused = await fetch(url)
-    expect(refused.headers.get('retry-after')).toBe('5')
-    expect(refused.status).not.toBe(200)
+    const rejected = await fetch(url)
+    expect(rejected.headers.get('retry-after')).toBe('5')
+    expect(rejected.status).not.toBe(200)
     wait.resolve()
-    expect(await Promise.all(open.map((answer) => answer.text()))).toEqual(open.map(() => 'begun'))
+    expect(await Promise.all(open.map((response) => response.text()))).toEqual(open.map(() => 'begun'))
     expect((await fetch(url)).status).toBe(200)
   })
 })

@@ -8,15 +8,15 @@ const merchantId = '00000000-0000-7000-8000-000000000001'
 const hash = '0123456789abcdef'.repeat(4)
 const line = `${merchantId} 12 ${hash}`
 
-test('the heads of a text are those it was written from, whatever its line ends', () => {
+test('parseHeads reads what formatHeads writes, with any line ends', () => {
   const heads = [
     { merchantId, number: 1, hash },
     { merchantId: merchantId.replace(/1$/, '2'), number: 2_147_483_647, hash: 'f'.repeat(64) },
   ]
   const text = formatHeads(heads)
   expect(text).toBe(`${merchantId} 1 ${hash}\n${merchantId.replace(/1$/, '2')} 2147483647 ${'f'.repeat(64)}\n`)
-  for (const written of [text, text.replaceAll('\n', '\r\n'), `\n${text}\n`, text.trimEnd()]) {
-    expect(parseHeads(written)).toEqual(heads)
+  for (const variant of [text, text.replaceAll('\n', '\r\n'), `\n${text}\n`, text.trimEnd()]) {
+    expect(parseHeads(variant)).toEqual(heads)
   }
   expect([parseHeads(''), formatHeads([])]).toEqual([[], ''])
   expect(computeRoot([])).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
@@ -37,19 +37,19 @@ test.each([
   line.replace(' 12 ', '  '),
   line.slice(1),
   hash,
-])('a line of heads that is none is rejected with its number: %s', (wrong) => {
-  const read = () => parseHeads(`${line}\n\n${wrong}\n${line}\n`)
-  expect(read).toThrow(DomainError)
+])('parseHeads rejects an invalid line with its number: %s', (invalidLine) => {
+  const parse = () => parseHeads(`${line}\n\n${invalidLine}\n${line}\n`)
+  expect(parse).toThrow(DomainError)
   try {
-    read()
+    parse()
   } catch (error) {
     const message = 'must have a merchant id, a number and a hash in line 2'
     expect((error as DomainError).details.fields).toEqual([{ field: 'heads', code: 'INVALID_FORMAT', message }])
   }
 })
 
-describe.each(everyEngine)('the heads of all merchants on %s', (engine) => {
-  test('are the latest seal of each that has one, in the order of their ids', async () => {
+describe.each(everyEngine)('findChainHeads on %s', (engine) => {
+  test('returns the latest seal of each merchant that has one, ordered by merchant id', async () => {
     const app = await startApp(engine)
     await app.otherMerchant()
     await app.customer()

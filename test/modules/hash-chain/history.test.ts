@@ -13,12 +13,12 @@ import {
 import { computeSealHash, createSeal, genesisHead } from '../../../src/modules/hash-chain/seal.ts'
 
 test.each(Object.keys(hashedColumns) as HashedTable[])(
-  'every column of %s is sealed, or left out for a reason',
+  'every column of %s is hashed or excluded with a reason',
   (table) => {
     const own = table === 'events' ? ['merchantId', 'sequence'] : ['merchantId']
-    const decided = [...own, ...hashedColumns[table], ...Object.keys(unhashedColumns[table])]
-    // A column that is added needs a form of its own, or a reason: seals of before have it not.
-    expect(decided.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
+    const decidedColumns = [...own, ...hashedColumns[table], ...Object.keys(unhashedColumns[table])]
+    // A new column needs a new form or a reason, because existing seals don't cover it.
+    expect(decidedColumns.toSorted()).toEqual(Object.keys(tables[table]).toSorted())
   },
 )
 
@@ -32,29 +32,29 @@ test.each([
   ['wallet.created', 'wallets'],
   ['customer.created', null],
   ['customer.updated', null],
-] as const)('the seal of an event %s covers its own row, the row of %s, and its transfer', (type, made) => {
-  expect(rowSlots.map((slot) => tableInSlot(slot, type))).toEqual(['events', made, 'transfers'])
-  const values = historyColumns.map(({ name }, place) => [name, `value ${place}`])
+] as const)('the seal of the event %s covers its event row, its row of %s and its transfer', (type, rowTable) => {
+  expect(rowSlots.map((slot) => tableInSlot(slot, type))).toEqual(['events', rowTable, 'transfers'])
+  const values = historyColumns.map(({ name }, index) => [name, `value ${index}`])
   const row = { ...Object.fromEntries(values), sequence: 1, eventsType: type } as HistoryRow
   const digests = computeDigests(row)
-  expect(digests.map((digest) => digest !== absentDigest)).toEqual([true, made !== null, true])
+  expect(digests.map((digest) => digest !== absentDigest)).toEqual([true, rowTable !== null, true])
   for (const { table, name } of historyColumns) {
     if (name === 'eventsType') continue
-    const changed = computeDigests({ ...row, [name]: 'another' })
-    expect([name, rowSlots.filter((_, place) => changed[place] !== digests[place])]).toEqual([
+    const changedDigests = computeDigests({ ...row, [name]: 'another' })
+    expect([name, rowSlots.filter((_, index) => changedDigests[index] !== digests[index])]).toEqual([
       name,
-      table === made ? ['made'] : rowSlots.filter((slot) => slot === table),
+      table === rowTable ? ['made'] : rowSlots.filter((slot) => slot === table),
     ])
   }
 })
 
-test('an event that is not there has no digest of anything', () => {
+test('computeDigests returns absent digests for a missing event', () => {
   expect(computeDigests(null)).toEqual([absentDigest, absentDigest, absentDigest])
 })
 
-const nothing = Object.fromEntries(historyColumns.map(({ name }) => [name, null]))
+const emptyRow = Object.fromEntries(historyColumns.map(({ name }) => [name, null]))
 const deposit = {
-  ...nothing,
+  ...emptyRow,
   sequence: 1,
   eventsType: 'wallet.transaction.inbound',
   eventsObjectId: '00000000-0000-7000-8000-000000000001',
@@ -67,8 +67,13 @@ const deposit = {
   transfersFee: 0n,
 } as HistoryRow
 
-test('the form in which rows are hashed never changes: seals that were made are read in it', () => {
-  const customer = { ...nothing, sequence: 2, eventsType: 'customer.created', eventsData: { email: 'ö' } } as HistoryRow
+test('the hash format of form 1 never changes, because existing seals use it', () => {
+  const customer = {
+    ...emptyRow,
+    sequence: 2,
+    eventsType: 'customer.created',
+    eventsData: { email: 'ö' },
+  } as HistoryRow
   const merchantId = '00000000-0000-7000-8000-000000000002'
   const seal = createSeal([deposit, customer], { merchantId, head: genesisHead, createdAt: '2026-01-01T00:00:00.000Z' })
   expect(seal).toMatchObject({ number: 1, form: 1, through: 2 })
@@ -77,10 +82,9 @@ test('the form in which rows are hashed never changes: seals that were made are 
   expect(seal.hash).toMatchInlineSnapshot(`"f5e810dde175a87cc8214aa7bda061a068972355e6202677e880ea38ce78e1ce"`)
 })
 
-test('no two rows are written alike', () => {
+test('computeDigests separates the values of a row unambiguously', () => {
   const digests = [
     deposit,
-    // What one value ends with could be what the next begins with.
     { ...deposit, depositsReference: 'a', depositsWalletId: 'b' },
     { ...deposit, depositsReference: null, depositsWalletId: 'a;1:b' },
     { ...deposit, depositsReference: '-' },
@@ -88,20 +92,22 @@ test('no two rows are written alike', () => {
     { ...deposit, depositsReference: null },
   ].map((row) => computeDigests(row)[1])
   expect(new Set(digests).size).toBe(digests.length)
-  expect(computeDigests({ ...nothing, sequence: 1, eventsType: 'payout.initiated' } as HistoryRow).slice(1)).toEqual([
+  expect(computeDigests({ ...emptyRow, sequence: 1, eventsType: 'payout.initiated' } as HistoryRow).slice(1)).toEqual([
     absentDigest,
     absentDigest,
   ])
 })
 
-test('a seal hashes all that it says, and what it follows', () => {
+test('the hash of a seal covers all its fields and the previous seal', () => {
   const merchantId = '00000000-0000-7000-8000-000000000002'
   const seal = createSeal([deposit], { merchantId, head: genesisHead, createdAt: '2026-01-01T00:00:00.000Z' })
-  const changed = [
+  const changedHashes = [
     { merchantId: '00000000-0000-7000-8000-000000000003' },
     ...[{ number: 2 }, { form: 2 }, { through: 2 }, { prints: '' }, { contents: '' }],
     { createdAt: '2026-01-02T00:00:00.000Z' },
   ].map((change) => computeSealHash({ ...seal, ...change }, genesisHead))
-  const behind = [{ hash: 'x' }, { through: 1 }].map((change) => computeSealHash(seal, { ...genesisHead, ...change }))
-  expect(new Set([seal.hash, ...changed, ...behind]).size).toBe(10)
+  const otherHeads = [{ hash: 'x' }, { through: 1 }].map((change) =>
+    computeSealHash(seal, { ...genesisHead, ...change }),
+  )
+  expect(new Set([seal.hash, ...changedHashes, ...otherHeads]).size).toBe(10)
 })

@@ -20,7 +20,7 @@ import { perform } from '../../support/perform.ts'
 import { tamperWith } from '../../support/stored.ts'
 import { changeCustomer, createTamperTargets, moveEvents, sealAll, tamperings } from './support/tamperings.ts'
 
-/** A merchant with something of every kind of history, sealed by and by. */
+/** A merchant with every kind of history in three seals. */
 async function startSealed(engine: Engine) {
   const app = await startApp(engine)
   await app.fee('0.5')
@@ -36,10 +36,10 @@ async function startSealed(engine: Engine) {
   await sealAll(app.service)
   payouts.push(await pay(app, '5'))
   await sealAll(app.service)
-  return { app, place: await createTamperTargets(app.context(), { engine, walletId }), payouts, walletId }
+  return { app, targets: await createTamperTargets(app.context(), { engine, walletId }), payouts, walletId }
 }
 
-/** Changes a seal and recomputes its hash, so that the seal alone shows nothing. */
+/** Changes a seal and recomputes its hash, so the seal itself is consistent. */
 async function rewriteSeal(app: App, number: number, change: Partial<Seal>): Promise<void> {
   const seals = await sealsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: number })
   const seal = { ...(seals[number - 1] as Seal), ...change }
@@ -53,11 +53,11 @@ async function pay(app: App, amount: string): Promise<string> {
   return body.data.id
 }
 
-const chainOf = async (app: App, kept: ChainVerification['heads'] = []) =>
-  (await auditChain(app.service, { kept })).chain
+const chainOf = async (app: App, keptHeads: ChainVerification['heads'] = []) =>
+  (await auditChain(app.service, { kept: keptHeads })).chain
 
-describe.each(everyEngine)('history that is sealed on %s', (engine) => {
-  test('is as it was sealed, in seals that follow each other', async () => {
+describe.each(everyEngine)('the hash chain audit on %s', (engine) => {
+  test('finds no difference in untouched history and consecutive seals', async () => {
     const { app } = await startSealed(engine)
     const { balanced, findings, chain } = await auditChain(app.service)
     expect(findings).toEqual([{ check: 'history is as it was sealed', contradictions: 0, examples: [] }])
@@ -69,33 +69,32 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test.each(tamperings)('shows $name', async ({ statements, found, isQuiet }) => {
-    const { app, place } = await startSealed(engine)
-    await tamperWith(app, ...statements(place))
+  test.each(tamperings)('reports $name', async ({ statements, found, isQuiet }) => {
+    const { app, targets } = await startSealed(engine)
+    await tamperWith(app, ...statements(targets))
     const { balanced, findings, chain } = await auditChain(app.service)
-    expect(chain.differences).toMatchObject([{ merchantId: app.merchant.id, ...found(place) }])
+    expect(chain.differences).toMatchObject([{ merchantId: app.merchant.id, ...found(targets) }])
     expect(balanced).toBe(false)
     expect(findings[0]?.contradictions).toBe(1)
     expect(findings[0]?.examples).toEqual(chain.differences.map(describeDifference))
-    expect(findings[0]?.examples[0]).toContain(`event ${found(place).event}: `)
-    // What only the chain shows must be so, or the chain shows nothing that is new.
+    expect(findings[0]?.examples[0]).toContain(`event ${found(targets).event}: `)
     expect((await auditBooks(app.service)).balanced).toBe(isQuiet)
   })
 
-  test('shows which row it is of what an event leads to', async () => {
+  test('names the table and key of the changed row of an event', async () => {
     const { app, payouts, walletId } = await startSealed(engine)
     const { merchant, service } = app
     const differenceAfter = async (...statements: string[]) => {
       await tamperWith(app, ...statements)
       return (await chainOf(app)).differences
     }
-    const expected = (event: number, table: string, key: string | null, done: string) => [
-      { merchantId: merchant.id, event, table, key, done, otherEvent: null },
+    const expected = (event: number, table: string, key: string | null, change: string) => [
+      { merchantId: merchant.id, event, table, key, done: change, otherEvent: null },
     ]
-    const early = `created_at = '2020-01-01T00:00:00.000Z'`
-    // From the last to the first: each is the first that differs.
+    const changedTime = `created_at = '2020-01-01T00:00:00.000Z'`
+    // From the last event to the first, because the audit reports the first difference.
     const last = `select transfer_id from payouts where sequence = 4`
-    expect(await differenceAfter(`update transfers set ${early} where id = (${last})`)).toEqual(
+    expect(await differenceAfter(`update transfers set ${changedTime} where id = (${last})`)).toEqual(
       expected(12, 'transfers', (await getPayout(app.context(), { payoutId: payouts[3] ?? '' })).transferId, 'changed'),
     )
     expect(await differenceAfter(`delete from transfers where id = (${last})`)).toEqual(
@@ -105,18 +104,18 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
       [10, 'FAILED', payouts[2]],
       [9, 'COMPLETED', payouts[1]],
     ] as const) {
-      expect(await differenceAfter(`update payout_events set ${early} where status = '${status}'`)).toEqual(
+      expect(await differenceAfter(`update payout_events set ${changedTime} where status = '${status}'`)).toEqual(
         expected(event, 'payoutEvents', payout ?? '', 'changed'),
       )
     }
-    expect(await differenceAfter(`update payouts set ${early} where sequence = 1`)).toEqual(
+    expect(await differenceAfter(`update payouts set ${changedTime} where sequence = 1`)).toEqual(
       expected(6, 'payouts', payouts[0] ?? '', 'changed'),
     )
     const reference = `opening ${walletId}`
-    expect(await differenceAfter(`update deposits set ${early} where reference = '${reference}'`)).toEqual(
+    expect(await differenceAfter(`update deposits set ${changedTime} where reference = '${reference}'`)).toEqual(
       expected(5, 'deposits', reference, 'changed'),
     )
-    expect(await differenceAfter(`update wallets set ${early} where id = '${walletId}'`)).toEqual(
+    expect(await differenceAfter(`update wallets set ${changedTime} where id = '${walletId}'`)).toEqual(
       expected(4, 'wallets', walletId, 'changed'),
     )
     expect(await differenceAfter(`update wallets set id = '${service.newId()}' where id = '${walletId}'`)).toEqual(
@@ -127,41 +126,46 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     )
   })
 
-  test('shows with which event one was swapped, and a row that was not there when it was sealed', async () => {
-    const { app, place, walletId } = await startSealed(engine)
+  test('reports the other event of a swap, and a row that was inserted after its seal', async () => {
+    const { app, targets, walletId } = await startSealed(engine)
     const swap = tamperings.find(({ name }) => name.startsWith('two events'))
-    await tamperWith(app, ...(swap?.statements(place) ?? []))
+    await tamperWith(app, ...(swap?.statements(targets) ?? []))
     const [difference] = (await chainOf(app)).differences
-    const [one, other] = [place.payout.event, place.laterPayout.event]
-    expect(difference).toMatchObject({ event: one, key: `${one}`, done: 'swapped', otherEvent: other })
+    const [firstEvent, otherEvent] = [targets.payout.event, targets.laterPayout.event]
+    expect(difference).toMatchObject({
+      event: firstEvent,
+      key: `${firstEvent}`,
+      done: 'swapped',
+      otherEvent: otherEvent,
+    })
     expect(describeDifference(difference as ChainDifference)).toBe(
-      `merchant ${app.merchant.id}, event ${one}: events ${one} swapped with that of event ${other}`,
+      `merchant ${app.merchant.id}, event ${firstEvent}: events ${firstEvent} swapped with that of event ${otherEvent}`,
     )
 
-    const late = await startApp(engine)
-    const lateId = await late.wallet()
+    const lateApp = await startApp(engine)
+    const lateId = await lateApp.wallet()
     const rename = (from: string, to: string) => `update wallets set id = '${to}' where id = '${from}'`
-    await tamperWith(late, rename(lateId, walletId))
-    await sealAll(late.service)
-    await tamperWith(late, rename(walletId, lateId))
-    expect((await chainOf(late)).differences).toMatchObject([
+    await tamperWith(lateApp, rename(lateId, walletId))
+    await sealAll(lateApp.service)
+    await tamperWith(lateApp, rename(walletId, lateId))
+    expect((await chainOf(lateApp)).differences).toMatchObject([
       { event: 1, table: 'wallets', key: lateId, done: 'inserted', otherEvent: null },
     ])
   })
 
-  test('shows a seal that was changed, and one that is gone', async () => {
+  test('reports a changed seal and a deleted seal', async () => {
     const { app } = await startSealed(engine)
-    const ofSeal = (event: number, done: string) => [
-      { merchantId: app.merchant.id, event, table: 'seals', key: '2', done, otherEvent: null },
+    const sealDifference = (event: number, kind: string) => [
+      { merchantId: app.merchant.id, event, table: 'seals', key: '2', done: kind, otherEvent: null },
     ]
     const { heads } = await chainOf(app)
     await tamperWith(app, `update seals set created_at = '2020-01-01T00:00:00.000Z' where number = 2`)
-    expect(await chainOf(app)).toMatchObject({ heads, differences: ofSeal(11, 'changed') })
+    expect(await chainOf(app)).toMatchObject({ heads, differences: sealDifference(11, 'changed') })
     await tamperWith(app, `delete from seals where number = 2`)
-    expect(await chainOf(app)).toMatchObject({ heads, differences: ofSeal(6, 'missing') })
+    expect(await chainOf(app)).toMatchObject({ heads, differences: sealDifference(6, 'missing') })
   })
 
-  test('shows a seal whose hash was recomputed for other rows, or for fewer', async () => {
+  test('reports a seal whose hash was recomputed for other or fewer rows', async () => {
     const { app } = await startSealed(engine)
     await rewriteSeal(app, 3, { contents: '0'.repeat(64) })
     expect((await chainOf(app)).differences).toEqual([
@@ -171,7 +175,7 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     expect((await chainOf(app)).differences).toMatchObject([{ event: 11, table: 'seals', key: '2', done: 'changed' }])
   })
 
-  test('shows what is closed up in any of many seals, and says how far it is', async () => {
+  test('reports a gap that was closed within many seals, and its own progress', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     const customerId = await app.customer()
@@ -183,69 +187,70 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     }
     await changeCustomer(app.context(), customerId, '+2348012345001')
     const progress: string[] = []
-    const { chain } = await auditChain(app.service, {}, (...said) => progress.push(said.join()))
+    const { chain } = await auditChain(app.service, {}, (...update) => progress.push(update.join()))
     expect(chain).toMatchObject({ seals: 20, events: 21, unsealed: 1, differences: [] })
-    expect(progress).toEqual([0, 1, 2].map((done) => `history is as it was sealed,${done},2`))
+    expect(progress).toEqual([0, 1, 2].map((doneCount) => `history is as it was sealed,${doneCount},2`))
     expect(chain.heads.map(({ merchantId }) => merchantId)).toEqual([app.merchant.id])
 
-    // Seals are looked at sixteen at a time: this row is known by a seal of the next sixteen, as the one behind it.
+    // The audit reads sixteen seals at a time: the deleted row is found with a seal of the next sixteen, which covers
+    // the moved row.
     await tamperWith(app, `delete from events where sequence = 18`, ...moveEvents(18, -1))
     const { heads, differences, events } = await chainOf(app)
     expect(differences).toMatchObject([{ event: 18, table: 'events', key: null, done: 'missing' }])
     expect([heads, events]).toEqual([chain.heads, 21])
     await perform(createCustomer, createContext(app.service, other.id), sampleCustomer)
-    const late = await chainOf(app)
-    expect([late.differences.length, late.seals, late.unsealed]).toEqual([1, 20, 1])
+    const laterChain = await chainOf(app)
+    expect([laterChain.differences.length, laterChain.seals, laterChain.unsealed]).toEqual([1, 20, 1])
   })
 
-  test('shows by heads that were kept what was cut off, and what was sealed anew', async () => {
-    const { app, place } = await startSealed(engine)
+  test('reports deleted and rewritten seals by comparison with kept heads', async () => {
+    const { app, targets } = await startSealed(engine)
     const { heads } = await chainOf(app)
     await sealAll(app.service)
     expect((await chainOf(app, heads)).differences).toEqual([])
-    const late = await chainOf(app)
+    const laterChain = await chainOf(app)
 
     await tamperWith(app, `delete from seals where number = 3`)
     expect((await chainOf(app)).differences).toEqual([])
     expect((await chainOf(app, heads)).differences).toMatchObject([{ table: 'seals', key: '3', done: 'missing' }])
 
-    const [more] = tamperings
-    await tamperWith(app, ...(more?.statements(place) ?? []), 'delete from seals')
+    const [tampering] = tamperings
+    await tamperWith(app, ...(tampering?.statements(targets) ?? []), 'delete from seals')
     await sealAll(app.service)
-    // Whoever makes all seals anew is not found by what is there.
+    // Without kept heads, a complete rewrite of all seals goes unnoticed.
     expect((await chainOf(app)).differences).toEqual([])
     for (let payouts = 0; payouts < 2; payouts++) {
       await pay(app, '1')
       await sealAll(app.service)
     }
     expect((await chainOf(app, heads)).differences).toMatchObject([{ table: 'seals', key: '3', done: 'rewritten' }])
-    expect((await chainOf(app)).root).not.toBe(late.root)
+    expect((await chainOf(app)).root).not.toBe(laterChain.root)
   })
 
-  test('shows a merchant that was kept and is not there', async () => {
+  test('reports a merchant of the kept heads that is missing', async () => {
     const { app } = await startSealed(engine)
     const merchantId = app.service.newId()
-    const kept = [{ merchantId, number: 1, hash: '0'.repeat(64) }]
-    expect((await chainOf(app, kept)).differences).toMatchObject([{ merchantId, table: 'seals', done: 'missing' }])
+    const keptHeads = [{ merchantId, number: 1, hash: '0'.repeat(64) }]
+    expect((await chainOf(app, keptHeads)).differences).toMatchObject([{ merchantId, table: 'seals', done: 'missing' }])
   })
 
-  test('is sealed once by any number of processes', async () => {
+  test('finds one complete chain after several processes sealed concurrently', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const faults: unknown[] = []
-    const sealings = [1, 2, 3].map(() => startSealer({ service: app.service, onError: (error) => faults.push(error) }))
+    const errors: unknown[] = []
+    const sealers = [1, 2, 3].map(() => startSealer({ service: app.service, onError: (error) => errors.push(error) }))
     for (let round = 1; round <= 3; round++) {
       await pay(app, '1')
-      await Promise.all(sealings.map(({ poll: look }) => look()))
+      await Promise.all(sealers.map(({ poll }) => poll()))
     }
-    // Whoever came second rests, and is not needed: what it left the next look of any has.
+    // A sealer that finds another one's seal pauses, so the last events may remain unsealed.
     await sealAll(app.service)
-    for (const { stop } of sealings) await stop()
-    expect(faults).toEqual([])
+    for (const { stop } of sealers) await stop()
+    expect(errors).toEqual([])
     expect(await chainOf(app)).toMatchObject({ unsealed: 0, differences: [] })
   })
 
-  test('is of each merchant alone, and of those without any', async () => {
+  test('keeps one chain for each merchant with events, and none for others', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     await app.wallet({ balance: '100' })
@@ -256,7 +261,7 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
     expect(await app.rest('GET', '/api/wallets', { key: other.apiKey })).toMatchObject({ status: 200 })
   })
 
-  test('is more than one seal where much has happened', async () => {
+  test('finds two seals for more than 250 events', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     for (let change = 0; change < 300; change++) {
@@ -267,7 +272,7 @@ describe.each(everyEngine)('history that is sealed on %s', (engine) => {
   })
 })
 
-test('what is said of a difference names the row, or its table where it has no name', () => {
+test('describeDifference names the row, or its table if the row has no key', () => {
   const difference = {
     merchantId: 'm',
     event: 17,
@@ -281,14 +286,14 @@ test('what is said of a difference names the row, or its table where it has no n
   expect(describeDifference(missing)).toBe('merchant m, event 17: a row of transfers missing')
 })
 
-test('a seal that can not be stored is told of, stops nothing, and is made later', async () => {
+test('a seal that can’t be stored is reported, stops no other operation, and is stored later', async () => {
   const app = await startApp('sqlite')
   await app.wallet({ balance: '100' })
   await tamperWith(
     app,
     `create trigger no_seals before insert on seals begin select raise(abort, 'the disk is full'); end`,
   ).catch(
-    // It changes no row.
+    // The trigger changes no row, which tamperWith reports as an error.
     () => {},
   )
   await expect(sealAll(app.service)).rejects.toThrow('the disk is full')
@@ -301,19 +306,19 @@ test('a seal that can not be stored is told of, stops nothing, and is made later
   expect(await chainOf(app)).toMatchObject({ seals: 1, unsealed: 0, differences: [] })
 })
 
-test('what was made after a seal that is not as it was is sealed all the same, and told of', async () => {
+test('a sealer reports a changed latest seal and still seals later events', async () => {
   const { app } = await startSealed('sqlite')
   await tamperWith(app, `update seals set contents = 'other' where number = 3`)
   await pay(app, '1')
-  const faults: unknown[] = []
-  const sealing = startSealer({ service: app.service, onError: (error) => faults.push(error) })
-  await sealing.poll()
-  await sealing.stop()
-  expect(faults).toEqual([new Error(`seal 3 of merchant ${app.merchant.id} is not as it was made: run audit --chain`)])
+  const errors: unknown[] = []
+  const sealer = startSealer({ service: app.service, onError: (error) => errors.push(error) })
+  await sealer.poll()
+  await sealer.stop()
+  expect(errors).toEqual([new Error(`seal 3 of merchant ${app.merchant.id} is not as it was made: run audit --chain`)])
   expect(await chainOf(app)).toMatchObject({ seals: 4, unsealed: 0, differences: [{ table: 'seals', key: '3' }] })
 })
 
-test('an event that is not there holds up no other merchant', async () => {
+test('a missing event of one merchant does not stop the seals of others', async () => {
   const app = await startApp('sqlite')
   const other = await app.otherMerchant()
   await app.customer()

@@ -17,7 +17,7 @@ import { sampleCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 import type { Outcome, Owner, Step } from './model.ts'
 
-/** A fresh merchant with two customers, and what turns a step into a call of the service. */
+/** Creates a merchant with two customers, and functions that run steps of the model with the service. */
 export async function startMerchant(service: Service) {
   const { id: merchantId } = await createMerchant(service, { name: 'Model' })
   const context = (key: string | null = null) => createContext(service, merchantId, key)
@@ -57,13 +57,13 @@ export async function startMerchant(service: Service) {
         amount: formatAmount(amount),
         ...recipients[pair.currency],
       })
-      const { id, walletId, balanceAfter, ...made } = result
+      const { id, walletId, balanceAfter, ...created } = result
       if (!payoutIds.includes(id)) payoutIds.push(id)
       return {
         paid: payoutIds.indexOf(id),
         wallet: walletIds.indexOf(walletId),
-        amount: made.amount,
-        fee: made.fee,
+        amount: created.amount,
+        fee: created.fee,
         balanceAfter,
         isReplayed,
       }

@@ -6,7 +6,7 @@ import { expectedOutcome, newModel } from './model.ts'
 import { startMerchant } from './model-merchant.ts'
 import { openingDeposits, openingWallets } from './model-steps.ts'
 
-/** What merchants do, one program each; `fees` are those in force in this database. */
+/** One program for each merchant; `fees` are those in force in this database. */
 export type Programs = {
   readonly fees: Model['fees']
   readonly programs: readonly (readonly Step[])[]
@@ -14,22 +14,24 @@ export type Programs = {
 }
 
 /**
- * Has a new merchant run each program, all of them at the same time, so that what they do shares a commit.
+ * Runs each program as a new merchant, all concurrently, so that their operations share commits.
  *
- * @throws when anything is other than in the model, or the books do not balance in the end
+ * @throws if a result differs from the model's, or the books do not balance
  */
 export async function runPrograms(service: Service, { fees, programs, onOutcome }: Programs): Promise<void> {
-  const merchants = await Promise.all(programs.map(async (program) => ({ program, ...(await open(service, fees)) })))
+  const merchants = await Promise.all(
+    programs.map(async (program) => ({ program, ...(await openMerchant(service, fees)) })),
+  )
 
-  // Each round is one step of every merchant at once; the fees are common to all, so they are set first, in order.
+  // Each round is one concurrent step of every merchant. Fees are shared, so they are set first, in order.
   for (let round = 0; merchants.some(({ program }) => round < program.length); round++) {
     const steps = merchants.flatMap(({ program, ...merchant }) => {
       const step = program[round]
       return step ? [{ step, ...merchant }] : []
     })
-    const [feeSteps, others] = [steps.filter(isFee), steps.filter((asked) => !isFee(asked))]
-    const asked = [...feeSteps, ...others]
-    const expected = asked.map(({ step, model }) => [step, expectedOutcome(model, step)])
+    const [feeSteps, others] = [steps.filter(isFee), steps.filter((each) => !isFee(each))]
+    const ordered = [...feeSteps, ...others]
+    const expected = ordered.map(({ step, model }) => [step, expectedOutcome(model, step)])
     const outcomes: [Step, Outcome][] = []
     for (const { step, run } of feeSteps) outcomes.push([step, await run(step)])
     outcomes.push(
@@ -54,8 +56,7 @@ export async function runPrograms(service: Service, { fees, programs, onOutcome 
 
 const isFee = ({ step }: { step: Step }) => step.kind === 'set fee'
 
-/** A merchant of its own with the money to begin with, and its model. */
-async function open(service: Service, fees: Model['fees']) {
+async function openMerchant(service: Service, fees: Model['fees']) {
   const merchant = await startMerchant(service)
   const model = newModel(fees)
   for (const step of openingWallets) deepStrictEqual(await merchant.run(step), expectedOutcome(model, step))
@@ -64,7 +65,7 @@ async function open(service: Service, fees: Model['fees']) {
   return { ...merchant, model }
 }
 
-/** Kinds of outcomes that many programs reach; where they don't, the model was not put to the test. */
+/** The kinds of outcomes that the programs must reach to test the model. */
 export const everyKind = [
   'deposit',
   'deposit DEPOSIT_REFERENCE_REUSED',
@@ -88,7 +89,6 @@ export const everyKind = [
   'open wallet CUSTOMER_CLOSED',
 ]
 
-/** The kind of a step with its outcome. */
 export function kindOf(step: Step, outcome: Outcome): string {
   if (typeof outcome === 'object') {
     if ('refusal' in outcome) return `${step.kind} ${outcome.refusal}`

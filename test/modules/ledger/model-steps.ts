@@ -3,12 +3,12 @@ import { settledStatuses } from '../../../src/modules/payouts/settle-payout.ts'
 import type { Owner, Pair, Step } from './model.ts'
 import { assets, currencies, owners } from './model.ts'
 
-const largest = 999_999_999_999_999_999n
+const maxDeposit = 999_999_999_999_999_999n
 const amount = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(1n, 1_000n, 4_000_000_000n, 10_000_000_000n) },
   { weight: 3, arbitrary: fc.bigInt({ min: 1n, max: 20_000_000_000n }) },
-  { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: largest }) },
-  { weight: 2, arbitrary: fc.constant(largest) },
+  { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: maxDeposit }) },
+  { weight: 2, arbitrary: fc.constant(maxDeposit) },
 )
 const owner = fc.constantFrom<Owner>('merchant', 'merchant', 'merchant', ...owners)
 const pair: fc.Arbitrary<Pair> = fc.record({
@@ -32,7 +32,6 @@ const repeated = {
 
 const references = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']
 
-/** Any step, in proportions that reach every outcome. */
 export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 15,
@@ -51,7 +50,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 18, arbitrary: payout },
-  // The same request under the same key, unless another has taken it.
+  // The same request under the same key, unless another request used it.
   { weight: 3, arbitrary: fc.constant<Step>({ ...repeated, key: 'one' }) },
   {
     weight: 15,
@@ -65,7 +64,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('set fee' as const),
-      // From USDT to ZAR no fee is ever set, so that `null` stays among the answers.
+      // No fee is set from USDT to ZAR, so that `null` remains a result.
       pair: pair.filter(({ asset, currency }) => asset === 'USDC' || currency === 'NGN'),
       flat: fc.constantFrom(0n, 1n, 50_000_000n),
       percent: fc.oneof(fc.constantFrom(0n, 1n, 1_000_000n), fc.bigInt({ min: 0n, max: 100_000_000n })),
@@ -78,7 +77,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('close customer' as const), owner }) },
 )
 
-/** The money that is there when a run begins; nine times the largest amount brings the balance's limit into reach. */
+/** The money at the start of a run; nine times the largest amount comes close to the balance limit. */
 export const openingWallets: readonly Step[] = [
   { kind: 'open wallet', owner: 'merchant', asset: 'USDC' },
   { kind: 'open wallet', owner: 'merchant', asset: 'USDC' },
@@ -90,7 +89,7 @@ export const openingDeposits: readonly Step[] = [
   ...Array.from({ length: 9 }, (_, i) => ({
     kind: 'deposit' as const,
     wallet: 1,
-    amount: largest,
+    amount: maxDeposit,
     reference: `opening ${i}`,
   })),
   { kind: 'deposit', wallet: 2, amount: 4_000_000_000n, reference: 'opening customer' },
@@ -105,11 +104,11 @@ const payoutOf = (owner: Owner, amount: bigint, key: string | null = null, asset
   key,
 })
 
-/** After the opening, a program that comes to every kind of outcome: chance may leave out the rare ones. */
+/** A program that reaches every kind of outcome after the opening, because random ones can miss rare kinds. */
 export const programOfEveryKind: readonly Step[] = [
   { kind: 'deposit', wallet: 0, amount: 1n, reference: 'a' },
   { kind: 'deposit', wallet: 0, amount: 2n, reference: 'a' },
-  { kind: 'deposit', wallet: 1, amount: largest, reference: 'b' },
+  { kind: 'deposit', wallet: 1, amount: maxDeposit, reference: 'b' },
   { kind: 'reverse', reference: 'a' },
   { kind: 'reverse', reference: 'a' },
   { kind: 'reverse', reference: 'z' },

@@ -6,18 +6,18 @@ import type { Model } from './model.ts'
 import { everyKind, kindOf, runPrograms } from './model-run.ts'
 import { programOfEveryKind, step } from './model-steps.ts'
 
-/** Enough for a mistake that most programs would meet; `npm run prove:long -- books-balance` makes a thousand. */
+/** Enough to find most mistakes; `npm run prove:long -- books-balance` runs a thousand. */
 const runsOn: Record<Engine, number> = { sqlite: 12, postgres: 4 }
-/** Merchants of one run, each with steps of its own: what they do at the same time shares a commit. */
+/** Merchants of one run, which run concurrently and share commits. */
 const merchantsPerRun = 10
-/** Runs that share a database: enough to spread the cost of opening one, few enough that auditing each run is cheap. */
+/** Runs that share a database, to spread the cost of opening one while each audit remains cheap. */
 const runsPerDatabase = 5
 
 describe.each(everyEngine)('the ledger on %s', (engine) => {
   const runs = runsOn[engine]
-  test(`does what a model on paper does, for ${runs * merchantsPerRun} merchants`, async () => {
+  test(`matches a model in memory for ${runs * merchantsPerRun} merchants`, async () => {
     const shared = sharedApp(engine)
-    const seen = new Set<string>()
+    const reachedKinds = new Set<string>()
     const program = fc.array(step, { minLength: 5, maxLength: 25, size: 'max' })
     await fc.assert(
       fc.asyncProperty(
@@ -27,7 +27,7 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
           await runPrograms(app.service, {
             fees,
             programs,
-            onOutcome: (step, outcome) => seen.add(kindOf(step, outcome)),
+            onOutcome: (step, outcome) => reachedKinds.add(kindOf(step, outcome)),
           })
         },
       ),
@@ -39,11 +39,11 @@ describe.each(everyEngine)('the ledger on %s', (engine) => {
         markInterruptAsFailure: true,
       },
     )
-    expect(everyKind.filter((kind) => !seen.has(kind))).toEqual([])
+    expect(everyKind.filter((kind) => !reachedKinds.has(kind))).toEqual([])
   })
 })
 
-/** One app for a number of runs, with the fees that are in force in it: they are the service's, not a merchant's. */
+/** Provides one app for several runs, with the fees in force in it: fees belong to the service, not to a merchant. */
 function sharedApp(engine: Engine) {
   let runsLeft = 0
   let app: App
@@ -53,7 +53,7 @@ function sharedApp(engine: Engine) {
       if (runsLeft-- === 0) {
         runsLeft = runsPerDatabase - 1
         let time = Date.parse('2026-01-01T00:00:00.000Z')
-        // Every look at the clock is a millisecond later, so that no two fees are set for the same time.
+        // The clock advances at every call, so no two fees have the same time.
         app = await startApp(engine, { clock: () => ++time })
         fees = new Map()
       }

@@ -2,16 +2,14 @@ import type { ErrorCode } from '../../../src/core/errors.ts'
 import type { PayoutStatus } from '../../../src/modules/payouts/payout.ts'
 import type { settledStatuses } from '../../../src/modules/payouts/settle-payout.ts'
 
-/** Assets and recipient currencies between which the model pays. */
 export const assets = ['USDC', 'USDT'] as const
 export const currencies = ['NGN', 'ZAR'] as const
 export type Pair = { asset: (typeof assets)[number]; currency: (typeof currencies)[number] }
 
-/** Who owns: the merchant, two customers, and one that does not exist. */
 export const owners = ['merchant', 'first customer', 'second customer', 'nobody'] as const
 export type Owner = (typeof owners)[number]
 
-/** What happens to the books, in plain values; indexes are taken modulo what there is. Amounts are in 10⁻⁸ units. */
+/** A step in plain values. Indexes are taken modulo the number of objects; amounts are in units of 10⁻⁸. */
 export type Step =
   | { kind: 'open wallet'; owner: Owner; asset: Pair['asset'] }
   | { kind: 'deposit'; wallet: number; amount: bigint; reference: string }
@@ -21,7 +19,7 @@ export type Step =
   | { kind: 'set fee'; pair: Pair; flat: bigint; percent: bigint }
   | { kind: 'close customer'; owner: Owner }
 
-/** What a step came to: a refusal, or what moved. `wallet` is the number of the wallet, oldest first. */
+/** The result of a step: an error code or what moved. `wallet` is an index, oldest first. */
 export type Outcome =
   | { refusal: ErrorCode; available?: bigint; required?: bigint }
   | { opened: number }
@@ -35,7 +33,7 @@ type Wallet = { owner: Owner; asset: Pair['asset']; balance: bigint; deposited: 
 type Payout = { wallet: number; amount: bigint; fee: bigint | null; status: PayoutStatus }
 type Paid = Extract<Outcome, { paid: number }>
 
-/** The books as anybody would keep them on paper: sums in variables, and the rulings as plain conditions. */
+/** The books in memory: sums in variables, and the rulings as plain conditions. */
 export type Model = {
   wallets: Wallet[]
   payouts: Payout[]
@@ -45,16 +43,16 @@ export type Model = {
   closed: Set<Owner>
 }
 
-const limit = 2n ** 63n - 1n
+const maxBalance = 2n ** 63n - 1n
 
-/** Those of the service that the model is compared with. */
+/** The rates of the service that the model is compared with. */
 export const rates = { NGN: 1_500n, ZAR: 18n }
 
 export function newModel(fees: Model['fees']): Model {
   return { wallets: [], payouts: [], deposits: new Map(), keys: new Map(), fees, closed: new Set() }
 }
 
-/** What the step comes to by the rulings; the model is changed accordingly. */
+/** Applies a step to the model and returns its result by the rulings. */
 export function expectedOutcome(model: Model, step: Step): Outcome {
   switch (step.kind) {
     case 'open wallet':
@@ -97,7 +95,7 @@ function deposit(model: Model, { wallet: index, amount, reference }: Extract<Ste
     const isSame = !earlier.isReversed && earlier.wallet === number && earlier.amount === amount
     return isSame ? earlier.outcome : { refusal: 'DEPOSIT_REFERENCE_REUSED' }
   }
-  if (wallet.deposited + amount > limit) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
+  if (wallet.deposited + amount > maxBalance) return { refusal: 'BALANCE_LIMIT_EXCEEDED' }
   wallet.balance += amount
   wallet.deposited += amount
   const outcome = { deposited: number, balanceAfter: wallet.balance }
@@ -126,18 +124,20 @@ function payout(model: Model, { owner, pair, amount, key }: Extract<Step, { kind
   }
   const refusal = ownerRefusal(model, owner)
   if (refusal) return refusal
-  // Nothing would arrive (ruling 47): less than a hundredth of a unit.
+  // The recipient would receive nothing (ruling 47): less than a hundredth of a unit.
   if (amount * rates[pair.currency] * 100n < 10n ** 8n) return { refusal: 'INVALID_INPUT' }
 
   const fee = feeOf(model, pair, amount)
   const total = amount + (fee ?? 0n)
-  const own = [...model.wallets.entries()].filter(([, each]) => each.owner === owner && each.asset === pair.asset)
-  const [oldest] = own
+  const ownedWallets = [...model.wallets.entries()].filter(
+    ([, each]) => each.owner === owner && each.asset === pair.asset,
+  )
+  const [oldest] = ownedWallets
   if (!oldest) return { refusal: 'WALLET_NOT_FOUND' }
-  const paying = own.find(([, { balance }]) => balance >= total)
-  if (!paying) return { refusal: 'INSUFFICIENT_FUNDS', available: oldest[1].balance, required: total }
+  const payingWallet = ownedWallets.find(([, { balance }]) => balance >= total)
+  if (!payingWallet) return { refusal: 'INSUFFICIENT_FUNDS', available: oldest[1].balance, required: total }
 
-  const [number, wallet] = paying
+  const [number, wallet] = payingWallet
   wallet.balance -= total
   const paid = model.payouts.push({ wallet: number, amount, fee, status: 'PROCESSING' }) - 1
   const outcome = { paid, wallet: number, amount, fee, balanceAfter: wallet.balance, isReplayed: false }
@@ -155,7 +155,6 @@ function settle(model: Model, { payout: index, status }: Extract<Step, { kind: '
   const number = model.payouts.length === 0 ? -1 : index % model.payouts.length
   const payout = model.payouts[number]
   if (!payout) return { refusal: 'RESOURCE_NOT_FOUND' }
-  // The same outcome again changes nothing.
   if (payout.status === status) return { settled: number, status }
   const isLegal =
     payout.status === 'PROCESSING' ? status !== 'RETURNED' : payout.status === 'COMPLETED' && status === 'RETURNED'
@@ -163,9 +162,9 @@ function settle(model: Model, { payout: index, status }: Extract<Step, { kind: '
 
   const wallet = model.wallets[payout.wallet]
   if (status !== 'COMPLETED' && wallet) {
-    // Never refused (ruling 53), and never more than the engines hold.
+    // Refunds always succeed (ruling 53) and fit the engines' integers.
     wallet.balance += payout.amount + (payout.fee ?? 0n)
-    if (wallet.balance > limit) throw new Error('the model has more in a wallet than 63 bits hold')
+    if (wallet.balance > maxBalance) throw new Error('the model has more in a wallet than 63 bits hold')
   }
   payout.status = status
   return { settled: number, status }

@@ -18,7 +18,7 @@ import { readStoredRows, tamperWith } from '../../support/stored.ts'
 
 type Request = NewTransfer<'payout' | 'deposit' | 'payout_failed' | 'payout_returned'> & { readonly walletId: string }
 
-/** Posts a transfer of the merchant's own wallet; `null` where that does not cover it. */
+/** Posts a transfer of the merchant's own wallet; `null` if the balance does not cover it. */
 const post = (app: App, request: Request) => app.db.write((tx) => postWithin(tx, app, request))
 
 async function postWithin(tx: Tx, app: App, request: Request) {
@@ -33,35 +33,35 @@ async function postWithin(tx: Tx, app: App, request: Request) {
 
 const payout = (app: App) => ({ kind: 'payout', assetCode: 'USDC', cause: { payoutId: app.service.newId() } }) as const
 
-/** The lines of a transfer as the view shows them, the wallet's by that name. */
+/** The entries of a transfer from the view, with the wallet's account as `wallet`. */
 async function entriesOf(app: App, { id, walletId }: { id: string; walletId: string }): Promise<string[]> {
   const { entries = [] } = await readStoredRows(app)
   const lines = entries.map((entry) => JSON.parse(entry)).filter((entry) => entry.transfer_id === id)
-  const told = lines.map((entry) => {
+  const formatted = lines.map((entry) => {
     const account = entry.account_id === walletId ? 'wallet' : entry.account_id.replace(':USDC', '')
     return `${entry.line} ${account} ${entry.direction} ${entry.amount}`
   })
-  return told.toSorted()
+  return formatted.toSorted()
 }
 
-describe.each(everyEngine)('a transfer on %s', (engine) => {
-  test('refuses to take more than there is, by one unit', async () => {
+describe.each(everyEngine)('a ledger transfer on %s', (engine) => {
+  test('rejects a debit one unit above the balance', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const before = await readStoredRows(app)
-    const asked = { ...payout(app), walletId, fee: 3n }
+    const request = { ...payout(app), walletId, fee: 3n }
 
-    expect(await post(app, { ...asked, amount: 99_999_998n })).toBeNull()
+    expect(await post(app, { ...request, amount: 99_999_998n })).toBeNull()
     expect(await readStoredRows(app)).toEqual(before)
-    expect(await post(app, { ...asked, amount: 99_999_997n })).toMatchObject({ walletBalance: 0n })
+    expect(await post(app, { ...request, amount: 99_999_997n })).toMatchObject({ walletBalance: 0n })
   })
 
-  test('takes no more than there is when many come at once, each in a transaction of its own', async () => {
+  test('debits a wallet to zero and no further in concurrent transactions', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '0.00000010' })
-    const asked = Array.from({ length: 30 }, () => post(app, { ...payout(app), walletId, amount: 1n, fee: 0n }))
-    const made = (await Promise.all(asked)).filter((each) => each !== null)
-    expect(made).toHaveLength(10)
+    const attempts = Array.from({ length: 30 }, () => post(app, { ...payout(app), walletId, amount: 1n, fee: 0n }))
+    const posted = (await Promise.all(attempts)).filter((each) => each !== null)
+    expect(posted).toHaveLength(10)
     const { items } = await entries.slice(app.context(), { walletId, first: 20 })
     expect(items.map(({ balanceAfter }) => Number(balanceAfter))).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
@@ -74,17 +74,16 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     ['payout_failed', 0n, ['1 payouts_in_transit debit 5', '2 wallet credit 5']],
     ['payout_returned', 2n, ['1 payouts_settled debit 5', '2 fees debit 2', '3 wallet credit 7']],
     ['payout_returned', 0n, ['1 payouts_settled debit 5', '2 wallet credit 5']],
-  ] as const)('of a %s with a fee of %s has entries that balance', async (kind, fee, expected) => {
+  ] as const)('of a %s with a fee of %s has balanced entries', async (kind, fee, expected) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
-    // What comes back has left before.
     await post(app, { ...payout(app), walletId, amount: 7n, fee: 0n })
     const { id = '' } = (await post(app, { ...payout(app), walletId, kind, amount: 5n, fee })) ?? {}
 
     expect(await entriesOf(app, { id, walletId })).toEqual(expected)
   })
 
-  test('between clearing accounts has entries that balance, and none in a statement', async () => {
+  test('between clearing accounts has balanced entries and none in a statement', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const request = { ...payout(app), kind: 'payout_completed', amount: 5n, fee: 0n } as const
@@ -96,13 +95,13 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     ])
   })
 
-  test('has the time of its process, and never an earlier one than the entry before it in its statement', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const ahead = await startApp(engine, { clock: () => now })
-    const late = createService({ db: ahead.db, mode: 'sandbox', clock: () => now - 3_600_000 })
-    const behind = { ...ahead, context: () => createContext(late, ahead.merchant.id) }
-    const walletId = await ahead.wallet({ balance: '1' })
-    const request = { ...payout(ahead), walletId, amount: 5n, fee: 0n }
+  test('has its process’s time, but never one before the previous entry of its statement', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const appAhead = await startApp(engine, { clock: () => nowMs })
+    const lateService = createService({ db: appAhead.db, mode: 'sandbox', clock: () => nowMs - 3_600_000 })
+    const appBehind = { ...appAhead, context: () => createContext(lateService, appAhead.merchant.id) }
+    const walletId = await appAhead.wallet({ balance: '1' })
+    const request = { ...payout(appAhead), walletId, amount: 5n, fee: 0n }
     const deposit = { ...request, kind: 'deposit', cause: { reference: 'second' } } as const
     const refund = { ...request, kind: 'payout_failed' } as const
     const reverse = (app: App) => app.db.write((tx) => postDepositReversal(tx, app.context(), deposit))
@@ -113,17 +112,17 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
       [reverse, '13:30', '14:00'],
     ]
     for (const [run, ...times] of steps) {
-      now += 1_800_000
-      for (const [place, time] of times.entries()) {
-        await run(place === 0 ? behind : ahead)
-        const { items } = await entries.slice(ahead.context(), { walletId, first: 1 })
+      nowMs += 1_800_000
+      for (const [index, time] of times.entries()) {
+        await run(index === 0 ? appBehind : appAhead)
+        const { items } = await entries.slice(appAhead.context(), { walletId, first: 1 })
         expect(items).toMatchObject([{ createdAt: `2026-03-01T${time}:00.000Z` }])
       }
     }
   })
 
-  // Of some wallets of old databases all that is known is that at least the largest balance was ever deposited.
-  test('takes no deposit into a wallet that may have had the largest balance, also after a reversal', async () => {
+  // For some wallets of earlier versions the sum of deposits is unknown, and the largest balance is assumed.
+  test('rejects a deposit to a wallet whose reachable balance is the maximum, also after a reversal', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '3' })
     await tamperWith(app, `update accounts set reachable_balance = ${maxAmount} where id = '${walletId}'`)
@@ -131,9 +130,8 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     const reversal = await app.db.write((tx) => postDepositReversal(tx, app.context(), request))
     expect(reversal).toMatchObject({ walletBalance: 299_999_995n })
 
-    const refusal = await domainErrorOf(() => post(app, { ...request, kind: 'deposit', amount: 1n, fee: 0n }))
-    expect(refusal.code).toBe('BALANCE_LIMIT_EXCEEDED')
-    // What was paid out may come back all the same.
+    const error = await domainErrorOf(() => post(app, { ...request, kind: 'deposit', amount: 1n, fee: 0n }))
+    expect(error.code).toBe('BALANCE_LIMIT_EXCEEDED')
     await post(app, { ...request, kind: 'payout', amount: 7n, fee: 0n, cause: { payoutId: app.service.newId() } })
     const returned = { ...request, kind: 'payout_returned', amount: 7n, fee: 0n } as const
     expect(await post(app, { ...returned, cause: { payoutId: app.service.newId() } })).toMatchObject({
@@ -141,7 +139,7 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     })
   })
 
-  test('leaves nothing of an operation that fails after it, and all of those beside it', async () => {
+  test('of a failed operation is rolled back, and those of concurrent operations stay', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1' })
     const request = { ...payout(app), walletId, amount: 1n, fee: 0n }
@@ -155,7 +153,7 @@ describe.each(everyEngine)('a transfer on %s', (engine) => {
     const outcomes = await Promise.allSettled([attempt(false), attempt(true), attempt(false), attempt(true)])
 
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
-    // Which of those that succeed is first is for the engine to say.
+    // The engine decides which of the successful operations is first.
     const balances = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
     expect(balances.toSorted((one, other) => Number(other - one))).toEqual([99_999_999n, 99_999_998n])
     const { transfers = [] } = await readStoredRows(app)

@@ -15,8 +15,8 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-describe('the form of a key', () => {
-  test('says its prefix, mode and id, and holds 192 random bits', () => {
+describe('the format of an API key', () => {
+  test('has a prefix, mode and id, and 192 random bits', () => {
     const key = newApiKey('live')
     const text = formatApiKey(key)
     expect(text).toMatch(/^pgw_live_[0-9a-f]{16}_[0-9a-f]{48}_[0-9a-f]{8}$/)
@@ -24,11 +24,11 @@ describe('the form of a key', () => {
     expect(newApiKey('live')).not.toEqual(key)
   })
 
-  test('does not survive the change of any character', () => {
+  test('makes the change of any character invalid', () => {
     const text = formatApiKey(newApiKey('sandbox'))
     for (let i = 0; i < text.length; i++) {
-      const changed = text[i] === '0' ? '1' : '0'
-      expect(parseApiKey(text.slice(0, i) + changed + text.slice(i + 1))).toBeNull()
+      const replacement = text[i] === '0' ? '1' : '0'
+      expect(parseApiKey(text.slice(0, i) + replacement + text.slice(i + 1))).toBeNull()
     }
     for (const other of ['', ` ${text}`, `${text} `, `${text}\n`, text.toUpperCase()]) {
       expect(parseApiKey(other)).toBeNull()
@@ -37,7 +37,7 @@ describe('the form of a key', () => {
 
   test.each([
     ['another prefix', /^pgw/, 'pgx'],
-    ['more before it', /^/, 'a'],
+    ['a longer prefix', /^/, 'a'],
     ['another mode', 'live', 'test'],
     ['a longer mode', 'live', 'lives'],
     ['capital letters', /_[0-9a-f]{16}_/, (id: string) => id.toUpperCase().replace(/\d/g, 'A')],
@@ -46,9 +46,9 @@ describe('the form of a key', () => {
     ['a longer secret', /$/, '0'],
     ['a shorter secret', /.$/, ''],
     ['letters beyond f', /.$/, 'g'],
-    ['a part more', /$/, '_00000000'],
-  ])('does not survive %s, though the checksum is right', (_, part, other) => {
-    // With a checksum that begins with a zero, which is part of it.
+    ['an extra part', /$/, '_00000000'],
+  ])('rejects %s although the checksum is correct', (_, part, other) => {
+    // Several keys, because some checksums begin with a zero.
     for (let i = 0; i < 300; i++) {
       const text = formatApiKey(newApiKey('live'))
       expect(parseApiKey(text)).not.toBeNull()
@@ -57,34 +57,34 @@ describe('the form of a key', () => {
     }
   })
 
-  test('is compared by the hash of its secret', () => {
+  test('matchesHash compares a secret with its hash', () => {
     expect(matchesHash('secret', hashSecret('secret'))).toBe(true)
     expect(matchesHash('Secret', hashSecret('secret'))).toBe(false)
   })
 })
 
-describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
-  test('are stored as hashes only, and a list has not even those', async () => {
+describe.each(everyEngine)('the API keys of a merchant on %s', (engine) => {
+  test('are stored as hashes, which a list does not contain', async () => {
     const app = await startApp(engine)
     const secret = String(parseApiKey(app.merchant.apiKey)?.secret)
     const stored = await apiKeysOfMerchant(app.db, { merchantId: app.merchant.id })
     expect(JSON.stringify(stored)).not.toContain(secret)
-    const [listed] = await listKeys(app.service, app.merchant.id)
-    expect(Object.keys(listed ?? {}).sort()).toEqual([
+    const [firstKey] = await listKeys(app.service, app.merchant.id)
+    expect(Object.keys(firstKey ?? {}).sort()).toEqual([
       ...['createdAt', 'expiresAt', 'id', 'lastUsedAt', 'merchantId', 'mode'],
       ...['networks', 'revokedAt', 'scopes'],
     ])
   })
 
-  test('are two at most, and rotation keeps the latest', async () => {
+  test('are limited to two, and rotation keeps the latest', async () => {
     const app = await startApp(engine)
     const first = String(parseApiKey(app.merchant.apiKey)?.id)
     const { id: second } = await createKey(app.service, app.merchant.id)
     await expect(createKey(app.service, app.merchant.id)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     const { id: third, revoked } = await rotateKey(app.service, app.merchant.id)
     expect(revoked).toEqual([first])
-    const live = (await listKeys(app.service, app.merchant.id)).filter(({ revokedAt }) => revokedAt === null)
-    expect(live.map(({ id }) => id).sort()).toEqual([second, third].sort())
+    const active = (await listKeys(app.service, app.merchant.id)).filter(({ revokedAt }) => revokedAt === null)
+    expect(active.map(({ id }) => id).sort()).toEqual([second, third].sort())
   })
 
   test('can be revoked once', async () => {
@@ -95,68 +95,69 @@ describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
     await expect(listKeys(app.service, absentId)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
   })
 
-  test('remember their last use to the minute, without writing for each request', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+  test('store their last use once a minute, not for each request', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
-    // The use is recorded beside the request, and may be there after its answer.
-    const willBe = (time: string) => vi.waitFor(async () => expect(await lastUse()).toBe(time))
+    // The use is recorded asynchronously, possibly after the response.
+    const expectLastUse = (time: string) => vi.waitFor(async () => expect(await lastUse()).toBe(time))
     await app.rest('GET', '/api/customers')
-    await willBe('2030-01-01T00:00:00.000Z')
-    now += 59_000
+    await expectLastUse('2030-01-01T00:00:00.000Z')
+    nowMs += 59_000
     await app.rest('GET', '/api/customers')
-    await willBe('2030-01-01T00:00:00.000Z')
-    now += 1_000
+    await expectLastUse('2030-01-01T00:00:00.000Z')
+    nowMs += 1_000
     await app.rest('GET', '/api/customers')
-    await willBe('2030-01-01T00:01:00.000Z')
+    await expectLastUse('2030-01-01T00:01:00.000Z')
     await app.rest('GET', '/api/customers', { key: 'wrong' })
     expect(await lastUse()).toBe('2030-01-01T00:01:00.000Z')
     const { writes } = app.db.statistics()
-    now += 59_999
+    nowMs += 59_999
     await app.rest('GET', '/api/customers')
-    // As another process, which only knows what is stored.
+    // Another process, which only knows what is stored.
     const other = { ...app.service, db: { ...app.db } }
     await authenticate(other, app.merchant.apiKey)
     await authenticate(other, app.merchant.apiKey)
     expect(app.db.statistics().writes).toBe(writes)
-    now += 1
+    nowMs += 1
     for (let i = 0; i < 3; i++) await authenticate(other, app.merchant.apiKey)
-    await willBe('2030-01-01T00:02:00.000Z')
+    await expectLastUse('2030-01-01T00:02:00.000Z')
     expect(app.db.statistics().writes).toBe(writes + 1)
   })
 
-  test('remember a use by a clock that was ahead until the next by one that is right', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+  test('store a use by a fast clock until the next use by a correct one', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const lastUse = async () => (await listKeys(app.service, app.merchant.id))[0]?.lastUsedAt
     await authenticate(app.service, app.merchant.apiKey)
     await vi.waitFor(async () => expect(await lastUse()).toBe('2030-01-01T00:00:00.000Z'))
     for (const minutes of [1, 10]) {
-      now -= minutes * 60_000
+      nowMs -= minutes * 60_000
       const { writes } = app.db.statistics()
       for (let i = 0; i < 3; i++) await authenticate(app.service, app.merchant.apiKey)
-      await vi.waitFor(async () => expect(await lastUse()).toBe(new Date(now).toISOString()))
+      await vi.waitFor(async () => expect(await lastUse()).toBe(new Date(nowMs).toISOString()))
       for (let i = 0; i < 3; i++) await authenticate(app.service, app.merchant.apiKey)
       expect(app.db.statistics().writes).toBe(writes + 1)
     }
   })
 
-  test('bring the merchant’s clock along, also when it was moved together with a change of keys', async () => {
+  test('load the merchant’s clock, also when it changed together with the keys', async () => {
     const app = await startApp(engine)
     const aheadMs = async () => (await authenticate(app.service, app.merchant.apiKey)).aheadMs
-    const move = (aheadMs: bigint) => app.db.write((tx) => upsertMerchantClock(tx, { id: app.merchant.id, aheadMs }))
+    const advanceClock = (aheadMs: bigint) =>
+      app.db.write((tx) => upsertMerchantClock(tx, { id: app.merchant.id, aheadMs }))
     expect([await aheadMs(), await aheadMs()]).toEqual([0, 0])
     for (const ahead of [1_000n, 5_000n]) {
-      await move(ahead)
+      await advanceClock(ahead)
       await createKey(app.service, app.merchant.id, { scopes: ['read'] })
       expect([await aheadMs(), await aheadMs()]).toEqual([Number(ahead), Number(ahead)])
     }
   })
 
-  test('have a use stored by one process where no other has stored one within a minute of it', async () => {
+  test('store a use unless another process has stored one within a minute of it', async () => {
     const app = await startApp(engine)
-    const [listed] = await listKeys(app.service, app.merchant.id)
-    const id = String(listed?.id)
+    const [firstKey] = await listKeys(app.service, app.merchant.id)
+    const id = String(firstKey?.id)
     const at = Date.UTC(2030, 0, 1)
     for (const [ms, stored] of [
       [0, 0],
@@ -171,9 +172,9 @@ describe.each(everyEngine)('keys of a merchant on %s', (engine) => {
     }
   })
 
-  test('are looked up for each request where an engine can’t tell whether they have changed', async () => {
+  test('are read from the database for each request on an engine without a change counter', async () => {
     const app = await startApp(engine)
-    const service = { ...app.service, db: { ...app.db, version: () => null } }
+    const service = { ...app.service, db: { ...app.db, tableVersion: () => null } }
     const { id, apiKey } = await createKey(app.service, app.merchant.id)
     for (let i = 0; i < 2; i++) expect(await authenticate(service, apiKey)).toMatchObject({ caller: { keyId: id } })
     await revokeKey(app.service, id)

@@ -23,11 +23,11 @@ describe('deriveAddress', () => {
     [0, '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'],
     [1, '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'],
     [2, '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'],
-  ])("gives the development mnemonic's account %i", (index, address) => {
+  ])('derives address %i of the development mnemonic', (index, address) => {
     expect(deriveAddress('evm', sandboxExtendedPublicKeys.evm, index)).toBe(address)
   })
 
-  test('finds by public derivation what the private key gives', () => {
+  test('agrees with derivation from the private key', () => {
     fc.assert(
       fc.property(fc.nat(2 ** 31 - 1), (index) => {
         const evm = encodeEvmAddress(junkPublicKey(`m/44'/60'/0'/0/${index}`))
@@ -39,7 +39,7 @@ describe('deriveAddress', () => {
     )
   })
 
-  test('gives the same addresses after more keys than it remembers', () => {
+  test('derives the same addresses after more accounts than its cache holds', () => {
     const accounts = Array.from({ length: 260 }, (_, chain) =>
       extendedKey({ ...fieldsOf(vectorAccount), chainCode: chain.toString(16).padStart(64, '0') }),
     )
@@ -48,17 +48,17 @@ describe('deriveAddress', () => {
     expect(accounts.slice(0, 3).map((account) => deriveAddress('evm', account, 0))).toEqual(addresses.slice(0, 3))
   })
 
-  test.each([-1, 0.5, 2 ** 31, Number.NaN])('throws on index %d', (index) => {
+  test.each([-1, 0.5, 2 ** 31, Number.NaN])('throws for index %d', (index) => {
     expect(() => deriveAddress('evm', sandboxExtendedPublicKeys.evm, index)).toThrow()
   })
 })
 
 describe('parseExtendedPublicKey', () => {
-  test("reads BIP-32's test vector and derives its published child", () => {
+  test("parses BIP-32's test vector, which derives its published child", () => {
     expect(parseExtendedPublicKey(vectorAccount).deriveChild(2).publicExtendedKey).toBe(vectorChild)
   })
 
-  test('refuses every private key without repeating it', () => {
+  test('rejects every private key without repeating it in the message', () => {
     const privateKey = junkRoot.derive("m/44'/60'/0'").privateExtendedKey
     const disguised = extendedKey({ ...fieldsOf(privateKey), version: '0488b21e' })
     const otherCoin = extendedKey({ ...fieldsOf(privateKey), version: '04b2430c' })
@@ -71,9 +71,9 @@ describe('parseExtendedPublicKey', () => {
 
   const account = fieldsOf(vectorAccount)
   test.each([
-    ['nothing', '', /111 characters/],
+    ['an empty text', '', /111 characters/],
     ['a word', 'xpub', /111 characters/],
-    ['a line after it', `${vectorAccount}\n`, /111 characters/],
+    ['a trailing line feed', `${vectorAccount}\n`, /111 characters/],
     ['a character outside base58', `${vectorAccount.slice(0, -1)}0`, /111 characters/],
     ['a wrong checksum', `${vectorAccount.slice(0, -1)}6`, /checksum/],
     ['ypub', extendedKey({ ...account, version: '049d7cb2' }), /version/],
@@ -84,16 +84,16 @@ describe('parseExtendedPublicKey', () => {
     ['depth 4, hardened', extendedKey({ ...account, depth: 4 }), /account level/],
     ['no point', extendedKey({ ...account, key: `02${'00'.repeat(31)}07` }), /no point/],
     ['point prefix 04', extendedKey({ ...account, key: `04${account.key.slice(2)}` }), /no point/],
-  ])('refuses %s', (_, text, message) => {
+  ])('rejects %s', (_, text, message) => {
     expect(messageOf(text)).toMatch(message)
   })
 
-  test('finds any one character changed', () => {
+  test('detects any one changed character', () => {
     const digits = fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
     fc.assert(
       fc.property(fc.nat(110), digits, (at, digit) => {
-        const changed = vectorAccount.slice(0, at) + digit + vectorAccount.slice(at + 1)
-        return changed === vectorAccount || messageOf(changed) !== ''
+        const mutated = vectorAccount.slice(0, at) + digit + vectorAccount.slice(at + 1)
+        return mutated === vectorAccount || messageOf(mutated) !== ''
       }),
     )
   })
@@ -109,11 +109,11 @@ describe('parseExtendedPublicKey', () => {
     'DMwo58pR1QLEFihHiXPVykYB6fJmsTeHvyTp7hRThAtCX8CvYzgPcn8XnmdfHGMQzT7ayAmfo4z3gY5KfbrZWZ6St24UVf2Qgo6oujFktLHdHY4',
     'DMwo58pR1QLEFihHiXPVykYB6fJmsTeHvyTp7hRThAtCX8CvYzgPcn8XnmdfHPmHJiEDXkTiJTVV9rHEBUem2mwVbbNfvT2MTcAqj3nesx8uBf9',
     'xpub661MyMwAqRbcEYS8w7XLSVeEsBXy79zSzH1J8vCdxAZningWLdN3zgtU6Q5JXayek4PRsn35jii4veMimro1xefsM58PgBMrvdYre8QyULY',
-  ])("refuses BIP-32's invalid %s", (text) => {
+  ])("rejects BIP-32's invalid %s", (text) => {
     expect(messageOf(text)).not.toBe('')
   })
 
-  test('throws a sentence about any text', () => {
+  test('throws a sentence for any invalid text', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => /\.$/.test(messageOf(text))))
   })
 })
@@ -141,7 +141,7 @@ function messageOf(text: string): string {
   }
 }
 
-/** By private derivation from the seed: the other road to the same key. */
+/** Derives from the private key, independently of public derivation. */
 function junkPublicKey(path: string): Uint8Array {
   const { privateKey } = junkRoot.derive(path)
   if (privateKey === null) throw new Error('A node derived from the root has its private key.')

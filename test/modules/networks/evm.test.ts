@@ -16,47 +16,47 @@ const mixed = [
 const publicKeys = fc.uint8Array({ minLength: 48, maxLength: 48 }).map((seed) => secp256k1.keygen(seed).publicKey)
 
 describe('encodeEvmAddress', () => {
-  test('gives the generator its well-known address, compressed or not', () => {
+  test("returns the generator's well-known address, for a compressed and an uncompressed key", () => {
     const generator = secp256k1.Point.BASE
     expect(encodeEvmAddress(generator.toBytes(true))).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
     expect(encodeEvmAddress(generator.toBytes(false))).toBe('0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf')
   })
 
-  test('gives addresses that pass the check', () => {
+  test('returns addresses that evmAddressError accepts', () => {
     fc.assert(fc.property(publicKeys, (key) => evmAddressError(encodeEvmAddress(key)) === null))
   })
 })
 
 describe('evmAddressError', () => {
-  test.each([...allCapitals, ...allLowerCase, ...mixed])('passes %s', (address) => {
+  test.each([...allCapitals, ...allLowerCase, ...mixed])('accepts %s', (address) => {
     expect(evmAddressError(address)).toBeNull()
   })
 
   test.each([
-    ['empty', ''],
+    ['an empty text', ''],
     ['without 0x', '5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
     ['with 0X', '0X5AAEB6053F3E94C9B9A09F33669435E7EF1BEAED'],
     ['39 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe'],
     ['41 digits', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAedd'],
     ['no hexadecimal digit', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeg'],
-    ['a line after it', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n'],
-  ])('finds the form wrong: %s', (_, address) => {
+    ['a trailing line feed', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n'],
+  ])('rejects the format of an address: %s', (_, address) => {
     expect(evmAddressError(address)).toBe('An EVM address is 0x and 40 hexadecimal digits.')
   })
 
-  test('finds one digit changed', () => {
+  test('detects one changed digit', () => {
     expect(evmAddressError('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAec')).toMatch(/checksum/)
   })
 
-  // The hash ignores case, so a turned letter always stands out; what passes has no checksum left to be wrong.
-  test('finds any one letter turned to the other case, unless no mix of cases remains', () => {
+  // The hash ignores case, so a letter of the other case is always detected; an address in one case has no checksum.
+  test('detects a letter of the other case unless the address then has only one case', () => {
     fc.assert(
       fc.property(publicKeys, fc.integer({ min: 2, max: 41 }), (key, at) => {
         const address = encodeEvmAddress(key)
-        const turned = turnCase(address, at)
-        const digits = turned.slice(2)
+        const mutated = turnCase(address, at)
+        const digits = mutated.slice(2)
         const hasMixedCase = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
-        return turned === address || (evmAddressError(turned) !== null) === hasMixedCase
+        return mutated === address || (evmAddressError(mutated) !== null) === hasMixedCase
       }),
     )
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { addressFamily, networkLabel, networks } from '../../../src/modules/networks/network.ts'
 
-test('every network has its family and its label', () => {
+test('every network has an address family and a label', () => {
   expect(networks.map((network) => [network, addressFamily(network), networkLabel(network)])).toEqual([
     ['erc20', 'evm', 'Erc20'],
     ['polygon', 'evm', 'Polygon'],

@@ -10,15 +10,15 @@ import { sandboxExtendedPublicKeys, sandboxSolanaAddress } from '../../../src/mo
 import { solanaAddressError } from '../../../src/modules/networks/solana.ts'
 import { junkRoot, junkSeed } from './junk-mnemonic.ts'
 
-test('the extended public keys are those of the development mnemonic', () => {
+test('the sandbox’s extended public keys are those of the development mnemonic', () => {
   expect(sandboxExtendedPublicKeys).toEqual({
     evm: junkRoot.derive("m/44'/60'/0'").publicExtendedKey,
     tron: junkRoot.derive("m/44'/195'/0'").publicExtendedKey,
   })
 })
 
-// Proves the base key and every sum at once: a private scalar exists for each, and it is derived here from the mnemonic.
-test('every Solana address belongs to a private scalar that the mnemonic gives', () => {
+// Verifies the base key and every sum: each has a private scalar, derived here from the mnemonic.
+test('every Solana sandbox address has a private scalar that derives from the mnemonic', () => {
   const base = ed25519.utils.getExtendedPublicKey(solanaSecretKey()).scalar
   fc.assert(
     fc.property(fc.nat(), (index) => {
@@ -30,7 +30,7 @@ test('every Solana address belongs to a private scalar that the mnemonic gives',
   )
 })
 
-test('Solana addresses differ, pass the check and lie on the curve', () => {
+test('Solana sandbox addresses are distinct, valid and on the curve', () => {
   const addresses = Array.from({ length: 200 }, (_, index) => sandboxSolanaAddress(index))
   expect(new Set(addresses).size).toBe(200)
   for (const address of addresses) {
@@ -39,14 +39,14 @@ test('Solana addresses differ, pass the check and lie on the curve', () => {
   }
 })
 
-test('Solana addresses stay what they are, because wallets of earlier versions keep them', () => {
+test('Solana sandbox addresses never change, because existing wallets have them', () => {
   expect([0, 1].map(sandboxSolanaAddress)).toEqual([
     '7WmeaskZcYndzbMU5kq6gGKvQ8rGdtjuqrSbw9xtLkYn',
     'AT39Fq7GMwVcGnDE8MDDZXqqq7q1HhBUw2DbzDuGhFEQ',
   ])
 })
 
-/** SLIP-0010's ed25519 derivation of m/44'/501'/0'/0': all steps hardened. */
+/** SLIP-0010's ed25519 derivation of m/44'/501'/0'/0', all steps hardened. */
 function solanaSecretKey(): Uint8Array {
   const master = hmac(sha512, utf8ToBytes('ed25519 seed'), junkSeed)
   const node = [44, 501, 0, 0].reduce((parent, index) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { encodeSolanaAddress, solanaAddressError } from '../../../src/modules/networks/solana.ts'
 
-// No point of the curve has this y: it stands for the program-derived addresses, which are off the curve by design.
+// No point of the curve has this y. It represents program-derived addresses, which are off the curve by design.
 const offCurve = base58.encode(Uint8Array.of(2, ...new Array(31).fill(0)))
 
 describe('solanaAddressError', () => {
@@ -14,28 +14,28 @@ describe('solanaAddressError', () => {
     ['the token program', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'],
     ['the system program', '11111111111111111111111111111111'],
     ['an address off the curve', offCurve],
-  ])('passes %s', (_, address) => {
+  ])('accepts %s', (_, address) => {
     expect(solanaAddressError(address)).toBeNull()
   })
 
   test.each([
-    ['empty', '', /base58/],
+    ['an empty text', '', /base58/],
     ['a character outside base58', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDtIv', /base58/],
     ['an EVM address', '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf', /base58/],
     ['a Tron address', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', /32 bytes/],
     ['31 bytes', '1'.repeat(31), /32 bytes/],
     ['33 bytes', '1'.repeat(33), /32 bytes/],
     ['a million characters', 'E'.repeat(1_000_000), /32 bytes/],
-  ])('finds %s', (_, address, fault) => {
-    expect(solanaAddressError(address)).toMatch(fault)
+  ])('rejects %s', (_, address, message) => {
+    expect(solanaAddressError(address)).toMatch(message)
   })
 
-  test('the address off the curve is off the curve', () => {
+  test('the off-curve test address is off the curve', () => {
     expect(ed25519.utils.isValidPublicKey(base58.decode(offCurve))).toBe(false)
   })
 })
 
-test('decoding the encoded address gives the key', () => {
+test('encodeSolanaAddress returns a valid address that decodes to the key', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (key) => {
       const address = encodeSolanaAddress(key)

@@ -12,28 +12,28 @@ import { nigerian } from '../payouts/payout-places.ts'
 
 const payout = { assetCode: 'USDC', amount: '10', ...nigerian } as const
 
-describe.each(everyEngine)('a payout on %s', (engine) => {
-  test('is found by its id, transaction id, reference id and idempotency key, by operators', async () => {
+describe.each(everyEngine)('operator lookup of a payout on %s', (engine) => {
+  test('finds it by id, transaction id, reference id and idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (let i = 0; i < 3; i++) await perform(createPayout, app.context(), payout)
-    const { result: made } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
+    const { result: created } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
     await perform(createPayout, app.context(), payout)
 
-    const names = [made.id, made.transactionId, made.referenceId, 'order 17']
-    for (const name of [...names, made.transactionId.toLowerCase(), ` ${made.referenceId.toUpperCase()} `]) {
-      expect([name, (await searchPayouts(app.service, name)).map(({ id }) => id)]).toEqual([name, [made.id]])
+    const names = [created.id, created.transactionId, created.referenceId, 'order 17']
+    for (const name of [...names, created.transactionId.toLowerCase(), ` ${created.referenceId.toUpperCase()} `]) {
+      expect([name, (await searchPayouts(app.service, name)).map(({ id }) => id)]).toEqual([name, [created.id]])
     }
     expect(await domainErrorOf(() => findPayoutAcrossMerchants(app.service, '0000000000'))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
     })
-    const place = await createEmptyInstallation({ DATABASE_URL: app.url })
+    const installation = await createEmptyInstallation({ DATABASE_URL: app.url })
     for (const name of names) {
-      expect((await cli(place, 'payout', 'show', name, '--json')).json()).toMatchObject({ id: made.id })
+      expect((await cli(installation, 'payout', 'show', name, '--json')).json()).toMatchObject({ id: created.id })
     }
   })
 
-  test('is one of several candidates, with their merchants, where two merchants used one idempotency key', async () => {
+  test('lists the candidates with their merchants if two merchants used the same idempotency key', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const other = createContext(app.service, (await app.otherMerchant()).id, 'order 17')
@@ -48,11 +48,13 @@ describe.each(everyEngine)('a payout on %s', (engine) => {
     const { result: first } = await createPayout(createContext(app.service, app.merchant.id, 'order 17'), payout)
     const { result: second } = await createPayout(other, payout)
 
-    const place = await createEmptyInstallation({ DATABASE_URL: app.url })
-    const shown = await cli(place, 'payout', 'show', 'order 17')
-    expect(shown.code).toBe(1)
-    expect(shown.stderr).toContain(`${first.id} of Test merchant`)
-    expect(shown.stderr).toContain(`${second.id} of Other merchant`)
-    expect((await cli(place, 'payout', 'show', second.transactionId, '--json')).json()).toMatchObject({ id: second.id })
+    const installation = await createEmptyInstallation({ DATABASE_URL: app.url })
+    const output = await cli(installation, 'payout', 'show', 'order 17')
+    expect(output.code).toBe(1)
+    expect(output.stderr).toContain(`${first.id} of Test merchant`)
+    expect(output.stderr).toContain(`${second.id} of Other merchant`)
+    expect((await cli(installation, 'payout', 'show', second.transactionId, '--json')).json()).toMatchObject({
+      id: second.id,
+    })
   })
 })

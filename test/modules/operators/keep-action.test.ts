@@ -12,73 +12,75 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { readStoredRows } from '../../support/stored.ts'
 import { createRailPayout } from '../rails/support/rail-payouts.ts'
 
-const asked = { operator: 'ada', session: 'cli', action: 'rail pause', subject: 'sandbox', details: {} }
-const why = { ...asked, formId: null, reason: 'the bank is away' }
-const kept = async (app: App) => (await listOperatorActions(app.service, { limit: 100 })).items
+const action = { operator: 'ada', session: 'cli', action: 'rail pause', subject: 'sandbox', details: {} }
+const actionWithReason = { ...action, formId: null, reason: 'the bank is away' }
+const recordedActions = async (app: App) => (await listOperatorActions(app.service, { limit: 100 })).items
 
 describe.each(everyEngine)('recordAction on %s', (engine) => {
-  test('keeps who did what, to what and why', async () => {
+  test('records the operator, action, subject and reason', async () => {
     const app = await startApp(engine)
-    await recordAction(app.service, why, (service) => pauseSubmissions(service, { rail: 'sandbox' }))
-    expect(await kept(app)).toMatchObject([why])
+    await recordAction(app.service, actionWithReason, (service) => pauseSubmissions(service, { rail: 'sandbox' }))
+    expect(await recordedActions(app)).toMatchObject([actionWithReason])
   })
 
-  test('keeps nothing of what is refused, and what it would have done is not done', async () => {
+  test('records and changes nothing when the action is rejected', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id: payoutId } = await createRailPayout(app.context())
     const before = await readStoredRows(app)
     const settle = () =>
-      recordAction(app.service, why, (service) =>
+      recordAction(app.service, actionWithReason, (service) =>
         settlePayout(createContext(service, app.merchant.id), { payoutId, status: 'COMPLETED' }),
       )
     expect(await domainErrorOf(settle)).toMatchObject({ code: 'PAYOUT_STATUS_CONFLICT' })
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('does what can not be kept neither', async () => {
+  test('does not run an action that can’t be recorded', async () => {
     const app = await startApp(engine)
-    const wrong = { ...why, operator: null as unknown as string }
+    const invalidAction = { ...actionWithReason, operator: null as unknown as string }
     await expect(
-      recordAction(app.service, wrong, (service) => pauseSubmissions(service, { rail: 'sandbox' })),
+      recordAction(app.service, invalidAction, (service) => pauseSubmissions(service, { rail: 'sandbox' })),
     ).rejects.toThrow()
     expect(await domainErrorOf(() => resumeSubmissions(app.service, { rail: 'sandbox' }))).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
     })
   })
 
-  test('does once what one form asks for, also when it is sent many times at once', async () => {
+  test('runs the action of a form once for eight concurrent submissions', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id: payoutId } = await createRailPayout(app.context())
     const formId = app.service.newId()
-    const once = () =>
-      recordAction(app.service, { ...why, formId }, (service) =>
+    const submitForm = () =>
+      recordAction(app.service, { ...actionWithReason, formId }, (service) =>
         settlePayout(createContext(service, app.merchant.id), { payoutId, status: 'FAILED', override: true }),
       )
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, once))
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, submitForm))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     const reasons = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as DomainError] : []))
     expect(reasons.every((reason) => reason instanceof AlreadyDoneError)).toBe(true)
-    expect(await kept(app)).toHaveLength(1)
+    expect(await recordedActions(app)).toHaveLength(1)
     expect(await getPayout(app.context(), { payoutId })).toMatchObject({ status: 'FAILED' })
     await app.expectBooksToBalance()
   })
 
-  test('lists the latest first, in parts, and what was done to one thing', async () => {
+  test('lists actions by pages, latest first, also for one subject', async () => {
     const app = await startApp(engine)
     for (const rail of ['a', 'b', 'a', 'b', 'a']) {
-      await recordAction(app.service, { ...why, subject: rail }, (service) => pauseSubmissions(service, { rail }))
+      await recordAction(app.service, { ...actionWithReason, subject: rail }, (service) =>
+        pauseSubmissions(service, { rail }),
+      )
     }
     const first = await listOperatorActions(app.service, { limit: 2 })
     expect(first.items.map(({ subject }) => subject)).toEqual(['a', 'b'])
     const second = await listOperatorActions(app.service, { limit: 3, before: first.next })
     expect(second.items.map(({ subject }) => subject)).toEqual(['a', 'b', 'a'])
     expect(second.next).toBe(null)
-    const ofA = await listOperatorActions(app.service, { subject: 'a', limit: 2 })
+    const firstPageOfA = await listOperatorActions(app.service, { subject: 'a', limit: 2 })
     expect([
-      ofA.items.length,
-      (await listOperatorActions(app.service, { subject: 'a', before: ofA.next })).items.length,
+      firstPageOfA.items.length,
+      (await listOperatorActions(app.service, { subject: 'a', before: firstPageOfA.next })).items.length,
     ]).toEqual([2, 1])
   })
 })

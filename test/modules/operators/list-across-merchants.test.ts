@@ -10,52 +10,53 @@ import { perform } from '../../support/perform.ts'
 import { cli, createEmptyInstallation } from '../../support/process.ts'
 
 describe.each(everyEngine)('listAcrossMerchants on %s', (engine) => {
-  test('pages through the rows of all merchants, newest first and each once, also where many have one time', async () => {
+  test('lists the rows of all merchants once and newest first, also rows with equal times', async () => {
     let time = Date.parse('2026-01-01T00:00:00.000Z')
     const app = await startApp(engine, { clock: () => time })
     const merchants = [app.merchant, await app.otherMerchant(), await app.otherMerchant()]
-    const made: { id: string; createdAt: string }[] = []
+    const created: { id: string; createdAt: string }[] = []
     for (let i = 0; i < 24; i++) {
       if (i % 8 === 0) time += 1_000
       const merchantId = merchants[(i * 7) % 3]?.id ?? ''
-      made.push(await perform(createCustomer, createContext(app.service, merchantId), sampleCustomer))
+      created.push(await perform(createCustomer, createContext(app.service, merchantId), sampleCustomer))
     }
-    const expected = made.toSorted((one, other) =>
+    const expected = created.toSorted((one, other) =>
       `${other.createdAt} ${other.id}` < `${one.createdAt} ${one.id}` ? -1 : 1,
     )
 
     for (const first of [1, 5, 8, 100]) {
-      const seen: string[] = []
+      const listedIds: string[] = []
       for (let after: string | undefined; ; ) {
         const page = await listAcrossMerchants(app.service, { list: customers, filter: {} }, { first, after })
         expect(page.total).toBe(24)
-        seen.push(...page.items.map(({ id }) => id))
+        listedIds.push(...page.items.map(({ id }) => id))
         if (page.next === null) break
         expect(page.items).toHaveLength(first)
         after = page.next
       }
-      expect(seen).toEqual(expected.map(({ id }) => id))
+      expect(listedIds).toEqual(expected.map(({ id }) => id))
     }
-    const wrong = () => listAcrossMerchants(app.service, { list: customers, filter: {} }, { after: 'x' })
-    expect((await domainErrorOf(wrong)).details.fields).toMatchObject([{ field: 'after' }])
+    const listWithInvalidCursor = () =>
+      listAcrossMerchants(app.service, { list: customers, filter: {} }, { after: 'x' })
+    expect((await domainErrorOf(listWithInvalidCursor)).details.fields).toMatchObject([{ field: 'after' }])
   })
 
-  test('is what every list command shows without --merchant, with the merchant of each row', async () => {
+  test('is used by every list command without --merchant, with the merchant of each row', async () => {
     const app = await startApp(engine)
     const { id: otherId } = await app.otherMerchant()
     await app.wallet({ balance: '1' })
     await app.customer()
     await perform(createCustomer, createContext(app.service, otherId), sampleCustomer)
-    const place = await createEmptyInstallation({ DATABASE_URL: app.url })
-    type Listed = Record<string, { merchantId: string }[]>
-    const shown = (await cli(place, 'customer', 'list', '--json')).json() as Listed
-    expect(shown.customers?.map(({ merchantId }) => merchantId)).toEqual([otherId, app.merchant.id])
+    const installation = await createEmptyInstallation({ DATABASE_URL: app.url })
+    type ListOutput = Record<string, { merchantId: string }[]>
+    const output = (await cli(installation, 'customer', 'list', '--json')).json() as ListOutput
+    expect(output.customers?.map(({ merchantId }) => merchantId)).toEqual([otherId, app.merchant.id])
     for (const [name, noun, count] of [
       ['wallet', 'wallets', 1],
       ['payout', 'payouts', 0],
       ['webhook', 'webhookEndpoints', 0],
     ] as const) {
-      const list = (await cli(place, name, 'list', '--json')).json() as Listed
+      const list = (await cli(installation, name, 'list', '--json')).json() as ListOutput
       expect([noun, list[noun]?.length]).toEqual([noun, count])
     }
   })

@@ -8,12 +8,12 @@ const newId = createUuidV7Generator()
 
 const events = fc.record({
   merchantId: fc.constant(null).map(() => newId(Date.now())),
-  // As far as a UUIDv7 goes, and as many as are stored.
+  // Within the time range of UUIDv7 and the range of stored sequence numbers.
   time: fc.bigInt({ min: 0n, max: 2n ** 48n - 1n }),
   sequence: fc.integer({ min: 1, max: maxEventSequence }),
 })
 
-test('the id of an event is a UUIDv7 of its time, always the same, and leads back to its sequence (ruling 55)', () => {
+test('ruling 55: an event id is a deterministic UUIDv7 of the event’s time and contains its sequence number', () => {
   fc.assert(
     fc.property(events, (event) => {
       const id = eventId(event)
@@ -25,7 +25,7 @@ test('the id of an event is a UUIDv7 of its time, always the same, and leads bac
   )
 })
 
-test('events of one moment never share an id, be they of one merchant or of two', () => {
+test('events of the same time never share an id, within one merchant or across two', () => {
   fc.assert(
     fc.property(events, events, (one, other) => {
       fc.pre(one.sequence !== other.sequence)
@@ -44,6 +44,6 @@ test.each([
   'evt_01980C60-1F2E-7D3C-8B4A-5A00000004D2',
   ' evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2',
   eventId({ merchantId: newId(0), time: 0n, sequence: maxEventSequence + 1 }),
-])('%j is no id of an event', (text) => {
+])('sequenceOfEventId returns null for %j', (text) => {
   expect(sequenceOfEventId(text)).toBeNull()
 })

@@ -35,10 +35,10 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
 
   const requirementsOf = (app: App, currency: string) => getPayoutMethodRequirements(app.context(), { currency })
 
-  test('asks for the account of a bank in the currency', async () => {
+  test('returns the fields of a bank account for a fiat currency', async () => {
     const app = await startWithAssets()
-    const { fields, ...rest } = await requirementsOf(app, 'NGN')
-    expect(rest).toEqual({ currency: 'NGN', country: 'Nigeria', type: 'BANK' })
+    const { fields, ...others } = await requirementsOf(app, 'NGN')
+    expect(others).toEqual({ currency: 'NGN', country: 'Nigeria', type: 'BANK' })
     expect(
       fields.map(({ name, isRequired, maxLength, checks, example }) => [name, isRequired, maxLength, checks, example]),
     ).toEqual([
@@ -54,10 +54,10 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     expect(fields.every(({ allowedValues }) => allowedValues === null)).toBe(true)
   })
 
-  test('asks for an address on a network of the stablecoin', async () => {
+  test('returns the fields of a crypto address for a stablecoin, with its networks', async () => {
     const app = await startWithAssets()
-    const { fields, ...rest } = await requirementsOf(app, 'PYUSD')
-    expect(rest).toEqual({ currency: 'PYUSD', country: null, type: 'WALLET' })
+    const { fields, ...others } = await requirementsOf(app, 'PYUSD')
+    expect(others).toEqual({ currency: 'PYUSD', country: null, type: 'WALLET' })
     expect(fields).toMatchObject([
       { name: 'walletAddress', isRequired: true, maxLength: 128, checks: ['SOLANA_ADDRESS', 'TRON_ADDRESS'] },
       { name: 'network', isRequired: true, maxLength: null, pattern: null, allowedValues: ['solana', 'trc20'] },
@@ -71,10 +71,10 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     [' ZAR ', '', 'South Africa'],
     ['KES', null, null],
     ['USDC', undefined, null],
-  ] as const)('of %s in country %s are those of %s', async (currency, country, answered) => {
+  ] as const)('for %s in country %s has the country %s', async (currency, country, expectedCountry) => {
     const app = await startWithAssets()
     const requirements = await getPayoutMethodRequirements(app.context(), { currency, country })
-    expect([requirements.currency, requirements.country]).toEqual([currency.trim(), answered])
+    expect([requirements.currency, requirements.country]).toEqual([currency.trim(), expectedCountry])
   })
 
   test.each([
@@ -85,110 +85,111 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
     [{ currency: 'ZAR', country: 'Nigeria' }, 'country must be one of South Africa for a bank account in ZAR'],
     [{ currency: 'KES', country: 'Nigeria' }, 'country must be absent for KES'],
     [{ currency: 'USDC', country: 'Nigeria' }, 'country must be absent for USDC'],
-  ])('refuses %o', async (input, fault) => {
+  ])('rejects %o', async (input, expectedMessage) => {
     const app = await startWithAssets()
     const { code, details } = await domainErrorOf(() => getPayoutMethodRequirements(app.context(), input))
     expect([code, details.fields?.map(({ field, message }) => `${field} ${message}`)]).toEqual([
       'INVALID_INPUT',
-      [fault],
+      [expectedMessage],
     ])
   })
 
-  describe.each(currencies)('of %s are what the operation does:', (currency) => {
-    type Values = Record<string, string | undefined>
+  describe.each(currencies)('the requirements of %s', (currency) => {
+    type FieldValues = Record<string, string | undefined>
 
-    /** Registers a method; the faulty fields where that is refused. */
-    async function register(app: App, { type }: PayoutMethodRequirements, values: Values) {
+    async function register(app: App, { type }: PayoutMethodRequirements, values: FieldValues) {
       try {
         const input = { type, currency, ...values } as never
         const create = type === 'BANK' ? createBankPayoutMethod : createWalletPayoutMethod
         const { result } = await create(app.context(), input)
-        return { method: result, faulty: [] }
+        return { method: result, invalidFields: [] }
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
-        return { method: null, faulty: error.details.fields?.map(({ field }) => field) ?? [error.code] }
+        return { method: null, invalidFields: error.details.fields?.map(({ field }) => field) ?? [error.code] }
       }
     }
 
-    /** An address of the form of a network. */
-    const addressOn = (network: string | undefined): Values => {
+    const addressOn = (network: string | undefined): FieldValues => {
       const known = networks.find((each) => each === network)
       return known ? { walletAddress: walletExamples(known).walletAddress } : {}
     }
 
-    /** The examples, and something plausible where there is none. */
-    const valuesOf = ({ fields }: PayoutMethodRequirements): Values =>
+    const valuesOf = ({ fields }: PayoutMethodRequirements): FieldValues =>
       Object.fromEntries(fields.map(({ name, example }) => [name, example ?? '123']))
 
-    test('every field of the input that is not given with the form is asked for', async () => {
+    test('list every input field except type, currency and customerId', async () => {
       const requirements = await requirementsOf(await startWithAssets(), currency)
       const schema = requirements.type === 'BANK' ? CreateBankPayoutMethodInput : CreateWalletPayoutMethodInput
-      const asked = requirements.fields.map(({ name }) => name)
-      const given = ['type', 'currency', 'customerId']
-      expect(asked).toEqual(Object.keys(schema.shape).filter((name) => !given.includes(name)))
+      const fieldNames = requirements.fields.map(({ name }) => name)
+      const excluded = ['type', 'currency', 'customerId']
+      expect(fieldNames).toEqual(Object.keys(schema.shape).filter((name) => !excluded.includes(name)))
     })
 
-    test('a required field is missed by its name, and an optional one is not', async () => {
+    test('agree with the operation on which fields are required', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, isRequired } of requirements.fields) {
         for (const missing of [undefined, '']) {
-          const { faulty } = await register(app, requirements, { ...valuesOf(requirements), [name]: missing })
-          expect([name, faulty]).toEqual([name, isRequired ? [name] : []])
+          const { invalidFields } = await register(app, requirements, { ...valuesOf(requirements), [name]: missing })
+          expect([name, invalidFields]).toEqual([name, isRequired ? [name] : []])
         }
       }
     })
 
-    test('a value may be as long as it says, and no longer', async () => {
+    test('agree with the operation on the maximum length of each field', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, maxLength } of requirements.fields) {
-        // An address has the form of its network besides (ruling 23).
+        // An address must also have the format of its network (ruling 23).
         if (maxLength === null || name === 'walletAddress') continue
-        const faultyAt = async (length: number) => {
+        const invalidFieldsAt = async (length: number) => {
           const values = { ...valuesOf(requirements), [name]: ` ${'1'.repeat(length)} ` }
-          return (await register(app, requirements, values)).faulty
+          return (await register(app, requirements, values)).invalidFields
         }
-        expect([name, await faultyAt(maxLength), await faultyAt(maxLength + 1)]).toEqual([name, [], [name]])
+        expect([name, await invalidFieldsAt(maxLength), await invalidFieldsAt(maxLength + 1)]).toEqual([
+          name,
+          [],
+          [name],
+        ])
       }
     })
 
-    test('a value of a list is one of those, and every one of them', async () => {
+    test('agree with the operation on the allowed values of each field', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       for (const { name, allowedValues } of requirements.fields) {
         if (allowedValues === null) continue
         for (const value of ['erc20', 'polygon', 'bep20', 'trc20', 'solana', 'ERC20', 'none']) {
           const values = { ...valuesOf(requirements), ...addressOn(value), [name]: value }
-          const { faulty } = await register(app, requirements, values)
-          expect([value, faulty]).toEqual([value, allowedValues.includes(value) ? [] : [name]])
+          const { invalidFields } = await register(app, requirements, values)
+          expect([value, invalidFields]).toEqual([value, allowedValues.includes(value) ? [] : [name]])
         }
       }
     })
 
-    test('its checks are run on the field, pass for the example, and no others are run', async () => {
+    test('list exactly the checks that the operation runs, and the examples pass them', async () => {
       const app = await startWithAssets()
       const requirements = await requirementsOf(app, currency)
       const networks = requirements.fields.find(({ name }) => name === 'network')?.allowedValues ?? [undefined]
-      const found = new Map<string, Set<string>>()
+      const runChecks = new Map<string, Set<string>>()
       for (const network of networks) {
         const values = { ...valuesOf(requirements), ...addressOn(network), ...(network && { network }) }
         const { method } = await register(app, requirements, values)
         for (const { field, code } of method?.checks ?? []) {
-          found.set(field, (found.get(field) ?? new Set()).add(code))
+          runChecks.set(field, (runChecks.get(field) ?? new Set()).add(code))
         }
       }
-      const listed = requirements.fields.filter(({ checks }) => checks.length > 0)
-      expect(new Map(listed.map(({ name, checks }) => [name, new Set(checks)]))).toEqual(found)
-      expect(listed.flatMap(({ checks }) => checks).every((code) => checkCodes.includes(code))).toBe(true)
+      const checkedFields = requirements.fields.filter(({ checks }) => checks.length > 0)
+      expect(new Map(checkedFields.map(({ name, checks }) => [name, new Set(checks)]))).toEqual(runChecks)
+      expect(checkedFields.flatMap(({ checks }) => checks).every((code) => checkCodes.includes(code))).toBe(true)
 
       const { method } = await register(app, requirements, valuesOf(requirements))
       expect(method?.checks.filter(({ outcome }) => outcome === 'FAILED')).toEqual([])
     })
   })
 
-  // The schemas are the operations' own; registering a method for each of so many values would take minutes.
-  describe.each(['NGN', 'USDC'])('the patterns of %s', (currency) => {
+  // Tests the schemas of the operations, because registering a method for every value would take minutes.
+  describe.each(['NGN', 'USDC'])('the pattern of a field in %s', (currency) => {
     const shape: Record<string, { safeParse: (value: string) => { success: boolean } }> =
       currency === 'NGN' ? CreateBankPayoutMethodInput.shape : CreateWalletPayoutMethodInput.shape
 
@@ -196,7 +197,7 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
       const { fields } = await requirementsOf(await startWithAssets(), currency)
       return fields.flatMap(({ name, pattern, maxLength }) => {
         if (pattern === null || maxLength === null) return []
-        // A form may compile it in either way; the second is that of the HTML attribute.
+        // A form may compile the pattern either way; the second is that of the HTML attribute.
         const expressions = [new RegExp(pattern, 'u'), new RegExp(`^(?:${pattern})$`, 'v')]
         return { name, pattern, maxLength, expressions, schema: shape[name] }
       })
@@ -204,28 +205,27 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
 
     type Fields = Awaited<ReturnType<typeof fieldsWithPattern>>
 
-    /** The fields about which form and operation do not agree, for a value that may be too long. */
     function disagreements(fields: Fields, value: string) {
       const length = [...value.trim().normalize('NFC')].length
-      // Many fields have one pattern, which says the same for each of them.
-      const said = new Map<string, boolean[]>()
+      // Fields share patterns, so each pattern is tested once.
+      const resultsByPattern = new Map<string, boolean[]>()
       return fields.flatMap(({ name, pattern, maxLength, expressions, schema }) => {
-        const byPattern = said.get(pattern) ?? expressions.map((expression) => expression.test(value))
-        said.set(pattern, byPattern)
+        const byPattern = resultsByPattern.get(pattern) ?? expressions.map((expression) => expression.test(value))
+        resultsByPattern.set(pattern, byPattern)
         const byForm = byPattern.map((isTaken) => length <= maxLength && isTaken)
         const byOperation = schema?.safeParse(value).success
-        return byForm.every((taken) => taken === byOperation) ? [] : { name, value, byForm, byOperation }
+        return byForm.every((isAccepted) => isAccepted === byOperation) ? [] : { name, value, byForm, byOperation }
       })
     }
 
-    /** Whether every field takes the value, to form and operation: then each takes all that is in it. */
-    const areAllTaking = (fields: Fields, value: string) =>
+    /** Whether the form and the operation accept the value for every field, and thus each part of it. */
+    const isAcceptedByAll = (fields: Fields, value: string) =>
       fields.every(
         ({ expressions, schema }) =>
           schema?.safeParse(value).success && expressions.every((expression) => expression.test(value)),
       )
 
-    test('take and reject any text as the operation does', async () => {
+    test('accepts exactly the texts that the operation accepts', async () => {
       const fields = await fieldsWithPattern()
       expect(fields).toHaveLength(currency === 'NGN' ? 8 : 2)
       const pieces = fc.constantFrom(
@@ -245,49 +245,47 @@ describe.each(everyEngine)('getPayoutMethodRequirements on %s', (engine) => {
         ],
         ...['é', 'e\u0301', '\u0327', '😀', 'ẞ', '\u200b', '\u00ad'],
       )
-      const likely = fc.array(pieces, { maxLength: 12 }).map((each) => each.join(''))
-      const long = fc.tuple(pieces, fc.integer({ min: 60, max: 260 })).map(([piece, count]) => piece.repeat(count))
-      const any = fc.oneof(
-        { weight: 8, arbitrary: likely },
+      const shortText = fc.array(pieces, { maxLength: 12 }).map((each) => each.join(''))
+      const longText = fc.tuple(pieces, fc.integer({ min: 60, max: 260 })).map(([piece, count]) => piece.repeat(count))
+      const anyText = fc.oneof(
+        { weight: 8, arbitrary: shortText },
         { weight: 2, arbitrary: fc.string({ unit: 'binary' }) },
-        { weight: 1, arbitrary: long },
+        { weight: 1, arbitrary: longText },
       )
       fc.assert(
-        fc.property(any, (value) => void expect(disagreements(fields, value)).toEqual([])),
-        // A text is the same to every engine.
+        fc.property(anyText, (value) => void expect(disagreements(fields, value)).toEqual([])),
         { numRuns: engine === 'sqlite' ? 600 : 60 },
       )
     })
 
-    // A text is the same to every engine.
     test.runIf(engine === 'sqlite')(
-      'take and reject every kind of character as the operation does, alone and within a text',
+      'accepts exactly the characters that the operation accepts, alone and within a text',
       async () => {
         const fields = await fieldsWithPattern()
         const differing: unknown[] = []
-        for (const some of chunksOf([...charactersThatDiffer()], 20)) {
-          for (const character of some) differing.push(...disagreements(fields, character))
-          // Each within a text: together first, which is enough where all of them are taken.
-          const within = some.map((character) => `a${character}b`)
-          if (areAllTaking(fields, within.join(''))) continue
-          for (const value of within) differing.push(...disagreements(fields, value))
+        for (const characters of chunksOf([...representativeCharacters()], 20)) {
+          for (const character of characters) differing.push(...disagreements(fields, character))
+          // Together first, which is enough if all of them are accepted.
+          const embedded = characters.map((character) => `a${character}b`)
+          if (isAcceptedByAll(fields, embedded.join(''))) continue
+          for (const value of embedded) differing.push(...disagreements(fields, value))
         }
         expect(differing.slice(0, 10)).toEqual([])
       },
       120_000,
     )
 
-    test('take time by the length of a text, and not by its square', async () => {
+    test('takes time linear in the length of a text', async () => {
       const fields = await fieldsWithPattern()
       for (const piece of [' ', 'a', 'a ', '\u00a0', '-', '!']) {
-        const ask = (length: number, times: number) => () => {
+        const match = (length: number, times: number) => () => {
           const value = `a${piece.repeat(length)}\0`
-          for (let turn = 0; turn < times; turn++) {
+          for (let i = 0; i < times; i++) {
             for (const { expressions } of fields) for (const expression of expressions) expression.test(value)
           }
         }
-        // The same characters in one text and in a hundred; what takes time by the square takes a hundred times as long.
-        expect(await leastCpuMs(ask(20_000, 1)), piece).toBeLessThan(20 * (await leastCpuMs(ask(200, 100))))
+        // The same number of characters in one text and in a hundred; quadratic time would be a hundred times as long.
+        expect(await leastCpuMs(match(20_000, 1)), piece).toBeLessThan(20 * (await leastCpuMs(match(200, 100))))
       }
     })
   })
@@ -297,8 +295,8 @@ function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 }
 
-/** Ideographs, syllables, what is for private use and what is beyond the basic plane: each of these is like its neighbours. */
-const isLikeItsNeighbours = (code: number) =>
+/** Ideographs, syllables, private use and supplementary planes: large ranges of similar characters. */
+const isInUniformRange = (code: number) =>
   [
     [0x3400, 0x9fff],
     [0xac00, 0xd7a3],
@@ -306,10 +304,13 @@ const isLikeItsNeighbours = (code: number) =>
     [0x10000, 0x2ffff],
   ].some(([first = 0, last = 0]) => code >= first && code <= last)
 
-/** The basic plane and what normalization changes, but of those that are like their neighbours only some. */
-function* charactersThatDiffer(): Generator<string> {
+/**
+ * All characters up to U+2FFFF that normalization changes or that are outside uniform ranges, and a sample of the
+ * others.
+ */
+function* representativeCharacters(): Generator<string> {
   for (let code = 0; code <= 0x2ffff; code++) {
     const character = String.fromCodePoint(code)
-    if (!isLikeItsNeighbours(code) || code % 29 === 0 || character.normalize('NFC') !== character) yield character
+    if (!isInUniformRange(code) || code % 29 === 0 || character.normalize('NFC') !== character) yield character
   }
 }

@@ -13,7 +13,7 @@ const banksPath = '/api/payout/methods/banks'
 const walletsPath = '/api/payout/methods/wallets'
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-const add = async (app: App, path: string, body: object) =>
+const create = async (app: App, path: string, body: object) =>
   (await app.rest('POST', path, { body })).body.data.id as string
 
 const checksOf = async (app: App, id: string) => {
@@ -22,9 +22,9 @@ const checksOf = async (app: App, id: string) => {
 }
 
 describe.each(everyEngine)('payout methods on %s', (engine) => {
-  test('ruling 23: a wrong check digit refuses nothing, and the finding is kept', async () => {
+  test('ruling 23: a failed check does not reject a payout method, and its result is stored', async () => {
     const app = await startApp(engine)
-    const wrong = {
+    const invalidDetails = {
       ...bankMethodBody,
       account_number: '0690000033',
       sort_code: '12-34-5',
@@ -32,8 +32,8 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
       routing_number: '021000022',
       iban: 'GB83WEST12345698765432',
     }
-    const bank = await app.rest('POST', banksPath, { body: wrong })
-    expect([bank.status, bank.body.data.iban]).toEqual([201, wrong.iban])
+    const bank = await app.rest('POST', banksPath, { body: invalidDetails })
+    expect([bank.status, bank.body.data.iban]).toEqual([201, invalidDetails.iban])
     const failed = { NUBAN: 'FAILED', SORT_CODE: 'FAILED', BIC: 'FAILED', ABA: 'FAILED', IBAN: 'FAILED' }
     expect(await checksOf(app, bank.body.data.id)).toEqual(failed)
     expect(bank.text).not.toContain('checks')
@@ -50,9 +50,9 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     }
   })
 
-  test('ruling 23: an update checks anew', async () => {
+  test('ruling 23: an update runs the checks again', async () => {
     const app = await startApp(engine)
-    const id = await add(app, banksPath, {
+    const id = await create(app, banksPath, {
       ...bankMethodBody,
       account_number: '0690000032',
       iban: 'GB82WEST12345698765432',
@@ -65,29 +65,29 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
   })
 
   test.each(['account_number', 'bank_code', 'sort_code', 'swift_code', 'routing_number', 'iban'])(
-    'ruling 23: charset and length of %s are enforced',
+    'ruling 23: %s has an enforced character set and length',
     async (field) => {
       const app = await startApp(engine)
       const status = async (value: string) =>
         (await app.rest('POST', banksPath, { body: { ...bankMethodBody, [field]: value } })).status
-      for (const fine of ['1', '0690-000 031', 'GB/82.WEST_1', '9'.repeat(64)]) expect(await status(fine)).toBe(201)
-      for (const wrong of ['9'.repeat(65), '06900#', '０６９', '0690\u00a0031', '٠٦٩', "'; --", '<b>']) {
-        expect(await status(wrong)).toBe(400)
+      for (const valid of ['1', '0690-000 031', 'GB/82.WEST_1', '9'.repeat(64)]) expect(await status(valid)).toBe(201)
+      for (const invalid of ['9'.repeat(65), '06900#', '０６９', '0690\u00a0031', '٠٦٩', "'; --", '<b>']) {
+        expect(await status(invalid)).toBe(400)
       }
     },
   )
 
-  test('ruling 23: an address is printable ASCII', async () => {
+  test('ruling 23: an address must be printable ASCII', async () => {
     const app = await startApp(engine)
     const status = async (wallet_address: string) =>
       (await app.rest('POST', walletsPath, { body: { ...walletMethodBody, wallet_address } })).status
-    // Ruling 23 has the forms of networks too.
-    for (const fine of [walletMethodBody.wallet_address, ` ${walletMethodBody.wallet_address}\n`])
-      expect(await status(fine)).toBe(201)
-    for (const wrong of ['x'.repeat(129), '0x5aAe b605', '0x5aAeé', '💸']) expect(await status(wrong)).toBe(400)
+    // Ruling 23 also requires the format of the network.
+    for (const valid of [walletMethodBody.wallet_address, ` ${walletMethodBody.wallet_address}\n`])
+      expect(await status(valid)).toBe(201)
+    for (const invalid of ['x'.repeat(129), '0x5aAe b605', '0x5aAeé', '💸']) expect(await status(invalid)).toBe(400)
   })
 
-  test('ruling 24: the currency is a supported asset of the right kind, also one that was added', async () => {
+  test('ruling 24: the currency must be a supported asset of the right type, also an added one', async () => {
     const app = await startApp(engine)
     const bank = async (currency: string) =>
       (await app.rest('POST', banksPath, { body: { ...bankMethodBody, currency } })).status
@@ -96,7 +96,7 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
 
     expect([await bank('NGN'), await bank('ZAR'), await bank('GHS')]).toEqual([201, 201, 400])
     expect([await wallet('USDC'), await wallet('USDT'), await wallet('EURC')]).toEqual([201, 201, 400])
-    // Ruling 21: it is text, and so is trimmed.
+    // Ruling 21: text is trimmed.
     expect([await bank(' NGN '), await wallet('\tUSDC')]).toEqual([201, 201])
     expect([await bank('USDC'), await wallet('NGN'), await bank('ngn'), await wallet('')]).toEqual([400, 400, 400, 400])
 
@@ -110,17 +110,17 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect([await bank('GHS'), await bank('EURC'), await wallet('EURC'), await wallet('GHS')]).toEqual([
       201, 400, 201, 400,
     ])
-    // Ruling 25: a network that the asset is not on, however its code is spaced.
+    // Ruling 25: the asset must be on the network; spaces around its code change nothing.
     expect([await wallet('EURC', 'erc20'), await wallet(' EURC ', 'erc20')]).toEqual([400, 400])
   })
 
-  test('ruling 25: each network is known in the spelling of the contract, and in that of the asset codes', async () => {
+  test('ruling 25: a network is accepted in the contract’s spelling and in that of the asset codes', async () => {
     const app = await startApp(engine)
     const created = async (network: unknown) => {
       const known = networks.find((each) => each === normalizeNetwork(network)) ?? 'erc20'
       const { walletAddress: wallet_address } = walletExamples(known)
-      const given = { ...walletMethodBody, currency: 'USDT', network, wallet_address }
-      const { status, body } = await app.rest('POST', walletsPath, { body: given })
+      const method = { ...walletMethodBody, currency: 'USDT', network, wallet_address }
+      const { status, body } = await app.rest('POST', walletsPath, { body: method })
       return status === 201 ? body.data.network : body.error.details.fields[0]
     }
     for (const network of ['erc20', 'polygon', 'bep20', 'trc20', 'solana']) expect(await created(network)).toBe(network)
@@ -133,9 +133,9 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     }
   })
 
-  test('ruling 26: an update changes what is sent and nothing else', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+  test('ruling 26: an update changes the sent fields and nothing else', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const optional = { sort_code: '123456', swift_code: 'ABNGNGLA', routing_number: '021000021', iban: 'GB82' }
     const { body: created } = await app.rest('POST', banksPath, { body: { ...bankMethodBody, ...optional } })
     const path = `${banksPath}/${created.data.id}`
@@ -152,48 +152,48 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     }
     let expected = created.data
     for (const [field, value] of Object.entries(changes)) {
-      now += 1_000
+      nowMs += 1_000
       const { status, body } = await app.rest('PUT', path, { body: { [field]: value } })
-      expected = { ...expected, [field]: value, updated_at: new Date(now).toISOString() }
+      expected = { ...expected, [field]: value, updated_at: new Date(nowMs).toISOString() }
       expect([status, body.data]).toEqual([200, expected])
     }
     const { body: list } = await app.rest('GET', '/api/payout/methods')
     expect(list.data).toEqual([expected])
   })
 
-  test('ruling 26: nothing sent, or what is there already, changes nothing, not even updated_at', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+  test('ruling 26: an update without fields or with equal values changes nothing, not even updated_at', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const { body: created } = await app.rest('POST', banksPath, { body: bankMethodBody })
-    now += 1_000
+    nowMs += 1_000
     for (const body of [{}, { type: 'BANK' }, bankMethodBody, { ...bankMethodBody, iban: '', sort_code: null }]) {
       const updated = await app.rest('PUT', `${banksPath}/${created.data.id}`, { body })
       expect([updated.status, updated.body.data]).toEqual([200, created.data])
     }
-    const without = await app.rest('PUT', `${banksPath}/${created.data.id}`)
-    expect([without.status, without.body.data]).toEqual([200, created.data])
+    const withoutBody = await app.rest('PUT', `${banksPath}/${created.data.id}`)
+    expect([withoutBody.status, withoutBody.body.data]).toEqual([200, created.data])
   })
 
-  test('ruling 26: a type other than BANK is refused, a crypto address is not there', async () => {
+  test('ruling 26: an update rejects another type than BANK, and a crypto address is not found', async () => {
     const app = await startApp(engine)
-    const bank = await add(app, banksPath, bankMethodBody)
-    const wallet = await add(app, walletsPath, walletMethodBody)
+    const bank = await create(app, banksPath, bankMethodBody)
+    const wallet = await create(app, walletsPath, walletMethodBody)
     for (const type of ['WALLET', 'bank', 1]) {
       const { status, body } = await app.rest('PUT', `${banksPath}/${bank}`, { body: { type, bank_name: 'Zenith' } })
       expect([status, body.error.details.fields[0].field]).toEqual([400, 'type'])
     }
-    const given = { body: { bank_name: 'Zenith' }, headers: { 'x-request-id': 'same' } }
-    const crypto = await app.rest('PUT', `${banksPath}/${wallet}`, given)
-    const absent = await app.rest('PUT', `${banksPath}/${absentId}`, given)
+    const request = { body: { bank_name: 'Zenith' }, headers: { 'x-request-id': 'same' } }
+    const crypto = await app.rest('PUT', `${banksPath}/${wallet}`, request)
+    const absent = await app.rest('PUT', `${banksPath}/${absentId}`, request)
     expect([crypto.status, crypto.text]).toEqual([404, absent.text])
     const { body } = await app.rest('GET', '/api/payout/methods')
     expect(body.data[1].bank_name).toBe(bankMethodBody.bank_name)
   })
 
-  test('ruling 26: an update to another currency moves the method between the lists', async () => {
+  test('ruling 26: an update to another currency moves the method between lists', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
-    const id = await add(app, banksPath, { ...bankMethodBody, customer_id })
+    const id = await create(app, banksPath, { ...bankMethodBody, customer_id })
     await app.rest('PUT', `${banksPath}/${id}`, { body: { customer_id, currency: 'ZAR' } })
     const totalOf = async (query: string) =>
       (await app.rest('GET', `/api/payout/methods?${query}`)).body.pagination.total
@@ -203,56 +203,60 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect(await totalOf(`customer_id=${customer_id}&currency=ZAR`)).toBe(1)
   })
 
-  test('ruling 27: a customer’s method is named with its customer, a merchant’s without', async () => {
+  test('ruling 27: a customer’s method is changed and deleted with its customer_id, and the merchant’s without', async () => {
     const app = await startApp(engine)
     const [ada, chidi] = [await app.customer(), await app.customer()]
-    const own = await add(app, banksPath, bankMethodBody)
-    const adas = await add(app, banksPath, { ...bankMethodBody, customer_id: ada })
+    const ownMethod = await create(app, banksPath, bankMethodBody)
+    const adasMethod = await create(app, banksPath, { ...bankMethodBody, customer_id: ada })
     const before = (await app.rest('GET', '/api/payout/methods')).text
 
     const mismatches: [string, object][] = [
-      [adas, {}],
-      [adas, { customer_id: null }],
-      [adas, { customer_id: chidi }],
-      [adas, { customer_id: app.merchant.id }],
-      [own, { customer_id: ada }],
-      [own, { customer_id: absentId }],
-      [own, { customer_id: app.merchant.id }],
+      [adasMethod, {}],
+      [adasMethod, { customer_id: null }],
+      [adasMethod, { customer_id: chidi }],
+      [adasMethod, { customer_id: app.merchant.id }],
+      [ownMethod, { customer_id: ada }],
+      [ownMethod, { customer_id: absentId }],
+      [ownMethod, { customer_id: app.merchant.id }],
     ]
     const headers = { 'x-request-id': 'same' }
     const absent = await app.rest('DELETE', `/api/payout/methods/${absentId}`, { headers })
     const absentBank = await app.rest('PUT', `${banksPath}/${absentId}`, { body: {}, headers })
     for (const [id, body] of mismatches) {
-      const put = await app.rest('PUT', `${banksPath}/${id}`, { body: { ...body, bank_name: 'Zenith' }, headers })
+      const updated = await app.rest('PUT', `${banksPath}/${id}`, { body: { ...body, bank_name: 'Zenith' }, headers })
       const removed = await app.rest('DELETE', `/api/payout/methods/${id}`, { body, headers })
-      expect([put.status, removed.status]).toEqual([404, 404])
-      expect([put.text, removed.text]).toEqual([absentBank.text, absent.text])
+      expect([updated.status, removed.status]).toEqual([404, 404])
+      expect([updated.text, removed.text]).toEqual([absentBank.text, absent.text])
     }
     expect((await app.rest('GET', '/api/payout/methods')).text).toBe(before)
 
-    expect((await app.rest('PUT', `${banksPath}/${adas}`, { body: { customer_id: ada.toUpperCase() } })).status).toBe(
+    expect(
+      (await app.rest('PUT', `${banksPath}/${adasMethod}`, { body: { customer_id: ada.toUpperCase() } })).status,
+    ).toBe(200)
+    expect((await app.rest('DELETE', `/api/payout/methods/${adasMethod}`, { body: { customer_id: ada } })).status).toBe(
       200,
     )
-    expect((await app.rest('DELETE', `/api/payout/methods/${adas}`, { body: { customer_id: ada } })).status).toBe(200)
-    expect((await app.rest('DELETE', `/api/payout/methods/${own}`, { body: { customer_id: null } })).status).toBe(200)
+    expect((await app.rest('DELETE', `/api/payout/methods/${ownMethod}`, { body: { customer_id: null } })).status).toBe(
+      200,
+    )
   })
 
-  test('ruling 27: the body of a DELETE is optional, and a second one is 404', async () => {
+  test('ruling 27: a DELETE needs no body, and a second one is 404', async () => {
     const app = await startApp(engine)
-    const without = [
+    const emptyRequests = [
       {},
       { body: {} },
       { payload: '', headers: { 'content-type': 'application/json' } },
       { headers: { 'content-type': 'application/json' } },
     ]
-    for (const sent of without) {
+    for (const request of emptyRequests) {
       for (const [path, body] of [
         [banksPath, bankMethodBody],
         [walletsPath, walletMethodBody],
       ] as const) {
-        const id = await add(app, path, body)
-        expect((await app.rest('DELETE', `/api/payout/methods/${id}`, sent)).status).toBe(200)
-        expect((await app.rest('DELETE', `/api/payout/methods/${id}`, sent)).status).toBe(404)
+        const id = await create(app, path, body)
+        expect((await app.rest('DELETE', `/api/payout/methods/${id}`, request)).status).toBe(200)
+        expect((await app.rest('DELETE', `/api/payout/methods/${id}`, request)).status).toBe(404)
         expect((await app.rest('PUT', `${banksPath}/${id}`, { body: {} })).status).toBe(404)
       }
     }
@@ -260,39 +264,39 @@ describe.each(everyEngine)('payout methods on %s', (engine) => {
     expect([body.data, body.pagination.total]).toEqual([[], 0])
   })
 
-  test('ruling 27: a faulty customer_id is 400 and deletes nothing', async () => {
+  test('ruling 27: a DELETE with an invalid customer_id is 400 and deletes nothing', async () => {
     const app = await startApp(engine)
-    const id = await add(app, banksPath, bankMethodBody)
+    const id = await create(app, banksPath, bankMethodBody)
     for (const body of [{ customer_id: 'me' }, { customer_id: 1 }, { customerId: null }, { customer_id: [] }]) {
       expect((await app.rest('DELETE', `/api/payout/methods/${id}`, { body })).status).toBe(400)
     }
     expect((await app.rest('GET', '/api/payout/methods')).body.pagination.total).toBe(1)
   })
 
-  test('ruling 28: the same details again make another method', async () => {
+  test('ruling 28: the same details again create another method', async () => {
     const app = await startApp(engine)
     const ids = [
-      await add(app, banksPath, bankMethodBody),
-      await add(app, banksPath, bankMethodBody),
-      await add(app, walletsPath, walletMethodBody),
-      await add(app, walletsPath, walletMethodBody),
+      await create(app, banksPath, bankMethodBody),
+      await create(app, banksPath, bankMethodBody),
+      await create(app, walletsPath, walletMethodBody),
+      await create(app, walletsPath, walletMethodBody),
     ]
     const { body } = await app.rest('GET', '/api/payout/methods')
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids.reverse())
   })
 
-  test('ruling 35: a closed customer’s methods can be read and deleted, not made or changed', async () => {
+  test('ruling 35: a closed customer’s methods can be read and deleted, but not created or changed', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
-    const id = await add(app, banksPath, { ...bankMethodBody, customer_id })
+    const id = await create(app, banksPath, { ...bankMethodBody, customer_id })
     await perform(closeCustomer, app.context(), { customerId: customer_id })
-    const refused = [
+    const rejected = [
       await app.rest('POST', banksPath, { body: { ...bankMethodBody, customer_id } }),
       await app.rest('POST', walletsPath, { body: { ...walletMethodBody, customer_id } }),
       await app.rest('PUT', `${banksPath}/${id}`, { body: { customer_id, bank_name: 'Zenith' } }),
       await app.rest('PUT', `${banksPath}/${id}`, { body: { customer_id } }),
     ]
-    for (const { status, body } of refused) expect([status, body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
+    for (const { status, body } of rejected) expect([status, body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
     const list = await app.rest('GET', `/api/payout/methods?customer_id=${customer_id}`)
     expect(list.body.data).toMatchObject([{ id, bank_name: bankMethodBody.bank_name }])
     expect((await app.rest('DELETE', `/api/payout/methods/${id}`, { body: { customer_id } })).status).toBe(200)

@@ -7,8 +7,8 @@ import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
 
-// Ruling 36: texts that look like an amount and are none.
-const refusedTexts = [
+// Ruling 36: texts that resemble an amount but are invalid.
+const invalidAmounts = [
   ...['0', '0.0', '0.00000000', '00', '.0', '-0'],
   ...['1e5', '1E5', '1e-2', '1.5e3', '0x10', '0b1', '0o7', '1_000', '1,000', '1,5', '1 000', "1'000"],
   ...['+5', '-5', '−5', '--5', '5-'],
@@ -20,12 +20,12 @@ const refusedTexts = [
 ]
 
 describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
-  test('is refused in every other form, with the field named and nothing moved', async () => {
+  test('is rejected in every invalid format, with the field named and no money moved', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
     const before = await readStoredRows(app)
 
-    for (const amount of refusedTexts) {
+    for (const amount of invalidAmounts) {
       const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
       expect([amount, status, body.error.code]).toEqual([amount, 400, 'INVALID_INPUT'])
       expect(body.error.details.fields).toMatchObject([{ field: 'amount', code: 'INVALID_FORMAT' }])
@@ -39,7 +39,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     ['0', 'must be above zero'],
     ['-5', 'must be above zero, without a sign'],
     [' 7 ', 'must not contain spaces'],
-  ])('is rejected as %j for the reason that applies, by REST and by GraphQL', async (amount, reason) => {
+  ])('is rejected as %j with the specific reason in REST and GraphQL', async (amount, reason) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
 
@@ -77,7 +77,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     ['{"amount":"5"}', 'INVALID_FORMAT'],
     ['null', 'MISSING_REQUIRED_FIELD'],
     ['""', 'MISSING_REQUIRED_FIELD'],
-  ])('is refused as the JSON value %s', async (json, code) => {
+  ])('is rejected as the JSON value %s', async (json, code) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -92,7 +92,7 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test.each(['NaN', 'Infinity', '.5', '05', '0x10', '+5'])('is no JSON at all as a bare %s', async (json) => {
+  test.each(['NaN', 'Infinity', '.5', '05', '0x10', '+5'])('is malformed JSON as a bare %s', async (json) => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('POST', path, {
       payload: `{"amount":${json}}`,
@@ -110,18 +110,18 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
     ['1.12345678', '1.12345678', '9999999998.87654321', '1685.18000000'],
     ['9999999999', '9999999999.00000000', '0.99999999', '14999999998500.00000000'],
     ['9999999999.99999999', '9999999999.99999999', '0.00000000', '14999999999999.99000000'],
-  ])('is taken as %s, exactly', async (amount, answered, balance, amountFiat) => {
+  ])('is accepted as %s exactly', async (amount, expectedAmount, balance, amountFiat) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '9999999999.99999999' })
 
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
 
     expect(status).toBe(200)
-    expect(body.data).toMatchObject({ amount: answered, balance, amount_fiat: amountFiat })
+    expect(body.data).toMatchObject({ amount: expectedAmount, balance, amount_fiat: amountFiat })
     await app.expectBooksToBalance()
   })
 
-  test('is taken or refused through the door exactly as the rule says, for any text', async () => {
+  test('is accepted by REST exactly if the rule accepts it, for any text', async () => {
     const app = await startApp(engine)
     await app.wallet()
     await fc.assert(
@@ -129,19 +129,19 @@ describe.each(everyEngine)('the amount of a payout on %s', (engine) => {
         anyText.filter((text) => text.isWellFormed()),
         async (amount) => {
           const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
-          // The wallet is empty, so what passes for an amount is refused for want of money, if anything would arrive.
+          // The wallet is empty, so a valid amount fails with INSUFFICIENT_FUNDS, unless the recipient would receive
+          // nothing.
           const units = unitsByTheRule(amount)
-          const isRefused = units === null || units * 1_500n < 1_000_000n
-          expect(body.error.code).toBe(isRefused ? 'INVALID_INPUT' : 'INSUFFICIENT_FUNDS')
+          const isInvalid = units === null || units * 1_500n < 1_000_000n
+          expect(body.error.code).toBe(isInvalid ? 'INVALID_INPUT' : 'INSUFFICIENT_FUNDS')
         },
       ),
-      // A text is the same to every engine.
       { numRuns: engine === 'sqlite' ? 400 : 50 },
     )
   })
 })
 
-test('the operation reads 10,000 texts as the rule does, to the unit', () => {
+test('CreatePayoutInput parses 10,000 texts as amounts exactly as the rule does', () => {
   const input = {
     assetCode: 'USDC',
     accountNumber: '0690000031',
@@ -151,16 +151,15 @@ test('the operation reads 10,000 texts as the rule does, to the unit', () => {
     recipientCurrency: 'NGN',
     recipientCountry: 'Nigeria',
   }
-  let taken = 0
+  let acceptedCount = 0
   fc.assert(
     fc.property(anyText, (amount) => {
       const parsed = CreatePayoutInput.safeParse({ ...input, amount })
-      if (parsed.success) taken++
+      if (parsed.success) acceptedCount++
       expect(parsed.data?.amount ?? null).toBe(unitsByTheRule(amount))
     }),
     { numRuns: 10_000 },
   )
-  // Both sides of the line were tried.
-  expect(taken).toBeGreaterThan(1_000)
-  expect(taken).toBeLessThan(9_000)
+  expect(acceptedCount).toBeGreaterThan(1_000)
+  expect(acceptedCount).toBeLessThan(9_000)
 })

@@ -14,11 +14,13 @@ import { everyEngine } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { nigerian, startWithPlaces } from './payout-places.ts'
 
-/** How many columns the first checksums were made of. */
-const first = 27
+const firstColumnCount = 27
 
-test('a column that a table gains is no part of the checksums of rows from before, and of those after', () => {
-  const values = fc.array(fc.option(fc.string({ minLength: 1 })), { minLength: first, maxLength: first })
+test('an added column without a value does not change the checksum of a row', () => {
+  const values = fc.array(fc.option(fc.string({ minLength: 1 })), {
+    minLength: firstColumnCount,
+    maxLength: firstColumnCount,
+  })
   fc.assert(
     fc.property(values, fc.string({ minLength: 1 }), (earlier, added) => {
       const checksum = checksumOfValues(earlier)
@@ -30,23 +32,24 @@ test('a column that a table gains is no part of the checksums of rows from befor
   )
 })
 
-test('a checksum is over all columns of the first, also where the last have nothing', () => {
-  for (const count of [0, 1, first - 1, first]) {
-    const values = Array.from({ length: first }, (_, i) => (i < count ? `${i}` : null))
+test('a checksum covers all of the first columns, also trailing nulls', () => {
+  for (const count of [0, 1, firstColumnCount - 1, firstColumnCount]) {
+    const values = Array.from({ length: firstColumnCount }, (_, i) => (i < count ? `${i}` : null))
     expect(checksumOfValues(values)).toBe(crc32(values.join('\u001f')) | 0)
   }
 })
 
-test('the columns of the first checksums are where they were', () => {
-  const changing = ['status', 'receiverWalletId', 'cryptoTransactionId', 'network', 'address', 'fiatReferenceId']
-  const lasting = Object.keys(tables.payouts).filter((name) => ![...changing, 'updatedAt', 'checksum'].includes(name))
-  expect(lasting[first - 1]).toBe('payoutMethodId')
+test('the columns of the first checksums keep their order', () => {
+  const mutableColumns = ['status', 'receiverWalletId', 'cryptoTransactionId', 'network', 'address', 'fiatReferenceId']
+  const fixedColumns = Object.keys(tables.payouts).filter(
+    (name) => ![...mutableColumns, 'updatedAt', 'checksum'].includes(name),
+  )
+  expect(fixedColumns[firstColumnCount - 1]).toBe('payoutMethodId')
 })
 
 type Row = RowOf<'payouts'>
 
-/** The row with another value in a column. */
-function changed(row: Row, column: string): Row {
+function withChangedColumn(row: Row, column: string): Row {
   const { [column as keyof Row]: value } = row
   const other = typeof value === 'bigint' ? value + 1n : typeof value === 'number' ? value + 1 : `${value ?? ''}x`
   return { ...row, [column]: other }
@@ -54,23 +57,30 @@ function changed(row: Row, column: string): Row {
 
 const payment = { ...nigerian, assetCode: 'USDC', amount: '1' } as const
 
-describe.each(everyEngine)('a payout’s row on %s', (engine) => {
-  test('is as it was written until something changes that never does', async () => {
+describe.each(everyEngine)('a payout row on %s', (engine) => {
+  test('is intact until an immutable column changes', async () => {
     const { app } = await startWithPlaces(engine)
     const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, 'key'), payment)
-    const changing = ['status', 'receiverWalletId', 'cryptoTransactionId', 'network', 'address', 'fiatReferenceId']
+    const mutableColumns = [
+      'status',
+      'receiverWalletId',
+      'cryptoTransactionId',
+      'network',
+      'address',
+      'fiatReferenceId',
+    ]
     for (const status of [null, 'COMPLETED', 'RETURNED'] as const) {
       if (status !== null) await settlePayout(app.context(), { payoutId: id, status })
       const row = await rowOf(app, id)
       expect(isPayoutIntact(row)).toBe(true)
       for (const column of Object.keys(tables.payouts)) {
-        const isFree = [...changing, 'updatedAt'].includes(column)
-        expect([column, isPayoutIntact(changed(row, column))]).toEqual([column, isFree])
+        const isMutable = [...mutableColumns, 'updatedAt'].includes(column)
+        expect([column, isPayoutIntact(withChangedColumn(row, column))]).toEqual([column, isMutable])
       }
     }
   })
 
-  test('without a checksum is held against the fingerprint of its request, where that named the recipient', async () => {
+  test('without a checksum is compared with the fingerprint of a request that named the recipient', async () => {
     const { app, customers, methods, wallets } = await startWithPlaces(engine)
     const { payer: customerId } = customers
     const requests = [
@@ -80,23 +90,26 @@ describe.each(everyEngine)('a payout’s row on %s', (engine) => {
       { ...payment, transferType: 'swift', narration: 'March' },
       { ...payment, transferType: 'ach', walletId: wallets.ofPayer, customerId, paymentPurpose: 'GIFTS' },
     ] as const
-    const said = [
+    const fingerprintedColumns = [
       ...['assetCode', 'amount', 'recipientName', 'recipientCurrency', 'recipientCountry', 'bankName', 'bankCode'],
       ...['customerId', 'accountNumber', 'narration', 'paymentPurpose'],
     ]
-    for (const [place, request] of requests.entries()) {
-      const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, `key ${place}`), request)
+    for (const [index, request] of requests.entries()) {
+      const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, `key ${index}`), request)
       const row = { ...(await rowOf(app, id)), checksum: null }
-      expect([place, isPayoutIntact(row)]).toEqual([place, true])
-      const found = Object.keys(tables.payouts).filter((column) => !isPayoutIntact(changed(row, column)))
-      const isNamed = [
+      expect([index, isPayoutIntact(row)]).toEqual([index, true])
+      const detected = Object.keys(tables.payouts).filter((column) => !isPayoutIntact(withChangedColumn(row, column)))
+      const optionalColumns = [
         ['walletId', 'walletId' in request],
         ['transferType', 'transferType' in request],
         ['fingerprint', true],
       ] as const
-      const expected = [...said, ...isNamed.flatMap(([column, isSaid]) => (isSaid ? [column] : []))]
-      // A checksum that is there is another way to say it.
-      expect([place, found.sort()]).toEqual([place, [...expected, 'checksum'].sort()])
+      const expected = [
+        ...fingerprintedColumns,
+        ...optionalColumns.flatMap(([column, isNamedInRequest]) => (isNamedInRequest ? [column] : [])),
+      ]
+      // Setting a checksum is also a difference.
+      expect([index, detected.sort()]).toEqual([index, [...expected, 'checksum'].sort()])
     }
     for (const [key, request] of [
       [null, payment],
@@ -104,8 +117,9 @@ describe.each(everyEngine)('a payout’s row on %s', (engine) => {
     ] as const) {
       const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, key), request)
       const row = { ...(await rowOf(app, id)), checksum: null }
-      // Nothing is known of it.
-      for (const column of said) expect([column, isPayoutIntact(changed(row, column))]).toEqual([column, true])
+      // Without a usable fingerprint, no change is detected.
+      for (const column of fingerprintedColumns)
+        expect([column, isPayoutIntact(withChangedColumn(row, column))]).toEqual([column, true])
     }
   })
 })

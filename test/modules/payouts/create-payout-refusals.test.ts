@@ -7,14 +7,14 @@ import { readStoredRows } from '../../support/stored.ts'
 const path = '/api/payouts/banks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
 
-describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
+describe.each(everyEngine)('createPayout on %s', (engine) => {
   const rates = [
     { fromCode: 'USDC', toCode: 'NGN', rate: '1500' },
     { fromCode: 'USDT', toCode: 'NGN', rate: '1500' },
   ]
 
-  /** A merchant with 100 USDC, whose closed and whose other customer have nothing, and who has used the key `used`. */
-  async function startRefusingApp() {
+  /** A merchant with 100 USDC, a closed and an open customer without wallets, and the used key `used`. */
+  async function startRejectingApp() {
     const app = await startApp(engine, { rates })
     const closedId = await app.customer()
     const customerId = await app.customer()
@@ -25,15 +25,15 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
     return { app, closedId, customerId }
   }
 
-  type Case = Awaited<ReturnType<typeof startRefusingApp>>
+  type Case = Awaited<ReturnType<typeof startRejectingApp>>
 
   const tooMuch = { ...payoutBody, amount: '100.00000001' }
   const withoutRate = { ...tooMuch, currency: 'USDT', recipient_currency: 'ZAR', recipient_country: 'South Africa' }
   const invalid = { ...withoutRate, amount: '0', customer_id: nobody }
   const usedKey = { 'idempotency-key': 'used' }
 
-  // In order of precedence: each case also holds every later fault.
-  const cases: [number, string, (held: Case) => Parameters<Case['app']['rest']>[2]][] = [
+  // In order of precedence: each case also has every later error.
+  const cases: [number, string, (world: Case) => Parameters<Case['app']['rest']>[2]][] = [
     [401, 'MISSING_TOKEN', () => ({ key: null, payload: '{', headers: { 'content-type': 'application/json' } })],
     [
       400,
@@ -49,33 +49,32 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
     [422, 'INSUFFICIENT_FUNDS', () => ({ body: tooMuch })],
   ]
 
-  test.each(cases)('with %d %s, and moves nothing', async (status, code, request) => {
-    const held = await startRefusingApp()
-    const before = await readStoredRows(held.app)
+  test.each(cases)('fails with %d %s and moves no money', async (status, code, request) => {
+    const world = await startRejectingApp()
+    const before = await readStoredRows(world.app)
 
-    const answer = await held.app.rest('POST', path, request(held))
+    const response = await world.app.rest('POST', path, request(world))
 
-    expect([answer.status, answer.body.error.code]).toEqual([status, code])
-    expect(answer.headers['idempotent-replayed']).toBeUndefined()
-    expect(await readStoredRows(held.app)).toEqual(before)
-    // And it was the request that was refused, not the service that was stuck.
-    const next = await held.app.rest('POST', path, { body: { ...payoutBody, amount: '100' } })
+    expect([response.status, response.body.error.code]).toEqual([status, code])
+    expect(response.headers['idempotent-replayed']).toBeUndefined()
+    expect(await readStoredRows(world.app)).toEqual(before)
+    const next = await world.app.rest('POST', path, { body: { ...payoutBody, amount: '100' } })
     expect(next.body.data.balance).toBe('0.00000000')
-    await held.app.expectBooksToBalance()
+    await world.app.expectBooksToBalance()
   })
 
-  test('a refused request under a key leaves the key free', async () => {
-    const { app } = await startRefusingApp()
+  test('leaves the idempotency key unused when it rejects the request', async () => {
+    const { app } = await startRejectingApp()
     const headers = { 'idempotency-key': 'fresh' }
-    const refused = await app.rest('POST', path, { body: tooMuch, headers })
-    const made = await app.rest('POST', path, { body: { ...payoutBody, amount: '100' }, headers })
-    expect(refused.body.error.code).toBe('INSUFFICIENT_FUNDS')
-    expect(made.body.data.balance).toBe('0.00000000')
-    expect(made.headers['idempotent-replayed']).toBeUndefined()
+    const rejected = await app.rest('POST', path, { body: tooMuch, headers })
+    const created = await app.rest('POST', path, { body: { ...payoutBody, amount: '100' }, headers })
+    expect(rejected.body.error.code).toBe('INSUFFICIENT_FUNDS')
+    expect(created.body.data.balance).toBe('0.00000000')
+    expect(created.headers['idempotent-replayed']).toBeUndefined()
   })
 
-  test('with every faulty field at once', async () => {
-    const { app } = await startRefusingApp()
+  test('reports every invalid field in one response', async () => {
+    const { app } = await startRejectingApp()
     const before = await readStoredRows(app)
 
     const { status, body } = await app.rest('POST', path, {
@@ -90,8 +89,8 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
     })
 
     expect(status).toBe(400)
-    const found = body.error.details.fields.map(({ field, code }: { field: string; code: string }) => [field, code])
-    expect(Object.fromEntries(found)).toEqual({
+    const fields = body.error.details.fields.map(({ field, code }: { field: string; code: string }) => [field, code])
+    expect(Object.fromEntries(fields)).toEqual({
       currency: 'INVALID_PARAMETER',
       account_number: 'MISSING_REQUIRED_FIELD',
       bank_name: 'MISSING_REQUIRED_FIELD',
@@ -102,12 +101,12 @@ describe.each(everyEngine)('createPayout refuses on %s', (engine) => {
       recipient_country: 'MISSING_REQUIRED_FIELD',
       narration: 'INVALID_FORMAT',
     })
-    expect(found).toHaveLength(9)
+    expect(fields).toHaveLength(9)
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test("another merchant's customer and wallet as if they were not there", async () => {
-    const { app, customerId } = await startRefusingApp()
+  test('does not find another merchant’s customer or wallet', async () => {
+    const { app, customerId } = await startRejectingApp()
     const other = await app.otherMerchant()
 
     const forCustomer = await app.rest('POST', path, {

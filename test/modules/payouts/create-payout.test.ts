@@ -7,7 +7,7 @@ const path = '/api/payouts/banks'
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe.each(everyEngine)('createPayout on %s', (engine) => {
-  test('answers every field of the contract', async () => {
+  test('returns every field of the contract', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T12:00:00.123Z') })
     const customerId = await app.customer()
     const walletId = await app.wallet({ balance: '100', customerId })
@@ -69,7 +69,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('moves amount and fee from the wallet in one transfer', async () => {
+  test('debits amount and fee from the wallet in one transfer', async () => {
     const app = await startApp(engine)
     await app.fee('0.5', '1')
     const walletId = await app.wallet({ balance: '100' })
@@ -90,8 +90,8 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(wallet.body.data.balance).toBe('59.10000000')
     const { entries = [] } = await readStoredRows(app)
     const { transfer_id } = entries.map((entry) => JSON.parse(entry)).find((entry) => entry.account_id === 'fees:USDC')
-    const paid = entries.map((entry) => JSON.parse(entry)).filter((entry) => entry.transfer_id === transfer_id)
-    expect(paid.toSorted((one, other) => one.line - other.line)).toMatchObject([
+    const payoutEntries = entries.map((entry) => JSON.parse(entry)).filter((entry) => entry.transfer_id === transfer_id)
+    expect(payoutEntries.toSorted((one, other) => one.line - other.line)).toMatchObject([
       { account_id: walletId, direction: 'debit', amount: '4090000000', balance_after: '5910000000' },
       { account_id: 'payouts_in_transit:USDC', direction: 'credit', amount: '4000000000', balance_after: null },
       { account_id: 'fees:USDC', direction: 'credit', amount: '90000000', balance_after: null },
@@ -99,20 +99,20 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('takes a wallet down to zero, and not one unit further', async () => {
+  test('can empty a wallet, but rejects one unit more', async () => {
     const app = await startApp(engine)
     await app.fee('0', '1')
     await app.wallet({ balance: '40.4' })
 
-    const oneUnitMore = await app.rest('POST', path, { body: { ...payoutBody, amount: '40.00000001' } })
-    const all = await app.rest('POST', path, { body: { ...payoutBody, amount: '40' } })
+    const rejected = await app.rest('POST', path, { body: { ...payoutBody, amount: '40.00000001' } })
+    const created = await app.rest('POST', path, { body: { ...payoutBody, amount: '40' } })
 
     // One per cent of 40.00000001 is 0.4000000001, and a fraction of a unit is rounded up.
-    expect(oneUnitMore.body.error).toMatchObject({
+    expect(rejected.body.error).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       details: { available: '40.40000000', required: '40.40000002' },
     })
-    expect(all.body.data).toMatchObject({ amount: '40.00000000', fee: '0.40000000', balance: '0.00000000' })
+    expect(created.body.data).toMatchObject({ amount: '40.00000000', fee: '0.40000000', balance: '0.00000000' })
     await app.expectBooksToBalance()
   })
 
@@ -122,7 +122,7 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     ['USDC', 'ZAR', 'South Africa', 'ach', '720.00000000'],
     ['USDT', 'ZAR', 'South Africa', 'ach', '720.00000000'],
   ])(
-    'pays %s out to %s in %s and answers %s',
+    'pays %s out to %s in %s with the transfer type %s',
     async (currency, recipient_currency, recipient_country, rail, amountFiat) => {
       const app = await startApp(engine)
       await app.wallet({ assetCode: currency, balance: '100' })
@@ -142,11 +142,10 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     },
   )
 
-  // Ruling 39.
   test.each([
     ['NGN', 'South Africa', 'must be one of Nigeria for a recipient paid in NGN'],
     ['ZAR', 'Nigeria', 'must be one of South Africa for a recipient paid in ZAR'],
-  ])('refuses %s to %s, because currency and country must agree', async (currency, country, message) => {
+  ])('ruling 39: rejects %s to %s, because currency and country must agree', async (currency, country, message) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -162,31 +161,30 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  // Ruling 40.
   test.each([
     ['absent', undefined],
     ['null', null],
     ['empty', ''],
-  ])('takes a payment_purpose that is %s for OTHER', async (_, purpose) => {
+  ])('ruling 40: treats a payment_purpose that is %s as OTHER', async (_, purpose) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
 
-    const made = await app.rest('POST', path, {
+    const created = await app.rest('POST', path, {
       body: { ...payoutBody, payment_purpose: purpose },
       headers: { 'idempotency-key': 'purpose' },
     })
-    const named = await app.rest('POST', path, {
+    const replayed = await app.rest('POST', path, {
       body: { ...payoutBody, payment_purpose: 'OTHER' },
       headers: { 'idempotency-key': 'purpose' },
     })
 
-    expect(made.status).toBe(200)
-    expect(named.headers['idempotent-replayed']).toBe('true')
+    expect(created.status).toBe(200)
+    expect(replayed.headers['idempotent-replayed']).toBe('true')
     const { payouts = [] } = await readStoredRows(app)
     expect(payouts.map((payout) => JSON.parse(payout).payment_purpose)).toEqual(['OTHER'])
   })
 
-  test('takes every payment_purpose of the contract and keeps it', async () => {
+  test('accepts and stores every payment_purpose of the contract', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '29' })
 
@@ -204,7 +202,6 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     expect(body.message).toContain('WINNINGS_AND_PRIZES')
   })
 
-  // Ruling 41.
   test.each([
     [undefined, 'ach'],
     [null, 'ach'],
@@ -212,22 +209,21 @@ describe.each(everyEngine)('createPayout on %s', (engine) => {
     ['ach', 'ach'],
     ['fed_wire', 'fed_wire'],
     ['swift', 'swift'],
-  ])('answers a transfer_type of %s with %s', async (given, answered) => {
+  ])('ruling 41: returns for a transfer_type of %s the transfer_type %s', async (input, expected) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
-    const { body } = await app.rest('POST', path, { body: { ...payoutBody, transfer_type: given } })
-    expect(body.data).toMatchObject({ transfer_type: answered, provider_transfer_type: 'LOCAL' })
+    const { body } = await app.rest('POST', path, { body: { ...payoutBody, transfer_type: input } })
+    expect(body.data).toMatchObject({ transfer_type: expected, provider_transfer_type: 'LOCAL' })
   })
 
-  test.each(['nip', 'eft', 'ACH', 'sepa', 1, true])('refuses a transfer_type of %s', async (given) => {
+  test.each(['nip', 'eft', 'ACH', 'sepa', 1, true])('rejects a transfer_type of %s', async (input) => {
     const app = await startApp(engine)
-    const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, transfer_type: given } })
+    const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, transfer_type: input } })
     expect(status).toBe(400)
     expect(body.error.details.fields).toMatchObject([{ field: 'transfer_type' }])
   })
 
-  // Ruling 45.
-  test('gives as its reason the account and the bank as they were sent', async () => {
+  test('ruling 45: returns a reason with account number and bank code as they were sent', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', path, {

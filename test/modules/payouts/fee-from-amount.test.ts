@@ -9,30 +9,30 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 const path = '/api/payouts/banks'
 const pair = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 
-// Ruling 110. The rate of these tests is 1500.
+// Ruling 110. The rate in these tests is 1500.
 describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engine) => {
   async function start(balance: string, fee: { flat?: string; percent?: string }) {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await setFee(app.service, { ...pair, ...fee, deductedFrom: 'AMOUNT' })
     const walletId = await app.wallet({ balance })
     const pay = async (amount: string, headers: Record<string, string> = {}) =>
       (await app.rest('POST', path, { body: { ...payoutBody, amount }, headers })).body
-    return { ...app, walletId, pay, pass: (ms: number) => (now += ms) }
+    return { ...app, walletId, pay, pass: (ms: number) => (nowMs += ms) }
   }
 
-  test('lets a caller pay out everything that the wallet holds', async () => {
+  test('allows a payout of the whole balance', async () => {
     const app = await start('40', { flat: '0.5', percent: '1' })
 
     const { data } = await app.pay('40')
 
-    // 0.5 and 1 % of 40 are the fee; 39.1 at 1500 arrive.
+    // The fee is 0.5 plus 1 % of 40; the recipient receives 39.1 at 1500.
     const expected = { amount: '40.00000000', fee: '0.90000000', balance: '0.00000000', amount_fiat: '58650.00000000' }
     expect(data).toMatchObject(expected)
     await app.expectBooksToBalance()
   })
 
-  test('comes back with the rest of the amount when the payout fails or is returned', async () => {
+  test('is refunded with the net amount when the payout fails or is returned', async () => {
     const app = await start('80', { flat: '1' })
     const [failed, returned] = [(await app.pay('40')).data, (await app.pay('40')).data]
 
@@ -46,7 +46,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     await app.expectBooksToBalance()
   })
 
-  test('is shown with both sums by GraphQL, in the quote as in the payout', async () => {
+  test('is returned by GraphQL with net amount and total, in quote and payout', async () => {
     const app = await start('100', { flat: '0.5' })
     const sums = 'amount fee feeDeductedFrom netAmount total amountFiat'
     const input = { assetCode: 'USDC', amount: '40', recipient: { currency: 'NGN' } }
@@ -69,7 +69,7 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     expect(payout.data.payout).toEqual({ ...expected, balance: '60.00000000' })
   })
 
-  test.each(['0.5', '0.49'])('refuses an amount of %s, which does not cover it', async (amount) => {
+  test.each(['0.5', '0.49'])('rejects an amount of %s, which does not exceed the fee', async (amount) => {
     const app = await start('40', { flat: '0.5' })
 
     const { error } = await app.pay(amount)
@@ -81,22 +81,22 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     await app.expectBooksToBalance()
   })
 
-  test('stays with a payout when the pair’s next fee is taken from the balance', async () => {
+  test('stays deducted from the amount of an existing payout after the fee changes to the balance', async () => {
     const app = await start('100', { flat: '1' })
     const headers = { 'idempotency-key': 'once' }
-    const made = await app.pay('40', headers)
+    const created = await app.pay('40', headers)
     app.pass(1_000)
     await app.fee('1', '0', 'BALANCE')
 
     expect((await app.pay('40')).data).toMatchObject({ amount_fiat: '60000.00000000', balance: '19.00000000' })
-    expect(await app.pay('40', headers)).toEqual(made)
-    await settlePayout(app.context(), { payoutId: made.data.id, status: 'FAILED' })
+    expect(await app.pay('40', headers)).toEqual(created)
+    await settlePayout(app.context(), { payoutId: created.data.id, status: 'FAILED' })
     const { body } = await app.rest('GET', `/api/wallets/${app.walletId}`)
     expect(body.data.balance).toBe('59.00000000')
     await app.expectBooksToBalance()
   })
 
-  test('is in the files of payouts and fees, whose totals are what left the wallet', async () => {
+  test('appears in the exports of payouts and fees, whose totals are the debits of the wallet', async () => {
     const app = await start('100', { flat: '0.5' })
     await app.pay('40')
     app.pass(1)
@@ -110,15 +110,15 @@ describe.each(everyEngine)('a fee that is deducted from the amount on %s', (engi
     expect(await records('fees', 'CLOSING')).toMatchObject([{ running_total: '0.50000000' }])
   })
 
-  test('is found by the audit when a row says that the fee came from elsewhere', async () => {
+  test('makes the audit fail when a row has another fee source', async () => {
     const app = await start('100', { flat: '0.5' })
     const { data } = await app.pay('40')
-    const wrong = { merchantId: app.merchant.id, id: data.id }
-    await app.db.write((tx) => misstateFeeSource(tx, wrong))
+    const payoutKey = { merchantId: app.merchant.id, id: data.id }
+    await app.db.write((tx) => misstateFeeSource(tx, payoutKey))
     const { findings } = await auditBooks(app.service)
-    const found = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
-    expect(found).toContain('every payout was paid for')
-    expect(found).toContain('every payout says what was written')
+    const failedChecks = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
+    expect(failedChecks).toContain('every payout was paid for')
+    expect(failedChecks).toContain('every payout says what was written')
   })
 })
 

@@ -22,7 +22,7 @@ type Input = Parameters<typeof createPayout>[1]
 const terms = { assetCode: 'USDC', amount: '40' } as const
 
 describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
-  test('says everything about the payout that would be made', async () => {
+  test('returns everything about the payout that createPayout would create', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const quote = await getPayoutQuote(app.context(), { ...terms, payoutMethodId: methods.ofOther })
     const { addresses: _, ...wallet } = await getWallet(app.context(), { walletId: wallets.ofMerchant })
@@ -45,16 +45,16 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     })
   })
 
-  test('quotes what takes a wallet down to zero, and not one unit more', async () => {
+  test('quotes a payout that empties a wallet, and rejects one unit more', async () => {
     const { app, wallets } = await startWithPlaces(engine)
     const walletId = wallets.ofMerchant
-    const all = { ...terms, ...nigerian, amount: '49.25742574' }
-    for (const input of [all, { ...all, walletId }]) {
+    const wholeBalance = { ...terms, ...nigerian, amount: '49.25742574' }
+    for (const input of [wholeBalance, { ...wholeBalance, walletId }]) {
       const { wallet, total, balanceAfter } = await getPayoutQuote(app.context(), input)
       expect([wallet.id, total, balanceAfter]).toEqual([walletId, 50_00000000n, 0n])
     }
-    const more = { ...all, amount: '49.25742575', walletId }
-    expect(await domainErrorOf(() => getPayoutQuote(app.context(), more))).toMatchObject({
+    const oneUnitMore = { ...wholeBalance, amount: '49.25742575', walletId }
+    expect(await domainErrorOf(() => getPayoutQuote(app.context(), oneUnitMore))).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       details: { available: 50_00000000n, required: 50_00000001n },
     })
@@ -64,25 +64,22 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
     ['NGN', undefined, 'Nigeria', '60000.00000000', 'ach'],
     ['NGN', 'Nigeria', 'Nigeria', '60000.00000000', 'ach'],
     ['ZAR', null, 'South Africa', '730.00000000', 'ach'],
-  ] as const)(
-    'prices %s to country %s where no recipient is named',
-    async (currency, country, answered, fiat, rail) => {
-      const { app } = await startWithPlaces(engine)
-      const input = { ...terms, recipientCurrency: currency, recipientCountry: country }
-      expect(await getPayoutQuote(app.context(), input)).toMatchObject({
-        recipientCurrency: currency,
-        recipientCountry: answered,
-        amountFiat: fiat,
-        transferType: rail,
-        accountNumber: null,
-        bankName: null,
-        bankCode: null,
-        recipientName: null,
-        payoutMethod: null,
-        warnings: [],
-      })
-    },
-  )
+  ] as const)('without a recipient prices %s to country %s', async (currency, country, expectedCountry, fiat, rail) => {
+    const { app } = await startWithPlaces(engine)
+    const input = { ...terms, recipientCurrency: currency, recipientCountry: country }
+    expect(await getPayoutQuote(app.context(), input)).toMatchObject({
+      recipientCurrency: currency,
+      recipientCountry: expectedCountry,
+      amountFiat: fiat,
+      transferType: rail,
+      accountNumber: null,
+      bankName: null,
+      bankCode: null,
+      recipientName: null,
+      payoutMethod: null,
+      warnings: [],
+    })
+  })
 
   test.each([
     [{}, 'recipientCurrency is required'],
@@ -92,14 +89,14 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       'recipientCountry must be one of Nigeria for a recipient paid in NGN',
     ],
     [{ recipientCurrency: 'NGN', recipientCountry: 'Utopia' }, 'recipientCountry must be one of Nigeria, South Africa'],
-  ])('refuses a price for %o', async (given, fault) => {
+  ])('rejects a price for %o', async (recipient, expectedMessage) => {
     const { app } = await startWithPlaces(engine)
-    const { details } = await domainErrorOf(() => getPayoutQuote(app.context(), { ...terms, ...(given as object) }))
-    expect(details.fields?.map(({ field, message }) => `${field} ${message}`)).toEqual([fault])
+    const { details } = await domainErrorOf(() => getPayoutQuote(app.context(), { ...terms, ...(recipient as object) }))
+    expect(details.fields?.map(({ field, message }) => `${field} ${message}`)).toEqual([expectedMessage])
   })
 
-  // Ruling 23: a failed check refuses nothing, so the quote says it while there is time.
-  test('warns of what the checks find, in a stored method and in details alike', async () => {
+  // Ruling 23: a failed check does not reject a payout, so the quote warns of it.
+  test('warns of failed checks of a stored method and of given details', async () => {
     const { app } = await startWithPlaces(engine)
     const {
       recipientName,
@@ -115,46 +112,46 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
       iban: 'GB00',
       swiftCode: 'ABNGNGLA',
     })
-    const ofMethod = await getPayoutQuote(app.context(), { ...terms, payoutMethodId: method.id })
-    const ofDetails = await getPayoutQuote(app.context(), { ...terms, ...nigerian, accountNumber: '0690000031' })
+    const methodQuote = await getPayoutQuote(app.context(), { ...terms, payoutMethodId: method.id })
+    const detailsQuote = await getPayoutQuote(app.context(), { ...terms, ...nigerian, accountNumber: '0690000031' })
 
     const codes = (quote: PayoutQuote) => quote.warnings.map(({ field, code, outcome }) => [field, code, outcome])
     const nuban = ['accountNumber', 'NUBAN', 'FAILED']
-    expect(codes(ofMethod)).toEqual([nuban, ['iban', 'IBAN', 'FAILED']])
-    expect(codes(ofDetails)).toEqual([nuban])
+    expect(codes(methodQuote)).toEqual([nuban, ['iban', 'IBAN', 'FAILED']])
+    expect(codes(detailsQuote)).toEqual([nuban])
     expect(codes(await getPayoutQuote(app.context(), { ...terms, ...southAfrican }))).toEqual([])
     expect(await perform(createPayout, app.context(), { ...terms, payoutMethodId: method.id })).toMatchObject({
       payoutMethodId: method.id,
     })
   })
 
-  test('agrees with the payout after it in every figure or in its refusal, and touches nothing', async () => {
-    const places = await startWithPlaces(engine)
-    const { app } = places
-    const counts = { runs: 0, made: 0, refused: new Set<string>() }
+  test('agrees with the following payout in every amount or error, and changes nothing', async () => {
+    const world = await startWithPlaces(engine)
+    const { app } = world
+    const counts = { runs: 0, created: 0, errorCodes: new Set<string>() }
     await fc.assert(
-      fc.asyncProperty(anyInput(places), anyPrice, async (input, price) => {
+      fc.asyncProperty(anyInput(world), anyPrice, async (input, price) => {
         if (price) await setPrice(app.context(), price)
-        // Every write is counted; that no row changes is looked at now and then, because it reads them all.
-        const isLookedAt = ++counts.runs % 10 === 0
-        const before = isLookedAt && (await readStoredRows(app))
+        // Every run compares the number of writes; every tenth compares all rows, because reading them is slow.
+        const isComparingRows = ++counts.runs % 10 === 0
+        const before = isComparingRows && (await readStoredRows(app))
         const counted = app.db.statistics()
         const quoted = await outcomeOf(() => getPayoutQuote(app.context(), input), figuresOfQuote)
         expect(app.db.statistics()).toEqual(counted)
-        if (isLookedAt) expect(await readStoredRows(app)).toEqual(before)
+        if (isComparingRows) expect(await readStoredRows(app)).toEqual(before)
 
-        const made = await outcomeOf(() => perform(createPayout, app.context(), input), figuresOfPayout)
-        expect(quoted).toEqual(made)
-        if (made.code) counts.refused.add(made.code)
-        else counts.made++
+        const created = await outcomeOf(() => perform(createPayout, app.context(), input), figuresOfPayout)
+        expect(quoted).toEqual(created)
+        if (created.code) counts.errorCodes.add(created.code)
+        else counts.created++
       }),
       {
         numRuns: 100,
-        examples: [...everyRefusal(places), ...everyPayer(places)].map((input): [Input, null] => [input, null]),
+        examples: [...everyError(world), ...everyPayer(world)].map((input): [Input, null] => [input, null]),
       },
     )
-    expect(counts.made).toBeGreaterThanOrEqual(everyPayer(places).length)
-    expect([...counts.refused].toSorted()).toEqual([
+    expect(counts.created).toBeGreaterThanOrEqual(everyPayer(world).length)
+    expect([...counts.errorCodes].toSorted()).toEqual([
       'CUSTOMER_CLOSED',
       'INSUFFICIENT_FUNDS',
       'INVALID_INPUT',
@@ -166,8 +163,8 @@ describe.each(everyEngine)('getPayoutQuote on %s', (engine) => {
   })
 })
 
-/** An input for each refusal: chance may leave out one of them. */
-function everyRefusal({ customers }: Places): Input[] {
+/** An input for each error code, because random inputs can miss one. */
+function everyError({ customers }: Places): Input[] {
   const input = { ...terms, ...nigerian }
   return [
     { ...input, amount: '0' },
@@ -179,7 +176,7 @@ function everyRefusal({ customers }: Places): Input[] {
   ]
 }
 
-/** Inputs that a payout comes of, of each owner and of each kind of recipient, for the same reason. */
+/** Inputs of successful payouts for each owner and kind of recipient, because random inputs can miss one. */
 function everyPayer({ customers, methods }: Places): Input[] {
   const recipients = [
     [undefined, nigerian],
@@ -192,7 +189,6 @@ function everyPayer({ customers, methods }: Places): Input[] {
   )
 }
 
-/** Inputs that name places rightly about half the time. */
 function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> {
   const rarely = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined, freq: 1 })
   const customerId = fc.constantFrom(
@@ -212,7 +208,7 @@ function anyInput({ customers, methods, wallets }: Places): fc.Arbitrary<Input> 
     { weight: 1, arbitrary: fc.record({ payoutMethodId, bankCode: fc.constantFrom('', '044') }) },
     {
       weight: 1,
-      arbitrary: details.map((given) => ({ ...given, bankName: null, recipientCountry: 'Nigeria' as const })),
+      arbitrary: details.map((account) => ({ ...account, bankName: null, recipientCountry: 'Nigeria' as const })),
     },
   )
   const rest = fc.record({

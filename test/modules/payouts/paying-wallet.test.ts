@@ -4,9 +4,8 @@ import { readStoredRows } from '../../support/stored.ts'
 
 const path = '/api/payouts/banks'
 
-// Ruling 38.
-describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
-  test("is the owner's oldest in the currency that covers amount and fee", async () => {
+describe.each(everyEngine)('ruling 38: the wallet that createPayout debits on %s', (engine) => {
+  test("is the owner's oldest one in the currency that covers amount and fee", async () => {
     const app = await startApp(engine)
     await app.fee('1')
     const oldest = await app.wallet({ balance: '40' })
@@ -18,7 +17,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
       return [body.data.sender_wallet_id, body.data.balance]
     }
 
-    // The oldest lacks the fee, the second has it to the last unit.
+    // The oldest lacks the fee, the second covers it exactly.
     expect(await pay('40')).toEqual([second, '0.00000000'])
     expect(await pay('40')).toEqual([third, '459.00000000'])
     expect(await pay('39')).toEqual([oldest, '0.00000000'])
@@ -26,7 +25,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('is refused about the oldest when none covers it, though together they would', async () => {
+  test('is reported as the oldest one if none covers the total alone', async () => {
     const app = await startApp(engine)
     await app.fee('0.25')
     await app.wallet({ balance: '30' })
@@ -44,7 +43,7 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('is never of another currency, another customer, the merchant for a customer or a customer for the merchant', async () => {
+  test('is never one of another currency or another owner', async () => {
     const app = await startApp(engine)
     const [customerId, otherId] = [await app.customer(), await app.customer()]
     const other = await app.otherMerchant()
@@ -52,26 +51,26 @@ describe.each(everyEngine)('the wallet that pays on %s', (engine) => {
     const otherCustomers = await app.wallet({ balance: '1000', customerId: otherId })
     const before = await readStoredRows(app)
 
-    const refused = [
+    const rejected = [
       await app.rest('POST', path, { body: payoutBody }),
       await app.rest('POST', path, { body: { ...payoutBody, customer_id: customerId } }),
       await app.rest('POST', path, { body: { ...payoutBody, customer_id: otherId, currency: 'USDT' } }),
       await app.rest('POST', path, { body: payoutBody, key: other.apiKey }),
     ]
 
-    expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual(
-      refused.map(() => [422, 'WALLET_NOT_FOUND']),
+    expect(rejected.map(({ status, body }) => [status, body.error.code])).toEqual(
+      rejected.map(() => [422, 'WALLET_NOT_FOUND']),
     )
     expect(await readStoredRows(app)).toEqual(before)
 
-    const paid = [
+    const created = [
       await app.rest('POST', path, { body: { ...payoutBody, currency: 'USDT' } }),
       await app.rest('POST', path, { body: { ...payoutBody, customer_id: otherId } }),
     ]
-    expect(paid.map(({ body }) => body.data.sender_wallet_id)).toEqual([usdt, otherCustomers])
+    expect(created.map(({ body }) => body.data.sender_wallet_id)).toEqual([usdt, otherCustomers])
   })
 
-  test('is not a fiat one, whatever it holds', async () => {
+  test('is never a fiat wallet', async () => {
     const app = await startApp(engine)
     await app.wallet({ assetCode: 'NGN', balance: '1000000' })
     const { body } = await app.rest('POST', path, { body: payoutBody })

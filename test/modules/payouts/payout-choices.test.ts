@@ -17,14 +17,14 @@ type Input = Parameters<typeof createPayout>[1]
 const terms = { assetCode: 'USDC', amount: '40' } as const
 const path = '/api/payouts/banks'
 
-/** What takes the input of a payout: both must judge it alike. */
+/** Both operations take the same input and must validate it alike. */
 const operations = [
   ['createPayout', createPayout],
   ['getPayoutQuote', getPayoutQuote],
 ] as const
 
-describe.each(everyEngine)('a payout that names its wallet or payout method on %s', (engine) => {
-  test("has the method's details, and keeps them and its id when the method is changed and deleted", async () => {
+describe.each(everyEngine)('a payout with a given wallet or payout method on %s', (engine) => {
+  test("copies the method's details and keeps them when the method is changed and deleted", async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
 
     const payout = await perform(createPayout, app.context(), { ...terms, payoutMethodId: methods.ofMerchantZar })
@@ -46,14 +46,14 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     await app.expectBooksToBalance()
   })
 
-  test('has no method where the details are given', async () => {
+  test('has no payout method if the details are given', async () => {
     const { app } = await startWithPlaces(engine)
     expect(await perform(createPayout, app.context(), { ...terms, ...nigerian })).toMatchObject({
       payoutMethodId: null,
     })
   })
 
-  test("goes to any method of the merchant and its customers, closed or not, and from a customer to that customer's own", async () => {
+  test('accepts any method of the merchant and its customers, but for a customer only the customer’s own', async () => {
     const { app, methods, customers } = await startWithPlaces(engine)
     const pay = async (payoutMethodId: string, customerId?: string) =>
       (await perform(createPayout, app.context(), { ...terms, amount: '1', payoutMethodId, customerId })).payoutMethodId
@@ -64,7 +64,7 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     await app.expectBooksToBalance()
   })
 
-  test('is paid by the wallet that it names, though an older one covers it', async () => {
+  test('debits the given wallet though an older one covers it', async () => {
     const { app, wallets, customers } = await startWithPlaces(engine)
     const pay = async (changes: Partial<Input>) => {
       const { walletId, balanceAfter } = await perform(createPayout, app.context(), {
@@ -89,48 +89,55 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     await app.expectBooksToBalance()
   })
 
-  test('is replayed under its key though the method is gone and the wallet empty', async () => {
+  test('is replayed under its idempotency key after the method is deleted and the wallet is empty', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
-    const keyed = () => createContext(app.service, app.merchant.id, 'the key')
+    const contextWithKey = () => createContext(app.service, app.merchant.id, 'the key')
     const input = { ...terms, amount: '49', payoutMethodId: methods.ofMerchant, walletId: wallets.ofMerchant }
-    const made = await perform(createPayout, keyed(), input)
+    const created = await perform(createPayout, contextWithKey(), input)
     await perform(deletePayoutMethod, app.context(), { payoutMethodId: methods.ofMerchant })
     const before = await readStoredRows(app)
 
-    const again = await app.service.perform(createPayout, keyed(), input)
-    expect(again).toEqual({ result: made, isReplayed: true })
-    // What the method stood for is another request: it did not name the method.
+    const repeated = await app.service.perform(createPayout, contextWithKey(), input)
+    expect(repeated).toEqual({ result: created, isReplayed: true })
+    // The method's details are another request, because it does not name the method.
     for (const other of [
       { ...input, walletId: null },
       { ...input, payoutMethodId: methods.ofPayer },
       { ...terms, ...nigerian, amount: '49', walletId: wallets.ofMerchant },
     ]) {
-      expect((await domainErrorOf(() => perform(createPayout, keyed(), other))).code).toBe('IDEMPOTENCY_KEY_REUSED')
+      expect((await domainErrorOf(() => perform(createPayout, contextWithKey(), other))).code).toBe(
+        'IDEMPOTENCY_KEY_REUSED',
+      )
     }
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('shares its key with the REST endpoint where it names neither', async () => {
+  test('shares its idempotency key with the REST endpoint if it has neither field', async () => {
     const { app } = await startWithPlaces(engine)
-    const keyed = () => createContext(app.service, app.merchant.id, 'the key')
+    const contextWithKey = () => createContext(app.service, app.merchant.id, 'the key')
     const neither = { walletId: null, payoutMethodId: null }
-    const made = await perform(createPayout, keyed(), { ...terms, ...nigerian, ...neither, paymentPurpose: 'GIFTS' })
+    const created = await perform(createPayout, contextWithKey(), {
+      ...terms,
+      ...nigerian,
+      ...neither,
+      paymentPurpose: 'GIFTS',
+    })
     // The fingerprint that test/operations/idempotency pins.
-    expect(made.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
+    expect(created.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
 
     const headers = { 'idempotency-key': 'the key' }
     const replayed = await app.rest('POST', path, { body: payoutBody, headers })
-    expect([replayed.headers['idempotent-replayed'], replayed.body.data.id]).toEqual(['true', made.id])
+    expect([replayed.headers['idempotent-replayed'], replayed.body.data.id]).toEqual(['true', created.id])
 
     const other = { 'idempotency-key': 'other' }
     const first = await app.rest('POST', path, { body: payoutBody, headers: other })
     const input = { ...terms, ...nigerian, paymentPurpose: 'GIFTS' }
-    const again = await perform(createPayout, createContext(app.service, app.merchant.id, 'other'), input)
-    expect(again.id).toBe(first.body.data.id)
-    expect(again.id).not.toBe(made.id)
+    const repeated = await perform(createPayout, createContext(app.service, app.merchant.id, 'other'), input)
+    expect(repeated.id).toBe(first.body.data.id)
+    expect(repeated.id).not.toBe(created.id)
   })
 
-  test('is none on REST, whose contract has neither field', async () => {
+  test('is not possible by REST, whose contract has neither field', async () => {
     const { app, methods, wallets } = await startWithPlaces(engine)
     const unknown = { wallet_id: wallets.ofMerchantRich, walletId: 5, payout_method_id: methods.ofMerchant }
     const { status, body } = await app.rest('POST', path, { body: { ...payoutBody, ...unknown } })
@@ -140,10 +147,10 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     expect(Object.keys(body.data)).not.toContain('payout_method_id')
   })
 
-  describe.each(operations)('is refused by %s', (name, operation) => {
+  describe.each(operations)('that %s rejects', (name, operation) => {
     const isQuote = name === 'getPayoutQuote'
 
-    /** By precedence: each case holds every later fault too, as far as one input can. */
+    /** In order of precedence: each case also has every later error that one input can have. */
     const cases: [code: string, message: string, (places: Places) => Input][] = [
       [
         'INVALID_INPUT',
@@ -227,7 +234,6 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
         'The wallet holds 100.00000000 USDC, and the payout with its fee takes 100.00000001.',
         ({ methods, customers, wallets }) => ({
           ...terms,
-          // 1 per cent rounded up, and a quarter.
           amount: '98.76237624',
           customerId: customers.payer,
           payoutMethodId: methods.ofPayer,
@@ -236,24 +242,24 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       ],
     ]
 
-    test.each(cases)('with %s: %s, and nothing moves', async (code, message, input) => {
-      const places = await startWithPlaces(engine)
-      const { app } = places
-      const keyed = () => createContext(app.service, app.merchant.id, 'used')
-      await perform(createPayout, keyed(), { ...terms, ...nigerian, amount: '1' })
+    test.each(cases)('fails with %s: %s, and moves no money', async (code, message, input) => {
+      const world = await startWithPlaces(engine)
+      const { app } = world
+      const contextWithKey = () => createContext(app.service, app.merchant.id, 'used')
+      await perform(createPayout, contextWithKey(), { ...terms, ...nigerian, amount: '1' })
       const before = await readStoredRows(app)
 
-      const refusal = await domainErrorOf(() => operation(app.context(), input(places)))
-      expect([refusal.code, refusal.message]).toEqual([code, message])
-      // A used key is judged after what is wrong in the input itself, and by a payout only.
-      const underUsedKey = await domainErrorOf(() => operation(keyed(), input(places)))
+      const error = await domainErrorOf(() => operation(app.context(), input(world)))
+      expect([error.code, error.message]).toEqual([code, message])
+      // createPayout checks a used key after validation; a quote ignores it.
+      const underUsedKey = await domainErrorOf(() => operation(contextWithKey(), input(world)))
       const isFirst = input === cases[0]?.[2]
       expect(underUsedKey.code).toBe(isQuote || isFirst ? code : 'IDEMPOTENCY_KEY_REUSED')
       expect(await readStoredRows(app)).toEqual(before)
       await app.expectBooksToBalance()
     })
 
-    test('with every field that the method implies, and no other', async () => {
+    test('fails with every field that the method implies and no other', async () => {
       const { app, methods } = await startWithPlaces(engine)
       const input = {
         ...terms,
@@ -271,23 +277,23 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
     })
 
     test.each(['', ' '])(
-      'with the empty id %j of a method, beside an account in full or in part',
+      'fails for the empty payoutMethodId %j, with complete and incomplete account details',
       async (payoutMethodId) => {
         const { app } = await startWithPlaces(engine)
         const message = 'must not be empty: leave it out, or give null'
-        const fault = { field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message }
-        const refused = async (recipient: object) =>
+        const emptyIdError = { field: 'payoutMethodId', code: 'MISSING_REQUIRED_FIELD', message }
+        const invalidFields = async (recipient: object) =>
           (await domainErrorOf(() => operation(app.context(), { ...terms, ...recipient, payoutMethodId }))).details
             .fields
-        expect(await refused(nigerian)).toEqual([fault])
-        expect(await refused({ ...nigerian, bankCode: null })).toEqual(
-          expect.arrayContaining([fault, expect.objectContaining({ field: 'bankCode' })]),
+        expect(await invalidFields(nigerian)).toEqual([emptyIdError])
+        expect(await invalidFields({ ...nigerian, bankCode: null })).toEqual(
+          expect.arrayContaining([emptyIdError, expect.objectContaining({ field: 'bankCode' })]),
         )
-        if (isQuote) expect(await refused({ recipientCurrency: 'NGN' })).toEqual([fault])
+        if (isQuote) expect(await invalidFields({ recipientCurrency: 'NGN' })).toEqual([emptyIdError])
       },
     )
 
-    test('with every field that is missing without a method', async () => {
+    test('fails with every missing field if no method is given', async () => {
       const { app } = await startWithPlaces(engine)
       const { details } = await domainErrorOf(() => operation(app.context(), { ...terms, bankCode: '044' }))
       expect(details.fields).toEqual(
@@ -297,65 +303,65 @@ describe.each(everyEngine)('a payout that names its wallet or payout method on %
       )
     })
 
-    test.each(['walletId', 'payoutMethodId'])('with a %s that is no UUID', async (field) => {
+    test.each(['walletId', 'payoutMethodId'])('fails for a %s that is no UUID', async (field) => {
       const { app } = await startWithPlaces(engine)
       const details = field === 'walletId' ? nigerian : {}
-      const refusal = await domainErrorOf(() => operation(app.context(), { ...terms, ...details, [field]: 'none' }))
-      expect(refusal.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
+      const error = await domainErrorOf(() => operation(app.context(), { ...terms, ...details, [field]: 'none' }))
+      expect(error.details.fields).toEqual([{ field, code: 'INVALID_FORMAT', message: 'must be a UUID' }])
     })
 
-    test('for methods that are absent, foreign, crypto, of another owner, or of a currency without a corridor', async () => {
+    test('fails for methods that are unknown, foreign, crypto, of another owner, or without a corridor', async () => {
       const { app, methods, customers } = await startWithPlaces(engine)
-      const refused = async (payoutMethodId: string, customerId?: string) => {
+      const rejection = async (payoutMethodId: string, customerId?: string) => {
         const input = { ...terms, payoutMethodId, customerId }
         const { code, message, details } = await domainErrorOf(() => operation(app.context(), input))
         return [code, details.fields?.map(({ field, message }) => `${field} ${message}`).join() ?? message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Payout method not found.']
-      for (const id of [nobody, methods.ofForeign]) expect(await refused(id)).toEqual(notFound)
+      for (const id of [nobody, methods.ofForeign]) expect(await rejection(id)).toEqual(notFound)
       for (const id of [methods.ofMerchant, methods.ofOther, methods.ofForeign]) {
-        expect(await refused(id, customers.payer)).toEqual(notFound)
+        expect(await rejection(id, customers.payer)).toEqual(notFound)
       }
-      expect(await refused(methods.crypto, customers.other)).toEqual(notFound)
+      expect(await rejection(methods.crypto, customers.other)).toEqual(notFound)
       for (const owner of [undefined, customers.payer]) {
-        expect(await refused(methods.crypto, owner)).toEqual([
+        expect(await rejection(methods.crypto, owner)).toEqual([
           'INVALID_INPUT',
           'payoutMethodId is a crypto address: only bank accounts are paid',
         ])
       }
-      expect(await refused(methods.ofMerchantKes)).toEqual([
+      expect(await rejection(methods.ofMerchantKes)).toEqual([
         'INVALID_INPUT',
         'payoutMethodId is a method in KES, and its currency must be one of NGN, ZAR',
       ])
     })
 
-    test('for wallets that are absent, foreign, of another owner, of another currency, or not active', async () => {
+    test('fails for wallets that are unknown, foreign, of another owner or currency, or inactive', async () => {
       const { app, wallets, customers } = await startWithPlaces(engine)
       // No operation makes a wallet inactive yet.
       await tamperWith(app, `update wallets set status = 'frozen' where id = '${wallets.ofMerchantRich}'`)
-      const refused = async (walletId: string, customerId?: string) => {
+      const rejection = async (walletId: string, customerId?: string) => {
         const input = { ...terms, ...nigerian, walletId, customerId }
         const { code, message } = await domainErrorOf(() => operation(app.context(), input))
         return [code, message]
       }
       const notFound = ['RESOURCE_NOT_FOUND', 'Wallet not found.']
-      for (const id of [nobody, wallets.ofPayer]) expect(await refused(id)).toEqual(notFound)
+      for (const id of [nobody, wallets.ofPayer]) expect(await rejection(id)).toEqual(notFound)
       for (const id of [wallets.ofMerchant, wallets.ofOther])
-        expect(await refused(id, customers.payer)).toEqual(notFound)
+        expect(await rejection(id, customers.payer)).toEqual(notFound)
       const stranger = createContext(app.service, (await app.otherMerchant()).id)
       const foreign = { ...terms, ...nigerian, walletId: wallets.ofMerchant }
       expect((await domainErrorOf(() => operation(stranger, foreign))).message).toBe('Wallet not found.')
-      expect(await refused(wallets.ofMerchantNgn)).toEqual([
+      expect(await rejection(wallets.ofMerchantNgn)).toEqual([
         'WALLET_NOT_FOUND',
         'The wallet holds NGN, and the payout is made in USDC.',
       ])
-      expect(await refused(wallets.ofMerchantRich)).toEqual([
+      expect(await rejection(wallets.ofMerchantRich)).toEqual([
         'WALLET_NOT_FOUND',
         'The wallet to pay from is not active.',
       ])
     })
 
-    test('for want of money in the wallet that it names, though another covers it', async () => {
+    test('fails with INSUFFICIENT_FUNDS if the given wallet does not cover it, though another does', async () => {
       const { app, wallets } = await startWithPlaces(engine)
       const input = { ...terms, ...nigerian, amount: '50', walletId: wallets.ofMerchant }
       const { code, details } = await domainErrorOf(() => operation(app.context(), input))

@@ -16,27 +16,27 @@ const terms = { assetCode: 'USDC', amount: '40' }
 const { recipientName: accountName, ...nigerianAccount } = { ...nigerian, recipientCountry: 'NIGERIA' }
 const bankAccount = { ...nigerianAccount, accountName }
 
-const inputFault = '... on InvalidInputError { fields { field code message } }'
-const refusal = `__typename ... on UserError { code message } ${inputFault}`
+const invalidInputFields = '... on InvalidInputError { fields { field code message } }'
+const userErrorSelection = `__typename ... on UserError { code message } ${invalidInputFields}`
 
-/** Asks for a quote and for the payout of one input: both must read it alike. */
+/** Queries the quote and creates the payout of one input: both operations must read it alike. */
 async function quoteAndPayout(app: App, input: object, selection: readonly [ofQuote: string, ofPayout: string]) {
-  const [ofQuote, ofPayout] = selection
-  const quoted = await app.graphql(
-    `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${refusal} ... on PayoutQuote { ${ofQuote} } } }`,
+  const [quoteFields, payoutFields] = selection
+  const quoteResponse = await app.graphql(
+    `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${userErrorSelection} ... on PayoutQuote { ${quoteFields} } } }`,
     { input },
   )
-  const made = await app.graphql(
-    `mutation ($input: CreatePayoutInput!) { createPayout(input: $input) { ${refusal}
-      ... on CreatePayoutPayload { payout { ${ofPayout} } } } }`,
+  const payoutResponse = await app.graphql(
+    `mutation ($input: CreatePayoutInput!) { createPayout(input: $input) { ${userErrorSelection}
+      ... on CreatePayoutPayload { payout { ${payoutFields} } } } }`,
     { input: { ...input, idempotencyKey: app.service.newId() } },
   )
-  expect([quoted.errors, made.errors]).toEqual([[], []])
-  return { quote: quoted.data.payoutQuote, payout: made.data.createPayout }
+  expect([quoteResponse.errors, payoutResponse.errors]).toEqual([[], []])
+  return { quote: quoteResponse.data.payoutQuote, payout: payoutResponse.data.createPayout }
 }
 
 describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
-  test('take an account in full, a method, a wallet and a customer, and show all that a payout says', async () => {
+  test('accept an account, a method, a wallet and a customer, and return every field of a payout', async () => {
     const { app, customers, methods, wallets } = await startWithPlaces(engine)
     const common = `assetCode amount fee feeDeductedFrom netAmount total exchangeRate amountFiat recipientName
       recipientCurrency recipientCountry transferType wallet { uuid }`
@@ -124,10 +124,10 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('price a currency that nobody is named for, in a quote alone', async () => {
+  test('return a price for a currency without a recipient in a quote', async () => {
     const { app } = await startWithPlaces(engine)
     const { data } = await app.graphql(
-      `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${refusal} ... on PayoutQuote {
+      `query ($input: PayoutQuoteInput!) { payoutQuote(input: $input) { ${userErrorSelection} ... on PayoutQuote {
         recipientName recipientCurrency recipientCountry amountFiat payoutMethod { uuid } warnings { code } } } }`,
       { input: { ...terms, recipient: { currency: 'ZAR' } } },
     )
@@ -142,7 +142,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     })
   })
 
-  test('name each field that is wrong where the input has it', async () => {
+  test('report each invalid field with its path in the input', async () => {
     const { app } = await startWithPlaces(engine)
     const inAccount = (changes: object) => ({ recipient: { bankAccount: { ...bankAccount, ...changes } } })
     const at = (field: string) => `recipient.bankAccount.${field}`
@@ -185,8 +185,8 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
       [{ recipient: { payoutMethodId: 'x' } }, 'recipient.payoutMethodId', 'INVALID_FORMAT', 'must be a UUID'],
     ]
     for (const [input, field, code, message] of cases) {
-      const given = { ...terms, recipient: { bankAccount }, ...input }
-      const { quote, payout } = await quoteAndPayout(app, given, ['total', 'uuid'])
+      const fullInput = { ...terms, recipient: { bankAccount }, ...input }
+      const { quote, payout } = await quoteAndPayout(app, fullInput, ['total', 'uuid'])
       expect([input, quote.code]).toEqual([input, 'INVALID_INPUT'])
       expect([input, quote.fields]).toEqual([
         input,
@@ -196,7 +196,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
     }
   })
 
-  test('are refused alike for what is not there and for want of money', async () => {
+  test('return the same error for missing objects and insufficient funds', async () => {
     const { app, customers } = await startWithPlaces(engine)
     const cases = [
       ['RESOURCE_NOT_FOUND', { customerId: nobody }],
@@ -220,12 +220,12 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
 
 const southAfricanAccount = { ...southAfrican, recipientCountry: 'SOUTH_AFRICA' }
 
-describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) => {
+describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
   async function startWithPayout() {
     const app = await startApp(engine)
     await app.wallet({ balance: '10' })
-    const keyed = createContext(app.service, app.merchant.id, 'order 17')
-    const payout = await perform(createPayout, keyed, { assetCode: 'USDC', amount: '1', ...nigerian })
+    const contextWithKey = createContext(app.service, app.merchant.id, 'order 17')
+    const payout = await perform(createPayout, contextWithKey, { assetCode: 'USDC', amount: '1', ...nigerian })
     const names = [
       `id: "${payout.id}"`,
       `id: "${toGlobalId('Payout', payout.id)}", idempotencyKey: null`,
@@ -237,16 +237,16 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
     return { app, payout, names }
   }
 
-  test('is found by its id, key, transaction id or reference id, and by its id with one query', async () => {
+  test('finds the payout by id, idempotency key, transaction id or reference id, and by id with one query', async () => {
     const { app, payout, names } = await startWithPayout()
-    const { ask, countOf } = countingStatements(app)
+    const { ask: countedQuery, countOf: statementCount } = countingStatements(app)
     for (const name of names) {
       const { data, errors } = await app.graphql(`{ payout(${name}) { uuid } }`)
       expect([name, errors, data.payout]).toEqual([name, [], { uuid: payout.id }])
     }
-    const askById = () => ask(`{ payout(${names[0]}) { uuid } }`)
-    await askById()
-    expect(await countOf(askById)).toBe(1)
+    const queryById = () => countedQuery(`{ payout(${names[0]}) { uuid } }`)
+    await queryById()
+    expect(await statementCount(queryById)).toBe(1)
     for (const name of [
       'id: "x"',
       'id: ""',
@@ -283,15 +283,15 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
       'id must be absent where the payout is named otherwise',
     ],
     ['idempotencyKey: "é"', 'idempotencyKey', 'INVALID_FORMAT', 'idempotencyKey must'],
-  ])('is refused for the name (%s), by a query and by a subscription', async (name, field, code, message) => {
+  ])('rejects the arguments (%s) in a query and in a subscription', async (name, field, code, message) => {
     const { app } = await startWithPayout()
-    const given = name && `(${name})`
+    const args = name && `(${name})`
     const accept = { headers: { accept: 'text/event-stream, application/json' } }
-    for (const asked of [
-      await app.graphql(`{ payout${given} { uuid } }`),
-      await app.graphql(`subscription { payoutChanged${given} { uuid } }`, {}, accept),
+    for (const response of [
+      await app.graphql(`{ payout${args} { uuid } }`),
+      await app.graphql(`subscription { payoutChanged${args} { uuid } }`, {}, accept),
     ]) {
-      expect(asked.errors).toMatchObject([
+      expect(response.errors).toMatchObject([
         {
           extensions: {
             code: 'INVALID_INPUT',
@@ -302,14 +302,14 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
     }
   })
 
-  test('from before is not found by the transaction id that its number would have now', async () => {
+  test('finds an earlier payout only by its stored transaction id, not by the one that its number gives today', async () => {
     const { app, payout } = await startWithPayout()
     await tamperWith(app, `update payouts set transaction_id = 'ABCDEFGHIJKL' where id = '${payout.id}'`)
     const { data } = await app.graphql(`{ payout(transactionId: "${payout.transactionId}") { uuid } }`)
     expect(data).toEqual({ payout: null })
   })
 
-  test('of another merchant is not found by any of its names', async () => {
+  test('does not find another merchant’s payout by any of its names', async () => {
     const { app, names } = await startWithPayout()
     const { apiKey: key } = await app.otherMerchant()
     for (const name of names) {
@@ -318,26 +318,25 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
     }
   })
 
-  // Ruling 119.
-  test('shows the key that it was made with to its merchant and its customer', async () => {
+  test('ruling 119: returns the idempotency key of a payout to its merchant and its customer', async () => {
     const app = await startApp(engine)
     const [customerId, other] = [await app.customer(), await app.customer()]
     await app.wallet({ balance: '10', customerId })
     const input = { assetCode: 'USDC', amount: '1', customerId, ...nigerian } as const
     const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, 'my payout'), input)
-    const { id: unkeyed } = await perform(createPayout, app.context(), input)
+    const { id: withoutKeyId } = await perform(createPayout, app.context(), input)
 
     const keyOf = async (payoutId: string, options = {}) => {
       const { data } = await app.graphql(`{ payout(id: "${payoutId}") { idempotencyKey } }`, {}, options)
       return data.payout?.idempotencyKey ?? null
     }
-    expect([await keyOf(id), await keyOf(unkeyed)]).toEqual(['my payout', null])
+    expect([await keyOf(id), await keyOf(withoutKeyId)]).toEqual(['my payout', null])
     expect(await keyOf(id, bearerOptions(await tokenFor(app, customerId)))).toBe('my payout')
     expect(await keyOf(id, bearerOptions(await tokenFor(app, other)))).toBeNull()
     expect(await keyOf(id, { key: (await app.otherMerchant()).apiKey })).toBeNull()
   })
 
-  test('is watched by each of its names until nothing more can become of it', async () => {
+  test('watches the payout by each of its names until its status is final', async () => {
     const { app, payout, names } = await startWithPayout()
     const streams = await Promise.all(
       names.map((name) => listen(app, `subscription { payoutChanged(${name}) { uuid status } }`)),
@@ -358,10 +357,10 @@ describe.each(everyEngine)('a payout that is named at GraphQL on %s', (engine) =
     expect(errors).toMatchObject([{ extensions: { code: 'RESOURCE_NOT_FOUND' } }])
   })
 
-  test('is simulated by its id or by its key, with the cause that is told', async () => {
+  test('settles the payout in simulatePayout by id or idempotency key, with the given cause', async () => {
     const { app, payout } = await startWithPayout()
     const simulate = async (input: string) => {
-      const { data, errors } = await app.graphql(`mutation { simulatePayout(input: { ${input} }) { ${refusal}
+      const { data, errors } = await app.graphql(`mutation { simulatePayout(input: { ${input} }) { ${userErrorSelection}
         ... on SimulatePayoutPayload { payout { uuid status events { status cause } } } } }`)
       expect(errors).toEqual([])
       return data.simulatePayout

@@ -9,10 +9,9 @@ import type { Engine } from '../../support/app.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 
-/** An id that nothing has. */
 export const nobody = '019b7679-7400-7000-8000-000000000000'
 
-/** The details of a Nigerian account that passes its checks, and of a South African one. */
+/** The details of a Nigerian bank account that passes its checks, and of a South African one. */
 export const nigerian = {
   accountNumber: '0690000032',
   bankName: 'Access Bank',
@@ -30,7 +29,7 @@ export const southAfrican = {
   recipientCountry: 'South Africa',
 } as const
 
-/** A merchant whose money and payees are in all the places that a payout may name, rightly or not. */
+/** A merchant with wallets, payout methods and customers of every kind that a payout can name, valid or not. */
 export async function startWithPlaces(engine: Engine) {
   const app = await startApp(engine, {
     clock: () => Date.parse('2026-03-01T12:00:00.000Z'),
@@ -46,10 +45,10 @@ export async function startWithPlaces(engine: Engine) {
   const [payer, other, closed] = [await app.customer(), await app.customer(), await app.customer()]
   const foreign = createContext(app.service, (await app.otherMerchant()).id)
 
-  const bank = async (currency: string, customerId?: string, asked = context()) => {
+  const bank = async (currency: string, customerId?: string, methodContext = context()) => {
     const { recipientName, accountNumber, bankName, bankCode } = currency === 'ZAR' ? southAfrican : nigerian
     const input = { type: 'BANK', accountName: recipientName, accountNumber, bankName, bankCode, currency } as const
-    return (await perform(createBankPayoutMethod, asked, { ...input, customerId })).id
+    return (await perform(createBankPayoutMethod, methodContext, { ...input, customerId })).id
   }
   const crypto = {
     type: 'WALLET',
@@ -85,5 +84,4 @@ export async function startWithPlaces(engine: Engine) {
   return { app, ...places }
 }
 
-/** What `startWithPlaces` gives. */
 export type Places = Awaited<ReturnType<typeof startWithPlaces>>

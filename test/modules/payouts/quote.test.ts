@@ -5,17 +5,16 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 
 const path = '/api/payouts/banks'
 
-// Ruling 43.
-describe.each(everyEngine)('the price of a payout on %s', (engine) => {
-  /** An app whose clock stands still until it is set, with a million to pay out. */
+describe.each(everyEngine)('ruling 43: the price of a payout on %s', (engine) => {
+  /** An app with a clock that tests set, and a wallet with a million. */
   async function startClockedApp(time: string) {
-    let now = Date.parse(time)
-    const app = await startApp(engine, { clock: () => now, rates: [] })
+    let nowMs = Date.parse(time)
+    const app = await startApp(engine, { clock: () => nowMs, rates: [] })
     await app.wallet({ balance: '1000000' })
     return {
       ...app,
       setClock: (time: string) => {
-        now = Date.parse(time)
+        nowMs = Date.parse(time)
       },
       price: async (amount = '1') => {
         const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount } })
@@ -27,11 +26,11 @@ describe.each(everyEngine)('the price of a payout on %s', (engine) => {
   const rate = { fromCode: 'USDC', toCode: 'NGN' }
   const fee = { assetCode: 'USDC', recipientCurrency: 'NGN' }
 
-  test('is that of the rate in force at its creation, to the millisecond', async () => {
+  test('uses the rate in force at its creation, to the millisecond', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     expect(await app.price()).toBe('RATE_UNAVAILABLE')
 
-    // Set out of order: what counts is from when, not when it was said.
+    // Set out of order, because only effectiveAt counts.
     await setRate(app.service, { ...rate, rate: '1700', effectiveAt: '2026-03-03T00:00:00.000Z' })
     await setRate(app.service, { ...rate, rate: '1600', effectiveAt: '2026-03-02T00:00:00.000Z' })
     expect(await app.price()).toBe('RATE_UNAVAILABLE')
@@ -48,7 +47,7 @@ describe.each(everyEngine)('the price of a payout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('has the fee in force at its creation, and none before the first', async () => {
+  test('has the fee in force at its creation, and none before the first fee', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1500' })
     await setFee(app.service, { ...fee, flat: '0', percent: '0', effectiveAt: '2026-03-02T00:00:00.000Z' })
@@ -62,28 +61,28 @@ describe.each(everyEngine)('the price of a payout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('does not change for a payout that is there, nor for its replay', async () => {
+  test('never changes for an existing payout or its replay', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1500' })
     const headers = { 'idempotency-key': 'once' }
-    const made = await app.rest('POST', path, { body: payoutBody, headers })
+    const created = await app.rest('POST', path, { body: payoutBody, headers })
 
     app.setClock('2026-03-02T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1600' })
     await setFee(app.service, { ...fee, flat: '1', percent: '0' })
     const replayed = await app.rest('POST', path, { body: payoutBody, headers })
 
-    expect(replayed.text).toBe(made.text)
-    expect(made.body.data).toMatchObject({ exchange_rate: '1500', fee: null, balance: '999960.00000000' })
+    expect(replayed.text).toBe(created.text)
+    expect(created.body.data).toMatchObject({ exchange_rate: '1500', fee: null, balance: '999960.00000000' })
   })
 
   test.each([
-    // Down to the kobo, never up: 0.00001999 at 1500 is 0.029985, not yet three of them.
+    // Rounded down to the kobo: 0.00001999 at 1500 is 0.029985.
     ['1500', '0.00001999', '0.02000000'],
     ['1500', '0.00000667', '0.01000000'],
     ['1545.555555555', '33.33333333', '51518.51000000'],
     ['999999999.999999999', '1', '999999999.99000000'],
-  ])('at %s makes %s worth %s', async (value, amount, amountFiat) => {
+  ])('at a rate of %s makes %s worth %s', async (value, amount, amountFiat) => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: value })
     expect(await app.price(amount)).toEqual([value, amountFiat, null])
@@ -96,15 +95,15 @@ describe.each(everyEngine)('the price of a payout on %s', (engine) => {
     ['0', '0.000000001', '0.00000667', '0.00000001'],
     ['0', '33.333333333', '0.1', '0.03333334'],
     ['0.00000001', '100', '5', '5.00000001'],
-  ])('with %s and %s per cent takes on %s a fee of %s', async (flat, percent, amount, charged) => {
+  ])('with a flat fee of %s and %s per cent has for %s a fee of %s', async (flat, percent, amount, expectedFee) => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1500' })
     await setFee(app.service, { ...fee, flat, percent })
-    expect((await app.price(amount))[2]).toBe(charged)
+    expect((await app.price(amount))[2]).toBe(expectedFee)
     await app.expectBooksToBalance()
   })
 
-  test("has no other pair's fee or rate", async () => {
+  test('ignores the fees and rates of other pairs', async () => {
     const app = await startClockedApp('2026-03-01T00:00:00.000Z')
     await setRate(app.service, { ...rate, rate: '1500' })
     await setRate(app.service, { fromCode: 'USDC', toCode: 'ZAR', rate: '18' })

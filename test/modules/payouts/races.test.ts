@@ -15,17 +15,21 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
-type Answer = { status: number; isReplayed: boolean; text: string }
-type PostPayout = (changes: object, headers?: Record<string, string>) => Promise<Answer>
+type PostResult = { status: number; isReplayed: boolean; text: string }
+type PostPayout = (changes: object, headers?: Record<string, string>) => Promise<PostResult>
 
-/** Each gives a way to post a payout; the second needs a connection of its own for every request under way. */
-const doors: Record<string, (app: App) => Promise<PostPayout>> = {
+/** Ways to post a payout; the second uses one connection for each concurrent request. */
+const transports: Record<string, (app: App) => Promise<PostPayout>> = {
   inject: async (app) => async (changes, headers) => {
-    const answer = await app.rest('POST', '/api/payouts/banks', {
+    const response = await app.rest('POST', '/api/payouts/banks', {
       body: { ...payoutBody, ...changes },
       ...(headers && { headers }),
     })
-    return { status: answer.status, isReplayed: answer.headers['idempotent-replayed'] === 'true', text: answer.text }
+    return {
+      status: response.status,
+      isReplayed: response.headers['idempotent-replayed'] === 'true',
+      text: response.text,
+    }
   },
   'a socket each': async (app) => {
     const url = `${await app.server.listen({ host: '127.0.0.1', port: 0 })}/api/payouts/banks`
@@ -33,12 +37,12 @@ const doors: Record<string, (app: App) => Promise<PostPayout>> = {
     onTestFinished(() => agent.destroy())
     return (changes, headers) =>
       new Promise((resolve, reject) => {
-        const sent = { 'content-type': 'application/json', 'x-api-key': app.merchant.apiKey, ...headers }
-        const post = request(url, { method: 'POST', agent, headers: sent }, async (answer) => {
-          const text = (await answer.toArray()).join('')
+        const allHeaders = { 'content-type': 'application/json', 'x-api-key': app.merchant.apiKey, ...headers }
+        const post = request(url, { method: 'POST', agent, headers: allHeaders }, async (response) => {
+          const text = (await response.toArray()).join('')
           resolve({
-            status: answer.statusCode ?? 0,
-            isReplayed: answer.headers['idempotent-replayed'] === 'true',
+            status: response.statusCode ?? 0,
+            isReplayed: response.headers['idempotent-replayed'] === 'true',
             text,
           })
         })
@@ -47,54 +51,58 @@ const doors: Record<string, (app: App) => Promise<PostPayout>> = {
   },
 }
 
-const everyWay = everyEngine.flatMap((engine) => Object.entries(doors).map(([name, open]) => ({ engine, name, open })))
+const everyTransport = everyEngine.flatMap((engine) =>
+  Object.entries(transports).map(([name, open]) => ({ engine, name, open })),
+)
 
-describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) => {
-  test('40 requests with one idempotency key make one payout', async () => {
+describe.each(everyTransport)('concurrent payouts on $engine through $name', ({ engine, open }) => {
+  test('with one idempotency key create one payout for 40 requests', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1000' })
     const post = await open(app)
 
-    const answers = await Promise.all(times(40, () => post({}, { 'idempotency-key': '"one"' })))
+    const results = await Promise.all(times(40, () => post({}, { 'idempotency-key': '"one"' })))
 
-    expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(200))
-    expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(39)
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(results.map(({ status }) => status)).toEqual(Array(40).fill(200))
+    expect(results.filter(({ isReplayed }) => isReplayed)).toHaveLength(39)
+    expect(new Set(results.map(({ text }) => text)).size).toBe(1)
     expect((await readStoredRows(app)).payouts).toHaveLength(1)
     expect(await balanceOf(app, walletId)).toBe('960.00000000')
     await app.expectBooksToBalance()
   })
 
-  test('40 requests with one key and two bodies make one payout, and the other body is refused', async () => {
+  test('with one idempotency key and two bodies create one payout, and the other body is rejected', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '1000' })
     const post = await open(app)
 
-    const answers = await Promise.all(
+    const results = await Promise.all(
       times(40, (i) => post({ amount: i % 2 ? '40' : '41' }, { 'idempotency-key': 'one' })),
     )
 
-    expect(tally(answers)).toEqual({ success: 20, IDEMPOTENCY_KEY_REUSED: 20 })
-    expect(answers.filter(({ isReplayed }) => isReplayed)).toHaveLength(19)
+    expect(tally(results)).toEqual({ success: 20, IDEMPOTENCY_KEY_REUSED: 20 })
+    expect(results.filter(({ isReplayed }) => isReplayed)).toHaveLength(19)
     expect((await readStoredRows(app)).payouts).toHaveLength(1)
     expect(['960.00000000', '959.00000000']).toContain(await balanceOf(app, walletId))
     await app.expectBooksToBalance()
   })
 
-  test('60 payouts from a wallet that covers 13 make 13', async () => {
+  test('from a wallet that covers 13 create 13 payouts for 60 requests', async () => {
     const app = await startApp(engine)
     await app.fee('0.5', '1')
-    // 13 times 40.9, and 40.89999999 to spare.
+    // 13 times 40.9, and 40.89999999 remain.
     const walletId = await app.wallet({ balance: '572.59999999' })
     const post = await open(app)
 
-    const answers = await Promise.all(times(60, (i) => post({}, { 'idempotency-key': `payout ${i}` })))
+    const results = await Promise.all(times(60, (i) => post({}, { 'idempotency-key': `payout ${i}` })))
 
-    expect(tally(answers)).toEqual({ success: 13, INSUFFICIENT_FUNDS: 47 })
-    const balances = answers.filter(({ status }) => status === 200).map(({ text }) => JSON.parse(text).data.balance)
-    const inOrder = times(13, (i) => `${(53_169_999_999 - 4_090_000_000 * i).toString()}`)
-    expect(balances.map((balance) => balance.replace('.', '')).sort(descending)).toEqual(inOrder.sort(descending))
-    for (const { text } of answers.filter(({ status }) => status === 422)) {
+    expect(tally(results)).toEqual({ success: 13, INSUFFICIENT_FUNDS: 47 })
+    const balances = results.filter(({ status }) => status === 200).map(({ text }) => JSON.parse(text).data.balance)
+    const expectedBalances = times(13, (i) => `${(53_169_999_999 - 4_090_000_000 * i).toString()}`)
+    expect(balances.map((balance) => balance.replace('.', '')).sort(descending)).toEqual(
+      expectedBalances.sort(descending),
+    )
+    for (const { text } of results.filter(({ status }) => status === 422)) {
       expect(JSON.parse(text).error.details).toEqual({ available: '40.89999999', required: '40.90000000' })
     }
     expect(await balanceOf(app, walletId)).toBe('40.89999999')
@@ -102,20 +110,19 @@ describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) =
     await app.expectBooksToBalance()
   })
 
-  test('payouts, replays, deposits and settlements leave the books in balance', async () => {
+  test('with replays, deposits and settlements leave the books balanced', async () => {
     const app = await startApp(engine)
     await app.fee('0.1', '0.5')
     const customerId = await app.customer()
     const wallets = [await app.wallet({ balance: '200' }), await app.wallet({ balance: '50', customerId })]
     const post = await open(app)
-    const opened = await Promise.all(times(20, () => post({ amount: '1' })))
-    const payoutIds = opened.map(({ text }) => JSON.parse(text).data.id as string)
+    const created = await Promise.all(times(20, () => post({ amount: '1' })))
+    const payoutIds = created.map(({ text }) => JSON.parse(text).data.id as string)
 
     const outcomes = await Promise.all(
       times(60, async (i) => {
         const walletId = wallets[i % 2] ?? ''
         const [payout, deposit, settlement] = await Promise.all([
-          // Every body comes three times under its key.
           post({ amount: '3', customer_id: i % 2 ? customerId : null }, { 'idempotency-key': `${i % 2} ${i % 20}` }),
           codeOf(depositToWallet(app.context(), { walletId, amount: '0.5', reference: `${i % 30}` })),
           codeOf(
@@ -140,8 +147,8 @@ describe.each(everyWay)('at once on $engine through $name', ({ engine, open }) =
   })
 })
 
-describe.each(everyEngine)('operations of one merchant at once on %s', (engine) => {
-  test('1,500 payouts of 20 clients from a wallet that covers 1,000 make 1,000', async () => {
+describe.each(everyEngine)('concurrent operations of one merchant on %s', (engine) => {
+  test('create 1,000 payouts for 1,500 requests of 20 clients from a wallet that covers 1,000', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     const walletId = await app.wallet({ balance: '1500' })
@@ -162,11 +169,11 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
     await app.expectBooksToBalance()
   })
 
-  test('nothing is made for a customer once its closing is answered', async () => {
+  test('create no payout method for a customer after closeCustomer has returned', async () => {
     for (const _ of times(5, () => null)) {
       const app = await startApp(engine)
       const customerId = await app.customer()
-      const made = async () => (await readStoredRows(app)).payout_methods?.length
+      const methodCount = async () => (await readStoredRows(app)).payout_methods?.length
       const outcomes: string[] = []
       const client = async () => {
         do
@@ -175,20 +182,20 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
           )
         while (outcomes.at(-1) === 'success')
       }
-      const making = Promise.all(times(4, client))
+      const clients = Promise.all(times(4, client))
 
       await expect.poll(() => outcomes.length, { interval: 1 }).toBeGreaterThan(4)
       await perform(closeCustomer, app.context(), { customerId })
-      const whenClosed = await made()
-      await making
+      const countAtClose = await methodCount()
+      await clients
 
-      expect(await made()).toBe(whenClosed)
-      expect(outcomes.filter((outcome) => outcome === 'success')).toHaveLength(whenClosed ?? -1)
+      expect(await methodCount()).toBe(countAtClose)
+      expect(outcomes.filter((outcome) => outcome === 'success')).toHaveLength(countAtClose ?? -1)
       expect(outcomes.filter((outcome) => outcome !== 'success' && outcome !== 'CUSTOMER_CLOSED')).toEqual([])
     }
   })
 
-  test('a customer is closed once', async () => {
+  test('close a customer once', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
 
@@ -197,7 +204,7 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
     expect(outcomes.sort()).toEqual([...Array(9).fill('CUSTOMER_CLOSED'), 'success'])
   })
 
-  test('a payout is settled once, in one way', async () => {
+  test('settle a payout once, with one status', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id: payoutId } = await perform(createPayout, app.context(), { ...payoutInput, amount: '1' })
@@ -206,13 +213,12 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
       times(10, (i) => codeOf(settlePayout(app.context(), { payoutId, status: i % 2 ? 'COMPLETED' : 'FAILED' }))),
     )
 
-    // Those that say the same agree.
     expect(outcomes.sort()).toEqual([...Array(5).fill('PAYOUT_STATUS_CONFLICT'), ...Array(5).fill('success')])
     expect((await readStoredRows(app)).payout_events).toHaveLength(1)
     await app.expectBooksToBalance()
   })
 
-  test('changes of different fields of a method are all kept, and a deletion leaves every count right', async () => {
+  test('keep all updates of different fields of a payout method, and a deletion keeps the counts correct', async () => {
     const app = await startApp(engine)
     const { id } = await perform(createBankPayoutMethod, app.context(), bankMethodInput)
     const changes = [{ accountName: 'Eve' }, { bankName: 'Other' }, { currency: 'ZAR' }, { bankCode: '999' }]
@@ -230,18 +236,18 @@ describe.each(everyEngine)('operations of one merchant at once on %s', (engine) 
     await app.expectBooksToBalance()
   })
 
-  test('a merchant never has more than two live keys', async () => {
+  test('never leave a merchant with more than two active keys', async () => {
     const app = await startApp(engine)
 
     const outcomes = await Promise.all(times(10, () => codeOf(createKey(app.service, app.merchant.id))))
     await Promise.all(times(5, () => rotateKey(app.service, app.merchant.id)))
 
     expect(outcomes.sort()).toEqual([...Array(9).fill('INVALID_INPUT'), 'success'])
-    const live = (await listKeys(app.service, app.merchant.id)).filter(({ revokedAt }) => revokedAt === null)
-    expect(live).toHaveLength(2)
+    const active = (await listKeys(app.service, app.merchant.id)).filter(({ revokedAt }) => revokedAt === null)
+    expect(active).toHaveLength(2)
   })
 
-  test('no deposit address is given twice', async () => {
+  test('never assign a deposit address twice', async () => {
     const app = await startApp(engine)
     const networks = ['erc20', 'trc20', 'solana'] as const
 
@@ -284,9 +290,8 @@ const times = <Item>(count: number, make: (i: number) => Item): Item[] =>
 
 const descending = (one: string, other: string) => Number(other) - Number(one)
 
-/** How many answers there are of each kind: `success` or the code of the refusal. */
-function tally(answers: Answer[]): Record<string, number> {
-  const kinds = Map.groupBy(answers, ({ text }) => JSON.parse(text).error?.code ?? 'success')
+function tally(results: PostResult[]): Record<string, number> {
+  const kinds = Map.groupBy(results, ({ text }) => JSON.parse(text).error?.code ?? 'success')
   return Object.fromEntries([...kinds].map(([kind, { length }]) => [kind, length]))
 }
 

@@ -12,7 +12,6 @@ import { answer, createContradictedPayout, createRailPayout, railOrderOf } from 
 
 const path = '/api/payouts/banks'
 
-/** How a payout gets where an edge begins. */
 const stepsTo: Record<PayoutStatus, (typeof settledStatuses)[number][]> = {
   PROCESSING: [],
   COMPLETED: ['COMPLETED'],
@@ -28,21 +27,20 @@ const edges = Object.keys(stepsTo).flatMap((from) => settledStatuses.map((to) =>
 async function startWithPayout(app: App, from: PayoutStatus) {
   await app.fee('0.5', '1')
   const walletId = await app.wallet({ balance: '100' })
-  const made = await app.rest('POST', path, { body: payoutBody, headers: { 'idempotency-key': 'the payout' } })
-  const payoutId: string = made.body.data.id
+  const created = await app.rest('POST', path, { body: payoutBody, headers: { 'idempotency-key': 'the payout' } })
+  const payoutId: string = created.body.data.id
   for (const status of stepsTo[from]) await settlePayout(app.context(), { payoutId, status })
   const balance = async () => (await app.rest('GET', `/api/wallets/${walletId}`)).body.data.balance
-  return { made, payoutId, walletId, balance }
+  return { created, payoutId, walletId, balance }
 }
 
-// Ruling 46.
-describe.each(everyEngine)('settlePayout on %s', (engine) => {
-  test('knows four statuses and three settlements', () => {
+describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
+  test('has four statuses and three settlements', () => {
     expect(edges).toHaveLength(12)
   })
 
   test.each(edges.filter(({ from, to }) => legal.includes(`${from} to ${to}`)))(
-    'takes $from to $to',
+    'changes a payout from $from to $to',
     async ({ from, to }) => {
       const app = await startApp(engine)
       const { payoutId, balance } = await startWithPayout(app, from)
@@ -52,7 +50,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
 
       expect(settled.status).toBe(to)
       expect(await getPayout(app.context(), { payoutId })).toEqual(settled)
-      // Amount and fee come back, unless the money arrived.
+      // Amount and fee are refunded unless the payout completed.
       expect(await balance()).toBe(to === 'COMPLETED' ? '59.10000000' : '100.00000000')
       const { payout_events: events = [], transfers = [] } = await readStoredRows(app)
       const event = events.map((row) => JSON.parse(row)).find(({ status }) => status === to)
@@ -64,7 +62,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     },
   )
 
-  test.each(settledStatuses)('answers a payout that is %s already as it is, and moves nothing', async (status) => {
+  test.each(settledStatuses)('returns a payout that is already %s unchanged and moves no money', async (status) => {
     const app = await startApp(engine)
     const { payoutId } = await startWithPayout(app, status)
     const settled = await getPayout(app.context(), { payoutId })
@@ -75,21 +73,21 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
   })
 
   test.each(edges.filter(({ from, to }) => from !== to && !legal.includes(`${from} to ${to}`)))(
-    'refuses $from to $to, and moves nothing',
+    'rejects a change from $from to $to and moves no money',
     async ({ from, to }) => {
       const app = await startApp(engine)
       const { payoutId } = await startWithPayout(app, from)
       const before = await readStoredRows(app)
 
-      const refusal = await domainErrorOf(() => settlePayout(app.context(), { payoutId, status: to }))
+      const error = await domainErrorOf(() => settlePayout(app.context(), { payoutId, status: to }))
 
-      expect(refusal.code).toBe('PAYOUT_STATUS_CONFLICT')
-      expect(refusal.message).toContain(`is ${from} can't become ${to}`)
+      expect(error.code).toBe('PAYOUT_STATUS_CONFLICT')
+      expect(error.message).toContain(`is ${from} can't become ${to}`)
       expect(await readStoredRows(app)).toEqual(before)
     },
   )
 
-  test('puts an absent fee back as nothing', async () => {
+  test('refunds a payout without a fee', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '40' })
     const { body } = await app.rest('POST', path, { body: payoutBody })
@@ -99,7 +97,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('puts the fee back that was charged, not the one in force', async () => {
+  test('refunds the fee that was charged, not the one in force', async () => {
     let time = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => time })
     const { payoutId, balance } = await startWithPayout(app, 'COMPLETED')
@@ -111,12 +109,12 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
   })
 
   test.each(Object.keys(stepsTo) as PayoutStatus[])(
-    'leaves the answer to a replay as it was, also when %s',
+    'does not change the replayed response of a payout that is %s',
     async (status) => {
       const app = await startApp(engine)
-      const { made } = await startWithPayout(app, status)
+      const { created } = await startWithPayout(app, status)
       await depositToWallet(app.context(), {
-        walletId: made.body.data.sender_wallet_id,
+        walletId: created.body.data.sender_wallet_id,
         amount: '5',
         reference: 'later',
       })
@@ -125,26 +123,26 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
 
       expect(replayed.status).toBe(200)
       expect(replayed.headers['idempotent-replayed']).toBe('true')
-      expect(replayed.text).toBe(made.text)
+      expect(replayed.text).toBe(created.text)
       expect(replayed.body.data).toMatchObject({ status: 'PROCESSING', balance: '59.10000000' })
     },
   )
 
-  test('refuses with INVALID_INPUT before all else', async () => {
+  test('rejects an invalid id and status with INVALID_INPUT', async () => {
     const app = await startApp(engine)
-    const refusal = await domainErrorOf(() =>
+    const error = await domainErrorOf(() =>
       settlePayout(app.context(), { payoutId: 'nonsense', status: 'PROCESSING' as 'COMPLETED' }),
     )
-    expect(refusal.code).toBe('INVALID_INPUT')
+    expect(error.code).toBe('INVALID_INPUT')
   })
 
-  test("refuses an unknown payout, a malformed id and another merchant's payout alike", async () => {
+  test('does not find a payout with an unknown or malformed id, or of another merchant', async () => {
     const app = await startApp(engine)
     const { payoutId } = await startWithPayout(app, 'PROCESSING')
     const other = await app.otherMerchant()
     const before = await readStoredRows(app)
 
-    const refusals = [
+    const errors = [
       await domainErrorOf(() => settlePayout(app.context(), { payoutId: crypto.randomUUID(), status: 'FAILED' })),
       await domainErrorOf(() => settlePayout(app.context(), { payoutId: '7', status: 'FAILED' })),
       await domainErrorOf(() =>
@@ -152,32 +150,32 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
       ),
     ]
 
-    for (const { code, message } of refusals) {
+    for (const { code, message } of errors) {
       expect([code, message]).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
     }
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  // Ruling 53: what has left counts against the limit of deposits for as long as it may come back.
-  test('ruling 53: puts money back into a wallet that is as full as it can be', async () => {
+  // Ruling 53: a debit counts against the deposit limit as long as it can be refunded.
+  test('ruling 53: refunds a payout to a wallet at its deposit limit', async () => {
     const app = await startApp(engine)
-    const largest = '9999999999.99999999'
-    const walletId = await app.wallet({ balance: largest })
+    const maxDeposit = '9999999999.99999999'
+    const walletId = await app.wallet({ balance: maxDeposit })
     const pay = async (status: 'COMPLETED' | null) => {
-      const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount: largest } })
+      const { body } = await app.rest('POST', path, { body: { ...payoutBody, amount: maxDeposit } })
       if (status !== null) await settlePayout(app.context(), { payoutId: body.data.id, status })
       return body.data.id as string
     }
     const deposit = (amount: string, reference: string) =>
       depositToWallet(app.context(), { walletId, amount, reference })
     const failing = await pay(null)
-    await deposit(largest, 'one')
+    await deposit(maxDeposit, 'one')
     const returning = await pay('COMPLETED')
-    for (let i = 0; i < 7; i++) await deposit(largest, `${i}`)
+    for (let i = 0; i < 7; i++) await deposit(maxDeposit, `${i}`)
     await deposit('2233720368.54775816', 'up to the last unit')
     const before = await readStoredRows(app)
 
-    for (const [amount, reference] of [[largest, 'much'] as const, ['0.00000001', 'little'] as const]) {
+    for (const [amount, reference] of [[maxDeposit, 'much'] as const, ['0.00000001', 'little'] as const]) {
       const { code } = await domainErrorOf(() => deposit(amount, reference))
       expect(code).toBe('BALANCE_LIMIT_EXCEEDED')
     }
@@ -190,7 +188,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('lets one of many at once through', async () => {
+  test('settles a payout once for 20 concurrent calls', async () => {
     const app = await startApp(engine)
     const { payoutId, balance } = await startWithPayout(app, 'PROCESSING')
 
@@ -199,7 +197,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
       attempts.map((status) => settlePayout(app.context(), { payoutId, status })),
     )
 
-    // Whichever comes first, every other finds it so, or a payout that has left PROCESSING.
+    // Every later call finds the same status, or a payout that is no longer PROCESSING.
     const isCompleted = (await balance()) === '59.10000000'
     expect(outcomes.map(({ status }) => status)).toEqual(
       attempts.map((status) => ((status === 'COMPLETED') === isCompleted ? 'fulfilled' : 'rejected')),
@@ -209,7 +207,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('settles a payout that its rail still carries only where that is meant', async () => {
+  test('settles a payout on a rail only with override', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const outcomes = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED' } as const
@@ -217,23 +215,23 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
       const { id: payoutId } = await createRailPayout(app.context())
       await answer(app.context(), payoutId, { state: 'ACCEPTED' })
       const before = await readStoredRows(app)
-      const words =
+      const overrideMessage =
         'must be given, because the payout is on the rail sandbox, where it is ACCEPTED: what its bank reports afterwards moves no money any more'
       for (const override of [undefined, null, false]) {
         const input = { payoutId, status, override }
         expect(await domainErrorOf(() => settlePayout(app.context(), input))).toMatchObject({
           code: 'PAYOUT_STATUS_CONFLICT',
-          message: `override ${words}.`,
-          details: { fields: [{ field: 'override', code: 'MISSING_REQUIRED_FIELD', message: words }] },
+          message: `override ${overrideMessage}.`,
+          details: { fields: [{ field: 'override', code: 'MISSING_REQUIRED_FIELD', message: overrideMessage }] },
         })
       }
       expect(await readStoredRows(app)).toEqual(before)
 
-      const given = { payoutId, status, cause: 'The bank called', override: true }
-      const settled = await settlePayout(app.context(), given)
+      const overrideInput = { payoutId, status, cause: 'The bank called', override: true }
+      const settled = await settlePayout(app.context(), overrideInput)
       expect(settled.status).toBe(status)
-      const { state: reached, dueAt, history } = await railOrderOf(app.context(), payoutId)
-      expect([reached, dueAt, history.at(-1)]).toMatchObject([state, null, { state, cause: 'The bank called' }])
+      const { state: orderState, dueAt, history } = await railOrderOf(app.context(), payoutId)
+      expect([orderState, dueAt, history.at(-1)]).toMatchObject([state, null, { state, cause: 'The bank called' }])
       const after = await readStoredRows(app)
       for (const override of [true, undefined])
         expect(await settlePayout(app.context(), { payoutId, status, override })).toEqual(settled)
@@ -242,7 +240,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('decides what needed attention where a person says with intent that the payout is what it is', async () => {
+  test('with override and the current status, removes the payout from the attention queue', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
@@ -256,7 +254,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('has from the bank that paid how it calls the payment, and from no report that it came back', async () => {
+  test('keeps the reference of the bank that paid, and ignores the reference of a return', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (const first of ['BANK-1', null]) {
@@ -271,7 +269,7 @@ describe.each(everyEngine)('settlePayout on %s', (engine) => {
     }
   })
 
-  test('changes no payout that another settlement has changed meanwhile', async () => {
+  test('updatePayoutStatus changes no payout whose status was changed concurrently', async () => {
     const app = await startApp(engine)
     const { payoutId: id } = await startWithPayout(app, 'COMPLETED')
     const { merchantId, updatedAt } = await getPayout(app.context(), { payoutId: id })

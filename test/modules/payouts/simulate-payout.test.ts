@@ -29,7 +29,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     [['COMPLETED'], 59_50000000n],
     [['FAILED'], 100_00000000n],
     [['COMPLETED', 'RETURNED'], 100_00000000n],
-  ] as const)('plays the bank that answers %j', async (statuses, balanceAfter) => {
+  ] as const)('settles a payout as a bank that reports %j', async (statuses, balanceAfter) => {
     const { app, payoutId, balance } = await startWithPayout()
     for (const status of statuses) {
       const payout = await perform(simulatePayout, app.context(), { payoutId, status, cause: `it is ${status}` })
@@ -42,7 +42,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('finds the payout by the key that it was made with, once', async () => {
+  test('finds the payout by its idempotency key and settles it once', async () => {
     const { app, payoutId: other } = await startWithPayout()
     const request = { assetCode: 'USDC', amount: '1', ...nigerian } as const
     const { id } = await perform(createPayout, createContext(app.service, app.merchant.id, 'my payout'), request)
@@ -52,9 +52,9 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
         status: 'COMPLETED',
       })
 
-    const [first, again] = [await settle(), await settle()]
+    const [first, repeated] = [await settle(), await settle()]
     expect(first).toMatchObject({ id, status: 'COMPLETED' })
-    expect(again).toEqual(first)
+    expect(repeated).toEqual(first)
     expect((await getPayout(app.context(), { payoutId: other })).status).toBe('PROCESSING')
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     expect(await domainErrorOf(() => getPayoutByLookup(stranger, { payoutKey: 'my payout' }))).toMatchObject({
@@ -67,23 +67,23 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     [{ payoutId: nobody, payoutKey: 'k' }, 'payoutId', 'INVALID_PARAMETER'],
     [{ payoutKey: '' }, 'payoutKey', 'INVALID_FORMAT'],
     [{ payoutKey: 'naïve' }, 'payoutKey', 'INVALID_FORMAT'],
-  ] as const)('refuses the name %j of a payout', async (name, field, code) => {
+  ] as const)('rejects the lookup %j', async (name, field, code) => {
     const { app } = await startWithPayout()
-    for (const ask of [
+    for (const lookUp of [
       () => perform(simulatePayout, app.context(), { ...name, status: 'FAILED' }),
       () => getPayoutByLookup(app.context(), name),
     ]) {
-      expect((await domainErrorOf(ask)).details.fields).toMatchObject([{ field, code }])
+      expect((await domainErrorOf(lookUp)).details.fields).toMatchObject([{ field, code }])
     }
   })
 
-  // In order of precedence: each case also holds every later fault.
+  // In order of precedence: each case also has every later error.
   test.each([
     ['SANDBOX_ONLY', 'live', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
     ['INVALID_INPUT', 'sandbox', { payoutId: nobody, status: 'PAID' as 'FAILED' }],
     ['RESOURCE_NOT_FOUND', 'sandbox', { payoutId: nobody, status: 'RETURNED' }],
     ['PAYOUT_STATUS_CONFLICT', 'sandbox', { status: 'RETURNED' }],
-  ] as const)('refuses with %s, and nothing moves', async (code, mode, input) => {
+  ] as const)('fails with %s and moves no money', async (code, mode, input) => {
     const { app, payoutId } = await startWithPayout()
     const before = await readStoredRows(app)
     const context = { ...app.context(), mode }
@@ -92,14 +92,14 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test("refuses another merchant's payout", async () => {
+  test("does not find another merchant's payout", async () => {
     const { app, payoutId } = await startWithPayout()
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
-    const refusal = await domainErrorOf(() => perform(simulatePayout, stranger, { payoutId, status: 'FAILED' }))
-    expect(refusal.message).toBe('Payout not found.')
+    const error = await domainErrorOf(() => perform(simulatePayout, stranger, { payoutId, status: 'FAILED' }))
+    expect(error.message).toBe('Payout not found.')
   })
 
-  test('plays the sandbox’s own bank for a payout that it carries, and no other system’s', async () => {
+  test('settles a payout on the sandbox rail, and rejects one on another rail', async () => {
     const { app } = await startWithPayout()
     const [own, other] = [await createRailPayout(app.context(), '1'), await createRailPayout(app.context(), '1')]
     const { orderId } = await railOrderOf(app.context(), other.id)
@@ -116,19 +116,21 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
     expect(await railOrderOf(app.context(), own.id)).toMatchObject({ state: 'REJECTED', dueAt: null })
   })
 
-  test('answers a key again with what it settled, whatever became of the payout since', async () => {
+  test('returns the settled payout again for the same idempotency key, whatever happened since', async () => {
     const { app, payoutId } = await startWithPayout()
-    const keyed = () => createContext(app.service, app.merchant.id, 'k')
+    const contextWithKey = () => createContext(app.service, app.merchant.id, 'k')
     const request = { payoutId, status: 'COMPLETED' } as const
-    const first = await app.service.perform(simulatePayout, keyed(), request)
+    const first = await app.service.perform(simulatePayout, contextWithKey(), request)
     await perform(simulatePayout, app.context(), { payoutId, status: 'RETURNED' })
-    const again = await app.service.perform(simulatePayout, keyed(), request)
-    // The operation's name is kept with each key: under another one no retry would find it.
+    const repeated = await app.service.perform(simulatePayout, contextWithKey(), request)
+    // The operation's name is stored with each key, so renaming the operation would break retries.
     const { idempotency_keys: keys = [] } = await readStoredRows(app)
     expect(keys.map((row) => JSON.parse(row))).toMatchObject([{ key: 'k', operation: 'simulatePayout' }])
-    expect([first.isReplayed, again.isReplayed, again.result]).toEqual([false, true, first.result])
+    expect([first.isReplayed, repeated.isReplayed, repeated.result]).toEqual([false, true, first.result])
     expect((await getPayout(app.context(), { payoutId })).status).toBe('RETURNED')
-    const { code } = await domainErrorOf(() => perform(simulatePayout, keyed(), { payoutId, status: 'RETURNED' }))
+    const { code } = await domainErrorOf(() =>
+      perform(simulatePayout, contextWithKey(), { payoutId, status: 'RETURNED' }),
+    )
     expect(code).toBe('IDEMPOTENCY_KEY_REUSED')
   })
 })

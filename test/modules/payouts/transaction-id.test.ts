@@ -5,9 +5,8 @@ import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 
 const sequence = fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 2_147_483_647 }))
 
-// Ruling 44.
-describe('transactionId', () => {
-  test('is ten characters A to Z and 0 to 9, for any merchant and number', () => {
+describe('ruling 44: transactionId', () => {
+  test('has ten characters, A to Z and 0 to 9, for any merchant and number', () => {
     fc.assert(
       fc.property(fc.uuid(), sequence, (merchantId, number) => {
         expect(transactionId(merchantId, number)).toMatch(/^[A-Z0-9]{10}$/)
@@ -16,14 +15,14 @@ describe('transactionId', () => {
     )
   })
 
-  test('is what it was: recipients read it off statements, and payouts are found by it', () => {
+  test('never changes, because statements show it and payouts are found by it', () => {
     const ids = [1, 2, 3, 1_000_000, 2 ** 31 - 1].map((number) =>
       transactionId('01980c60-1f2e-7d3c-8b4a-5a00000004d2', number),
     )
     expect(ids).toEqual(['X7TEE0ME0F', '6B5ZZGBEVG', 'FEILKW0FQH', 'JKY8JUEJV6', 'P86JBXIZHX'])
   })
 
-  test('gives two merchants different references, and neither a count', () => {
+  test('differs between merchants for the same number', () => {
     fc.assert(
       fc.property(fc.uuid({ version: 7 }), fc.uuid({ version: 7 }), (one, other) => {
         fc.pre(one !== other)
@@ -35,8 +34,7 @@ describe('transactionId', () => {
 })
 
 describe('sequenceOfTransactionId', () => {
-  // So no two numbers of a merchant have one transaction id.
-  test('finds the number of a transaction id, for any merchant and number', () => {
+  test('returns the number of a transaction id for any merchant and number', () => {
     fc.assert(
       fc.property(fc.uuid({ version: 7 }), sequence, (merchantId, number) => {
         expect(sequenceOfTransactionId(merchantId, transactionId(merchantId, number))).toBe(number)
@@ -44,11 +42,11 @@ describe('sequenceOfTransactionId', () => {
     )
   })
 
-  test('finds none in other texts, nor for numbers that no sequence gives', () => {
+  test('returns null for other texts and for numbers out of range', () => {
     const merchantId = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
     const [last, next] = [2 ** 31 - 1, 2 ** 31].map((number) => transactionId(merchantId, number)) as [string, string]
     expect(sequenceOfTransactionId(merchantId, last)).toBe(2 ** 31 - 1)
-    const spoilt = [
+    const invalidIds = [
       ` ${last}`,
       `${last} `,
       `${last}0`,
@@ -59,7 +57,7 @@ describe('sequenceOfTransactionId', () => {
       '',
       'abc',
     ]
-    for (const text of [next, transactionId(merchantId, 0), ...spoilt])
+    for (const text of [next, transactionId(merchantId, 0), ...invalidIds])
       expect([text, sequenceOfTransactionId(merchantId, text)]).toEqual([text, null])
   })
 })
@@ -69,13 +67,13 @@ describe.each(everyEngine)('transaction_id and reference_id on %s', (engine) => 
     const app = await startApp(engine)
     await app.wallet({ balance: '40' })
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 40 }, () =>
         app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } }),
       ),
     )
 
-    const payouts = answers.map(({ body }) => body.data)
+    const payouts = responses.map(({ body }) => body.data)
     for (const name of ['id', 'transaction_id', 'reference_id']) {
       expect(new Set(payouts.map((payout) => payout[name])).size).toBe(40)
     }

@@ -28,14 +28,13 @@ async function startWithPayouts(engine: Engine) {
     const end = new AbortController()
     onTestFinished(() => end.abort())
     const payouts = await watchPayouts(context, watched, end.signal)
-    /** The next payouts that it gives, `null` once there are no more. */
     const next = async (count: number) => {
-      const given: ([id: string, status: PayoutStatus] | null)[] = []
-      while (given.length < count) {
+      const received: ([id: string, status: PayoutStatus] | null)[] = []
+      while (received.length < count) {
         const { value } = await payouts.next()
-        given.push(value ? [value.id, value.status] : null)
+        received.push(value ? [value.id, value.status] : null)
       }
-      return given
+      return received
     }
     return next
   }
@@ -43,7 +42,7 @@ async function startWithPayouts(engine: Engine) {
 }
 
 describe.each(everyEngine)('watchPayouts on %s', (engine) => {
-  test('gives payouts as they are, in the order of their ids and each once, then each change until all have ended', async () => {
+  test('yields each payout once with its current status, then each change until all are final', async () => {
     const { pay, settle, watch } = await startWithPayouts(engine)
     const [first, second, failed, completed] = [
       await pay(),
@@ -58,7 +57,6 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
       [first, 'PROCESSING'],
       [failed, 'FAILED'],
     ])
-    // Neither a payout that is new nor one that is not watched.
     await pay('COMPLETED', 'RETURNED')
     await settle(second, 'FAILED')
     await settle(first, 'COMPLETED')
@@ -74,14 +72,14 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
   test.each<[string, SettledStatus[]]>([
     ['failed', ['FAILED']],
     ['were returned', ['COMPLETED', 'RETURNED']],
-  ])('ends with payouts that %s, of which nothing more can become', async (_, statuses) => {
+  ])('ends with payouts that %s, because their status is final', async (_, statuses) => {
     const { pay, watch } = await startWithPayouts(engine)
     const ids = [await pay(...statuses), await pay(...statuses)]
     const status = statuses.at(-1)
     expect(await (await watch({ payoutIds: ids }))(3)).toEqual([...ids.map((id) => [id, status]), null])
   })
 
-  test('gives a payout that changed twice since as it is now, once', async () => {
+  test('yields a payout that changed twice since the last read once, with its current status', async () => {
     const { pay, settle, watch } = await startWithPayouts(engine)
     const [watched, other] = [await pay(), await pay()]
     const [byId, all] = [await watch({ payoutIds: [watched, other] }), await watch({})]
@@ -89,77 +87,79 @@ describe.each(everyEngine)('watchPayouts on %s', (engine) => {
     await settle(watched, 'COMPLETED')
     await settle(watched, 'RETURNED')
     await settle(other, 'FAILED')
-    const now = [
+    const current = [
       [watched, 'RETURNED'],
       [other, 'FAILED'],
     ]
-    expect([await byId(3), await all(2)]).toEqual([[...now, null], now])
+    expect([await byId(3), await all(2)]).toEqual([[...current, null], current])
   })
 
-  test('gives a payout that changes while the watch begins once, as it is then', async () => {
+  test('yields a payout that changes while the watch starts once, with its status at that time', async () => {
     const { app, pay, settle, watch } = await startWithPayouts(engine)
     const id = await pay()
     let statements = 0
     const reading = Promise.withResolvers<void>()
     const execute = async <Result>(query: Query, params: object) => {
-      // After the latest event is known, and before the payouts are read.
+      // After the latest event is read, and before the payouts are.
       if (++statements === 2) await settle(id, 'COMPLETED')
-      const found = await app.db.execute<Result>(query, params)
+      const rows = await app.db.execute<Result>(query, params)
       if ('after' in params) reading.resolve()
-      return found
+      return rows
     }
     const next = await watch({ payoutIds: [id] }, { ...app.context(), db: { ...app.db, execute } })
-    const given = next(3)
-    // The event of what was given already.
+    const received = next(3)
+    // The event of the change that was already yielded.
     await reading.promise
     await settle(id, 'RETURNED')
-    expect(await given).toEqual([[id, 'COMPLETED'], [id, 'RETURNED'], null])
+    expect(await received).toEqual([[id, 'COMPLETED'], [id, 'RETURNED'], null])
   })
 
-  test('gives the changes of the merchant and of all its customers, or of one customer', async () => {
+  test('yields the changes of the merchant and all its customers, or of one customer', async () => {
     const { customerId, payFor, settle, watch } = await startWithPayouts(engine)
-    const [own, ofCustomer] = [(await payFor()).id, (await payFor(customerId)).id]
-    const [all, ofOne] = [await watch({}), await watch({ payoutIds: null, customerId: customerId.toUpperCase() })]
-    // One that is new has not changed.
+    const [own, customersPayout] = [(await payFor()).id, (await payFor(customerId)).id]
+    const [all, customerWatch] = [
+      await watch({}),
+      await watch({ payoutIds: null, customerId: customerId.toUpperCase() }),
+    ]
     await payFor(customerId)
     await settle(own, 'COMPLETED')
-    await settle(ofCustomer, 'FAILED')
+    await settle(customersPayout, 'FAILED')
     await settle(own, 'RETURNED')
     const { id: later } = await payFor(customerId, ['FAILED'])
-    expect(await ofOne(2)).toEqual([
-      [ofCustomer, 'FAILED'],
+    expect(await customerWatch(2)).toEqual([
+      [customersPayout, 'FAILED'],
       [later, 'FAILED'],
     ])
     expect(await all(3)).toEqual([
       [own, 'RETURNED'],
-      [ofCustomer, 'FAILED'],
+      [customersPayout, 'FAILED'],
       [later, 'FAILED'],
     ])
   })
 
-  test('takes a hundred ids', async () => {
+  test('accepts a hundred ids', async () => {
     const { pay, watch } = await startWithPayouts(engine)
     const id = await pay('FAILED')
     expect(await (await watch({ payoutIds: Array(100).fill(id) }))(2)).toEqual([[id, 'FAILED'], null])
   })
 
-  test('is refused for too many ids, for none, with a customer too, and for what is not there', async () => {
+  test('rejects too many ids, none, ids with a customer, and unknown objects', async () => {
     const { app, pay, customerId } = await startWithPayouts(engine)
     const id = await pay()
-    const refused = async (watched: Parameters<typeof watchPayouts>[1]) => {
+    const rejection = async (watched: Parameters<typeof watchPayouts>[1]) => {
       const { code, message, details } = await domainErrorOf(() => watchPayouts(app.context(), watched))
-      const [fault] = details.fields ?? []
-      return [code, fault ? `${fault.field} ${fault.code}: ${fault.message}` : message]
+      const [fieldError] = details.fields ?? []
+      return [code, fieldError ? `${fieldError.field} ${fieldError.code}: ${fieldError.message}` : message]
     }
     const count = 'ids INVALID_PARAMETER: must have 1 to 100 items'
-    expect(await refused({ payoutIds: [] })).toEqual(['INVALID_INPUT', count])
-    expect(await refused({ payoutIds: Array(101).fill(id) })).toEqual(['INVALID_INPUT', count])
-    expect(await refused({ payoutIds: [id], customerId })).toEqual([
+    expect(await rejection({ payoutIds: [] })).toEqual(['INVALID_INPUT', count])
+    expect(await rejection({ payoutIds: Array(101).fill(id) })).toEqual(['INVALID_INPUT', count])
+    expect(await rejection({ payoutIds: [id], customerId })).toEqual([
       'INVALID_INPUT',
       'customerId INVALID_PARAMETER: must not be given together with ids',
     ])
     for (const payoutIds of [[id, nobody], [id, 'x'], ['x'], [app.merchant.id]])
-      expect(await refused({ payoutIds })).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
-    expect(await refused({ customerId: nobody })).toEqual(['RESOURCE_NOT_FOUND', 'Customer not found.'])
+      expect(await rejection({ payoutIds })).toEqual(['RESOURCE_NOT_FOUND', 'Payout not found.'])
+    expect(await rejection({ customerId: nobody })).toEqual(['RESOURCE_NOT_FOUND', 'Customer not found.'])
   })
 })

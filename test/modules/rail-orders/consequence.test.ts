@@ -7,8 +7,8 @@ import {
   reportStates,
 } from '../../../src/modules/rail-orders/rail-order.ts'
 
-/** What each report makes of each state: the next state and what the payout is settled to; `null` where nothing changes. */
-const followed: Record<RailOrderState, Partial<Record<ReportState, readonly string[]>>> = {
+/** For each state and report: the next state and the settlements of the payout; `undefined` if nothing changes. */
+const effects: Record<RailOrderState, Partial<Record<ReportState, readonly string[]>>> = {
   QUEUED: openBefore('ACCEPTED'),
   SUBMITTING: openBefore('ACCEPTED'),
   UNKNOWN: openBefore('ACCEPTED'),
@@ -25,19 +25,19 @@ function openBefore(...accepted: readonly string[]) {
     ...(accepted.length > 0 && { ACCEPTED: accepted }),
     COMPLETED: ['COMPLETED', 'COMPLETED'],
     REJECTED: ['REJECTED', 'FAILED'],
-    // What came back was paid before.
+    // A returned payout was completed first.
     RETURNED: ['RETURNED', 'COMPLETED', 'RETURNED'],
   }
 }
 
-describe.each(railOrderStates)('an order that is %s', (state) => {
-  test.each(reportStates)('has the settlements that follow from the report %s, or a person looks', (reported) => {
-    const [next, ...settles] = followed[state][reported] ?? []
+describe.each(railOrderStates)('a rail order that is %s', (state) => {
+  test.each(reportStates)('has the expected next state and settlements after a report of %s', (reported) => {
+    const [next, ...settlements] = effects[state][reported] ?? []
     const cause = next === 'ATTENTION' ? `the bank says ${reported} of what was ${state}` : null
-    expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settles, cause } : null)
+    expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settlements, cause } : null)
   })
 
-  test('is open until its outcome is final', () => {
+  test('is open until its state is final', () => {
     expect(isOpenState(state)).toBe(!['COMPLETED', 'REJECTED', 'RETURNED', 'CANCELLED'].includes(state))
   })
 })

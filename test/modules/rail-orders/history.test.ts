@@ -12,32 +12,32 @@ import { createRailPayout, railOrderOf } from '../rails/support/rail-payouts.ts'
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString()
 
-describe.each(everyEngine)('the history of an order on %s', (engine) => {
+describe.each(everyEngine)('the history of a rail order on %s', (engine) => {
   async function startWithOrder() {
-    let now = start
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = start
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = app.context()
     const { id } = await createRailPayout(context)
     return {
-      pass: (seconds: number) => (now += seconds * 1_000),
+      advance: (seconds: number) => (nowMs += seconds * 1_000),
       app,
       context,
-      stored: () => railOrderOf(context, id),
+      readOrder: () => railOrderOf(context, id),
       write: <Result>(run: Parameters<typeof app.db.write<Result>>[0]) =>
         app.db.write(run, { merchantId: app.merchant.id }),
     }
   }
 
-  test('has each state with its time and cause, and notes keep the state and its time', async () => {
-    const { context, stored, write, pass } = await startWithOrder()
-    const queued = await stored()
+  test('contains each state with its time and cause, and notes keep the state and its time', async () => {
+    const { context, readOrder, write, advance } = await startWithOrder()
+    const queued = await readOrder()
     expect(queued).toMatchObject({
       ...{ rail: 'sandbox', state: 'QUEUED', asked: 0, attempts: 0, history: [] },
       ...{ submittedAt: null, reference: null, cancelAskedAt: null, createdAt: at(0), updatedAt: at(0) },
     })
 
-    pass(1)
+    advance(1)
     const moved = await write((tx) =>
       transitionRailOrder(tx, context, queued, {
         state: 'SUBMITTING',
@@ -52,48 +52,48 @@ describe.each(everyEngine)('the history of an order on %s', (engine) => {
       ...{ state: 'SUBMITTING', attempts: 1, submittedAt: at(1), dueAt: dueTime(7), updatedAt: at(1) },
       history: [submitting],
     })
-    expect(await stored()).toEqual(moved)
+    expect(await readOrder()).toEqual(moved)
 
-    pass(1)
+    advance(1)
     const noted = await write((tx) => noteOnRailOrder(tx, context, moved, { reference: 'BANK-1', cause: 'it is slow' }))
     const note = { state: 'SUBMITTING', at: at(2), cause: 'it is slow' }
     expect(noted).toEqual({ ...moved, reference: 'BANK-1', history: [submitting, note] })
-    expect(await stored()).toEqual(noted)
+    expect(await readOrder()).toEqual(noted)
 
-    pass(1)
+    advance(1)
     const changed = await write((tx) => updateRailOrder(tx, noted, { asked: 3, dueAt: null, cancelAskedAt: at(3) }))
     expect(changed).toEqual({ ...noted, asked: 3, dueAt: null, cancelAskedAt: at(3) })
-    expect(await stored()).toEqual(changed)
+    expect(await readOrder()).toEqual(changed)
   })
 
-  test('has the notes of all transactions that lock the order at the same time', async () => {
-    const { app, context, stored } = await startWithOrder()
-    const { orderId, merchantId } = await stored()
-    const causes = Array.from({ length: 10 }, (_, place) => `note ${place}`)
+  test('contains the notes of all transactions that lock the order concurrently', async () => {
+    const { app, context, readOrder } = await startWithOrder()
+    const { orderId, merchantId } = await readOrder()
+    const causes = Array.from({ length: 10 }, (_, index) => `note ${index}`)
     await Promise.all(
       causes.map((cause) =>
-        // Without a merchant, so that each has a transaction of its own.
+        // Without a merchant, each write has its own transaction.
         app.db.write(async (tx) => {
           const transfer = await lockRailOrder(tx, { merchantId, orderId })
           if (transfer) await noteOnRailOrder(tx, context, transfer, { cause })
         }),
       ),
     )
-    expect((await stored()).history.map(({ cause }) => cause).sort()).toEqual(causes)
+    expect((await readOrder()).history.map(({ cause }) => cause).sort()).toEqual(causes)
   })
 
-  test('keeps the first fifty and the latest fifty steps', async () => {
-    const { context, stored, write } = await startWithOrder()
-    const queued = await stored()
+  test('keeps the first fifty and the latest fifty entries', async () => {
+    const { context, readOrder, write } = await startWithOrder()
+    const queued = await readOrder()
     await write(async (tx) => {
       let transfer = queued
       for (let step = 1; step <= 103; step++) {
-        const how = { state: step % 2 ? 'SUBMITTING' : 'UNKNOWN', cause: `step ${step}` } as const
-        transfer = await transitionRailOrder(tx, context, transfer, how)
+        const change = { state: step % 2 ? 'SUBMITTING' : 'UNKNOWN', cause: `step ${step}` } as const
+        transfer = await transitionRailOrder(tx, context, transfer, change)
         expect(transfer.history).toHaveLength(Math.min(step, 100))
       }
     })
-    const causes = (await stored()).history.map(({ cause }) => cause)
+    const causes = (await readOrder()).history.map(({ cause }) => cause)
     const steps = Array.from({ length: 103 }, (_, index) => `step ${index + 1}`)
     expect(causes).toEqual([...steps.slice(0, 50), ...steps.slice(-50)])
   })

@@ -4,20 +4,20 @@ import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 
 describe.each(everyEngine)('a paused rail on %s', (engine) => {
-  test('is paused since it was paused first, until it is resumed', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const { service } = await startApp(engine, { clock: () => now })
+  test('keeps the time of its first pause until it is resumed', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const { service } = await startApp(engine, { clock: () => nowMs })
     const pausedSince = async () => (await listRails(service, ['bank'])).map(({ rail, pausedAt }) => [rail, pausedAt])
     for (const since of ['2026-03-01T12:00:00.000Z', '2026-03-01T12:00:02.000Z']) {
       await pauseSubmissions(service, { rail: 'bank' })
-      now += 1_000
+      nowMs += 1_000
       await pauseSubmissions(service, { rail: 'bank' })
       expect(await pausedSince()).toEqual([
         ['sandbox', null],
         ['bank', since],
       ])
       await resumeSubmissions(service, { rail: 'bank' })
-      now += 1_000
+      nowMs += 1_000
     }
     expect(await pausedSince()).toEqual([
       ['sandbox', null],

@@ -12,7 +12,7 @@ const payout = {
 }
 const sandboxPayout = { ...payout, accountNumber: '9999999900' }
 
-/** The routes that apply to the payout, the most specific first: the asset before the currency before the country. */
+/** The routes that match the payout, most specific first: by asset, then currency, then country. */
 const applicable = ['USDC', '*'].flatMap((assetCode) =>
   ['NGN', '*'].flatMap((currency) => ['Nigeria', '*'].map((country) => ({ assetCode, currency, country }))),
 )
@@ -26,24 +26,24 @@ const anyRoute = fc.record({
 })
 
 describe('the rail of a payout', () => {
-  test('is that of the most specific route that applies, in whatever order the routes are', () => {
+  test('is that of the most specific matching route, in any order of routes', () => {
     const routes = fc.uniqueArray(anyRoute, { selector: nameOf, maxLength: 27, size: 'max' })
     fc.assert(
       fc.property(routes, (routes) => {
         const names = new Set(routes.map(nameOf))
         const expected = applicable.map(nameOf).find((name) => names.has(name)) ?? null
-        const found = selectRail(
+        const selected = selectRail(
           routes.map((route) => ({ ...route, rail: nameOf(route) })),
           { mode: 'live' },
           payout,
         )
-        expect(found).toBe(expected)
+        expect(selected).toBe(expected)
       }),
       { numRuns: 500 },
     )
   })
 
-  test('is the sandbox’s own for the accounts of its bank, in the sandbox and where no route applies', () => {
+  test('is the sandbox rail for an account of the sandbox bank if no route matches', () => {
     const route = { assetCode: '*', currency: 'NGN', country: '*', rail: 'bank' }
     expect(selectRail([], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
     expect(selectRail([{ ...route, currency: 'ZAR' }], { mode: 'sandbox' }, sandboxPayout)).toBe('sandbox')
@@ -53,7 +53,7 @@ describe('the rail of a payout', () => {
   })
 })
 
-test('the sandbox’s bank knows an account by 99999999 and two digits of its list, and no other', () => {
+test('the sandbox bank accepts account numbers of 99999999 and two listed digits only', () => {
   for (const [digits, outcome] of Object.entries(sandboxAccounts)) {
     expect(outcome, 'the outcome that the REST reference shows').toMatch(/^(completes|rejects|reports|does|is)\b/)
     expect(parseSandboxAccount(`99999999${digits}`)).toBe(digits)

@@ -23,11 +23,11 @@ import { nigerian, nobody } from '../payouts/payout-places.ts'
 import { answer, createContradictedPayout, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
 async function start(setup: Setup) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
   const app = await startApp(setup, {
     clock: () => {
-      now += 1_000
-      return now
+      nowMs += 1_000
+      return nowMs
     },
   })
   const walletId = await app.wallet({ balance: '100' })
@@ -35,13 +35,12 @@ async function start(setup: Setup) {
   return { app, balance }
 }
 
-/** One that a bank has lost after the time in which it may be submitted again. */
-async function lost(app: App): Promise<string> {
+/** Creates a payout that the bank has lost after the time in which it may be submitted again. */
+async function createLostPayout(app: App): Promise<string> {
   const context = app.context()
   const { id } = await createRailPayout(context)
   await answer(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
-  // By turns: cancelled it is not, and then not there.
   await answer(context, id, 'NOT_FOUND')
   return id
 }
@@ -67,7 +66,10 @@ async function attention(app: App, args = '') {
   return data.attention
 }
 
-/** How a payout came there, what its status is, what can be done, and what that makes of payout, transfer and wallet. */
+/**
+ * Each row: the action, the payout's status, the reports that led there, and the resulting status, order state and
+ * balance.
+ */
 const cases = [
   ['RETRY', 'PROCESSING', [], 'PROCESSING', 'UNKNOWN', 90],
   ['COMPLETE', 'PROCESSING', [], 'COMPLETED', 'COMPLETED', 90],
@@ -78,58 +80,69 @@ const cases = [
   ['FAIL', 'RETURNED', ['RETURNED', 'REJECTED'], 'RETURNED', 'RETURNED', 100],
 ] as const
 
-describe.each(everyEngineAndWorkers)('attention on %s', (setup) => {
-  test.each(cases)('%s of what is %s', async (action, was, said, becomes, state, left) => {
-    const { app, balance } = await start(setup)
-    const payoutId = said.length > 0 ? await createContradictedPayout(app.context(), ...said) : await lost(app)
-    const { nodes } = await attention(app)
-    expect(nodes).toMatchObject([
-      { payout: { uuid: payoutId, status: was }, rail: 'sandbox', cause: expect.any(String) },
-    ])
-    expect(nodes[0].actions).toContain(action)
-    expect(await resolve(app, payoutId, action)).toEqual({ payout: { status: becomes } })
-    const transfer = await railOrderOf(app.context(), payoutId)
-    expect(transfer.history.at(-1)).toMatchObject({ state, cause: 'the bank says so on the phone' })
-    expect(transfer).toMatchObject({ state, dueAt: action === 'RETRY' ? expect.any(BigInt) : null })
-    expect(await balance()).toBe(BigInt(left) * 100_000_000n)
-    expect((await attention(app)).nodes).toEqual([])
-    await app.expectBooksToBalance()
-  })
+describe.each(everyEngineAndWorkers)('the attention queue on %s', (setup) => {
+  test.each(cases)(
+    'resolves with %s a payout that is %s',
+    async (action, statusBefore, reports, statusAfter, state, balanceAfter) => {
+      const { app, balance } = await start(setup)
+      const payoutId =
+        reports.length > 0 ? await createContradictedPayout(app.context(), ...reports) : await createLostPayout(app)
+      const { nodes } = await attention(app)
+      expect(nodes).toMatchObject([
+        { payout: { uuid: payoutId, status: statusBefore }, rail: 'sandbox', cause: expect.any(String) },
+      ])
+      expect(nodes[0].actions).toContain(action)
+      expect(await resolve(app, payoutId, action)).toEqual({ payout: { status: statusAfter } })
+      const transfer = await railOrderOf(app.context(), payoutId)
+      expect(transfer.history.at(-1)).toMatchObject({ state, cause: 'the bank says so on the phone' })
+      expect(transfer).toMatchObject({ state, dueAt: action === 'RETRY' ? expect.any(BigInt) : null })
+      expect(await balance()).toBe(BigInt(balanceAfter) * 100_000_000n)
+      expect((await attention(app)).nodes).toEqual([])
+      await app.expectBooksToBalance()
+    },
+  )
 })
 
-describe.each(everyEngine)('attention on %s', (engine) => {
+describe.each(everyEngine)('the attention queue on %s', (engine) => {
   test.each([
     ['RETRY', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'is COMPLETED already'],
     ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is FAILED already'],
     ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet: it can't be completed"],
     ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'must be collected otherwise'],
-  ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
-    const { app } = await start(engine)
-    const payoutId = await createContradictedPayout(app.context(), ...said)
-    const { nodes } = await attention(app)
-    expect(nodes).toMatchObject([{ payout: { status: was } }])
-    expect(nodes[0].actions).not.toContain(action)
-    const before = await readStoredRows(app)
-    expect(await resolve(app, payoutId, action)).toEqual({
-      code: 'PAYOUT_STATUS_CONFLICT',
-      message: expect.stringContaining(message),
-      field: null,
-    })
-    expect(await readStoredRows(app)).toEqual(before)
-  })
+  ] as const)(
+    'rejects %s for a payout that is %s and moves no money',
+    async (action, statusBefore, reports, message) => {
+      const { app } = await start(engine)
+      const payoutId = await createContradictedPayout(app.context(), ...reports)
+      const { nodes } = await attention(app)
+      expect(nodes).toMatchObject([{ payout: { status: statusBefore } }])
+      expect(nodes[0].actions).not.toContain(action)
+      const before = await readStoredRows(app)
+      expect(await resolve(app, payoutId, action)).toEqual({
+        code: 'PAYOUT_STATUS_CONFLICT',
+        message: expect.stringContaining(message),
+        field: null,
+      })
+      expect(await readStoredRows(app)).toEqual(before)
+    },
+  )
 
-  test('refuses to decide without a reason, of nothing, of what needs nobody, and of what is another’s', async () => {
+  test('rejects an action without a reason, for unknown payouts, for payouts that need none, and for other merchants', async () => {
     const { app } = await start(engine)
     const payoutId = await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED')
-    const { id: waiting } = await createRailPayout(app.context())
+    const { id: queuedId } = await createRailPayout(app.context())
     expect(await resolve(app, payoutId, 'FAIL', '  ')).toMatchObject({ code: 'INVALID_INPUT', field: 'reason' })
     expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
-    expect(await resolve(app, waiting, 'FAIL')).toMatchObject({
+    expect(await resolve(app, queuedId, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
       message: 'On the rail sandbox the payout is QUEUED: nobody needs to decide about it.',
     })
-    const { id: byHand } = await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian })
-    expect(await resolve(app, byHand, 'FAIL')).toMatchObject({
+    const { id: manualPayout } = await perform(createPayout, app.context(), {
+      assetCode: 'USDC',
+      amount: '1',
+      ...nigerian,
+    })
+    expect(await resolve(app, manualPayout, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
       message: 'No rail carries the payout: what became of it is settled by hand.',
     })
@@ -140,9 +153,9 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     })
   })
 
-  test('of real money a merchant may only have the bank asked again', async () => {
+  test('allows a merchant in live mode only RETRY', async () => {
     const { app, balance } = await start(engine)
-    const payoutId = await lost(app)
+    const payoutId = await createLostPayout(app)
     const context = { ...app.context(), mode: 'live' } as const
     for (const action of ['FAIL', 'COMPLETE'] as const) {
       const input = { payoutId, action, reason: 'please' }
@@ -157,22 +170,22 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'UNKNOWN' })
   })
 
-  test('tells what the bank says while nobody has decided, once each time that it says another thing', async () => {
+  test('adds each new report of the bank to the cause, once, while the payout waits', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
-    const payoutId = await lost(app)
+    const payoutId = await createLostPayout(app)
     const { nodes: before } = await attention(app)
-    const [{ cause: why }] = before
-    for (const said of [
+    const [{ cause: initialCause }] = before
+    for (const result of [
       { state: 'COMPLETED' },
       { state: 'COMPLETED', reference: 'BANK-7' },
       { state: 'RETURNED', reference: 'BANK-8', code: 'CLOSED' },
     ] as const) {
-      await report(context, payoutId, said)
-      expect((await attention(app)).nodes[0].reference).toBe('reference' in said ? 'BANK-7' : null)
+      await report(context, payoutId, result)
+      expect((await attention(app)).nodes[0].reference).toBe('reference' in result ? 'BANK-7' : null)
     }
     const { nodes } = await attention(app)
-    const cause = `${why}; the bank says COMPLETED; the bank says RETURNED: CLOSED`
+    const cause = `${initialCause}; the bank says COMPLETED; the bank says RETURNED: CLOSED`
     expect(nodes).toEqual([{ ...before[0], reference: 'BANK-7', cause }])
     expect(await balance()).toBe(90_00000000n)
     expect((await railOrderOf(context, payoutId)).history.slice(-3).map(({ state }) => state)).toEqual(
@@ -181,7 +194,6 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     await report(context, payoutId, 'CANCELLED')
     await report(context, payoutId, 'CANCELLED')
     expect((await attention(app)).nodes).toMatchObject([{ cause: `${cause}; the bank says CANCELLED` }])
-    // What it contradicted is not told twice.
     const other = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
     await report(context, other, { state: 'COMPLETED' })
     expect((await attention(app)).nodes[1]).toMatchObject({ cause: 'the bank says COMPLETED of what was REJECTED' })
@@ -191,10 +203,10 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     ['COMPLETED', 'ATTENTION', 'the bank says CANCELLED of what was COMPLETED'],
     ['RETURNED', 'ATTENTION', 'the bank says CANCELLED of what was RETURNED'],
     ['REJECTED', 'REJECTED', null],
-  ] as const)('a bank that says CANCELLED of what it has %s leaves it %s', async (said, state, cause) => {
+  ] as const)('a report of CANCELLED after %s puts the order in the state %s', async (firstState, state, cause) => {
     const { app, balance } = await start(engine)
     const { id } = await createRailPayout(app.context())
-    await answer(app.context(), id, { state: said })
+    await answer(app.context(), id, { state: firstState })
     const before = await balance()
     await report(app.context(), id, 'CANCELLED')
     const transfer = await railOrderOf(app.context(), id)
@@ -204,7 +216,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('tells only why somebody must look now, and not what the payout went through before', async () => {
+  test('shows the current cause only, not earlier steps of the payout', async () => {
     const { app } = await start(engine)
     const { id } = await createRailPayout(app.context())
     await answer(app.context(), id, { failure: 'it is down' })
@@ -217,16 +229,16 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect(await attention(app, '(first: 1)')).toMatchObject({ nodes: [{ cause }], after: null })
   })
 
-  test('is over where an operator settles the payout otherwise, also to what it is already', async () => {
+  test('drops a payout that an operator settles with override, also with its current status', async () => {
     const { app } = await start(engine)
     const context = app.context()
-    for (const [status, ...said] of [
+    for (const [status, ...reports] of [
       ['COMPLETED', 'COMPLETED', 'REJECTED'],
       ['RETURNED', 'COMPLETED', 'REJECTED'],
       ['FAILED', 'REJECTED', 'COMPLETED'],
     ] as const) {
-      const payoutId = await createContradictedPayout(context, ...said)
-      // Whoever only asks again decides nothing.
+      const payoutId = await createContradictedPayout(context, ...reports)
+      // Without override, repeating the status decides nothing.
       const { status: before } = await getPayout(context, { payoutId })
       await settlePayout(context, { payoutId, status: before as 'COMPLETED', cause: 'again' })
       expect((await attention(app)).nodes).toHaveLength(1)
@@ -237,27 +249,27 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('that several decide about at once is decided once', async () => {
+  test('accepts one of five concurrent actions for a payout', async () => {
     const { app, balance } = await start(engine)
     for (let round = 0; round < 5; round++) {
-      const payoutId = await lost(app)
+      const payoutId = await createLostPayout(app)
       const before = await balance()
-      const decided = await Promise.allSettled(
+      const outcomes = await Promise.allSettled(
         (['FAIL', 'COMPLETE', 'FAIL', 'RETRY', 'COMPLETE'] as const).map((action) =>
           perform(resolveAttention, app.context(), { payoutId, action, reason: 'at once' }),
         ),
       )
-      expect(decided.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       const { status } = await getPayout(app.context(), { payoutId })
       expect(await balance()).toBe(before + (status === 'FAILED' ? 10_00000000n : 0n))
     }
     await app.expectBooksToBalance()
   })
 
-  test('is submitted again only where the bank can not pay it twice', async () => {
+  test('submits a retried payout again only while the bank deduplicates it', async () => {
     const { app } = await start(engine)
     const context = app.context()
-    const payoutId = await lost(app)
+    const payoutId = await createLostPayout(app)
     await resolve(app, payoutId, 'RETRY')
     expect(await answer(context, payoutId, 'NOT_FOUND', { idempotentForMs: 0 })).toBe('find')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'ATTENTION', attempts: 1 })
@@ -268,26 +280,32 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect((await getPayout(context, { payoutId })).status).toBe('COMPLETED')
   })
 
-  test('is read on from page to page, the oldest first, and by operators of all merchants', async () => {
+  test('is listed by pages, oldest first, also for operators across merchants', async () => {
     const { app } = await start(engine)
     const ids: string[] = []
     for (let i = 0; i < 5; i++) ids.push(await createContradictedPayout(app.context(), 'REJECTED', 'COMPLETED'))
-    const found: string[] = []
+    const listedIds: string[] = []
     let after: string | null = null
     do {
       const page: Awaited<ReturnType<typeof attention>> = await attention(
         app,
         `(first: 2${after === null ? '' : `, after: "${after}"`})`,
       )
-      found.push(...page.nodes.map(({ payout }: { payout: { uuid: string } }) => payout.uuid))
+      listedIds.push(...page.nodes.map(({ payout }: { payout: { uuid: string } }) => payout.uuid))
       after = page.after
     } while (after !== null)
-    expect(found).toEqual(ids)
+    expect(listedIds).toEqual(ids)
     const { errors } = await app.graphql('{ attention(after: "x") { after } }')
     expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [{ field: 'after' }] } }])
-    const place = '2026-03-01T12:00:00.000Z 019b7679-7400-7000-8000-000000000000'
-    expect((await listAttention(app.context(), { after: btoa(place) })).items).toHaveLength(5)
-    for (const after of ['?', btoa(`x${place}`), btoa(`${place}x`), btoa(place.slice(1)), btoa(place.slice(0, -1))]) {
+    const cursor = '2026-03-01T12:00:00.000Z 019b7679-7400-7000-8000-000000000000'
+    expect((await listAttention(app.context(), { after: btoa(cursor) })).items).toHaveLength(5)
+    for (const after of [
+      '?',
+      btoa(`x${cursor}`),
+      btoa(`${cursor}x`),
+      btoa(cursor.slice(1)),
+      btoa(cursor.slice(0, -1)),
+    ]) {
       const { details } = await domainErrorOf(() => listAttention(app.context(), { after }))
       expect(details.fields).toEqual([
         { field: 'after', code: 'INVALID_PARAMETER', message: 'must be one that this list gave' },
@@ -295,8 +313,8 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     }
 
     const operator = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    const listed = await cli(operator, 'attention', 'list', '--limit', '3', '--json')
-    const { payouts, next } = listed.json() as { payouts: { payoutId: string }[]; next: string }
+    const output = await cli(operator, 'attention', 'list', '--limit', '3', '--json')
+    const { payouts, next } = output.json() as { payouts: { payoutId: string }[]; next: string }
     expect(payouts.map(({ payoutId }) => payoutId)).toEqual(ids.slice(0, 3))
     expect(payouts[0]).toMatchObject({
       merchantId: app.merchant.id,
@@ -305,8 +323,8 @@ describe.each(everyEngine)('attention on %s', (engine) => {
       cause: 'the bank says COMPLETED of what was REJECTED',
       actions: ['fail'],
     })
-    const rest = (await cli(operator, 'attention', 'list', '--after', next, '--json')).json()
-    expect(rest).toMatchObject({ payouts: [{ payoutId: ids[3] }, { payoutId: ids[4] }], next: null })
+    const nextPage = (await cli(operator, 'attention', 'list', '--after', next, '--json')).json()
+    expect(nextPage).toMatchObject({ payouts: [{ payoutId: ids[3] }, { payoutId: ids[4] }], next: null })
 
     const [first = ''] = ids
     expect(await cli(operator, 'attention', 'fail', first)).toMatchObject({ code: 2 })
@@ -319,11 +337,11 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect((await attention(app)).nodes).toHaveLength(4)
   })
 
-  test('money moves once, whatever is reported, asked and decided in whatever order', async () => {
+  test('moves the money of a payout once, in any order of reports, calls and decisions', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const payouts: string[] = []
-    const answers = fc.oneof(
+    const callResults = fc.oneof(
       fc.constantFrom<RailCallResult>('NOT_FOUND', 'CANCELLED', 'TOO_LATE', { failure: 'it is down' }),
       fc.constantFrom(...reportStates).map((state): RailCallResult => ({ state })),
     )
@@ -331,10 +349,10 @@ describe.each(everyEngine)('attention on %s', (engine) => {
       return resolveAttentionByOperator(context, { payoutId, action, reason: 'so it is' })
     })
     const steps = fc.oneof(
-      { weight: 3, arbitrary: answers.map((said) => (id: string) => answer(context, id, said)) },
+      { weight: 3, arbitrary: callResults.map((result) => (id: string) => answer(context, id, result)) },
       {
         weight: 1,
-        arbitrary: answers.map((said) => (id: string) => answer(context, id, said, { idempotentForMs: 0 })),
+        arbitrary: callResults.map((result) => (id: string) => answer(context, id, result, { idempotentForMs: 0 })),
       },
       {
         weight: 4,
@@ -349,7 +367,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
           .map((status) => (payoutId: string) => settlePayout(context, { payoutId, status, override: true })),
       },
     )
-    const seen = new Set<string>()
+    const reachedStates = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 6, maxLength: 16, size: 'max' }), async (run) => {
         const { id } = await createRailPayout(context, '0.01')
@@ -360,8 +378,8 @@ describe.each(everyEngine)('attention on %s', (engine) => {
           })
           const { status } = await getPayout(context, { payoutId: id })
           const { state, dueAt } = await railOrderOf(context, id)
-          seen.add(`${state} ${status}`)
-          // What is in the wallet again stays there, and nothing is asked of what only a person can decide.
+          reachedStates.add(`${state} ${status}`)
+          // No poll is due for an order that only an operator can decide.
           if (state === 'ATTENTION') expect(dueAt).toBe(null)
         }
         const statuses = await Promise.all(
@@ -376,7 +394,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     const pairs = ['COMPLETED COMPLETED', 'REJECTED FAILED', 'RETURNED RETURNED', 'CANCELLED FAILED']
     const open = ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED'].map((state) => `${state} PROCESSING`)
     const possible = ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'].map((status) => `ATTENTION ${status}`)
-    expect([...seen].filter((pair) => ![...pairs, ...open, ...possible].includes(pair))).toEqual([])
-    expect(seen.size).toBeGreaterThan(8)
+    expect([...reachedStates].filter((pair) => ![...pairs, ...open, ...possible].includes(pair))).toEqual([])
+    expect(reachedStates.size).toBeGreaterThan(8)
   })
 })

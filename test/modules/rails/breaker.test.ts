@@ -9,17 +9,17 @@ function startBreaker() {
   const fail = (times: number) => {
     for (let each = 0; each < times; each++) breaker.recordFailure()
   }
-  /** Whether it lets one call through after so long, and no millisecond earlier. */
-  const restsFor = (ms: number) => {
+  /** Whether the breaker allows one call exactly after `ms`, and none a millisecond earlier. */
+  const allowsCallAfter = (ms: number) => {
     time += ms - 1
     const before = breaker.allowedCalls(8, 0)
     time += 1
     return [before, breaker.allowedCalls(8, 0)].join()
   }
-  return { breaker, fail, restsFor }
+  return { breaker, fail, allowsCallAfter }
 }
 
-test('a breaker leaves a rail all its calls until five have failed one after another', () => {
+test('a circuit breaker allows a rail all its calls until five consecutive ones fail', () => {
   const { breaker, fail } = startBreaker()
   fail(4)
   expect([breaker.allowedCalls(8, 0), breaker.allowedCalls(8, 3), breaker.allowedCalls(8, 9)]).toEqual([8, 5, -1])
@@ -30,25 +30,25 @@ test('a breaker leaves a rail all its calls until five have failed one after ano
   expect([breaker.allowedCalls(8, 0), breaker.recordSuccess(), breaker.allowedCalls(8, 0)]).toEqual([0, true, 8])
 })
 
-test('an open breaker lets one call through when its rest is over, and none beside it', () => {
-  const { breaker, fail, restsFor } = startBreaker()
+test('an open circuit breaker allows one call at a time after its pause', () => {
+  const { breaker, fail, allowsCallAfter } = startBreaker()
   fail(5)
-  expect(restsFor(5 * second)).toBe('0,1')
+  expect(allowsCallAfter(5 * second)).toBe('0,1')
   expect(breaker.allowedCalls(8, 1)).toBe(0)
 })
 
-test('a breaker rests twice as long after each failure, up to five minutes, and as short as first after a success', () => {
-  const { breaker, fail, restsFor } = startBreaker()
+test('a circuit breaker doubles its pause after each failure up to five minutes, and resets it after a success', () => {
+  const { breaker, fail, allowsCallAfter } = startBreaker()
   fail(4)
   for (const seconds of [5, 10, 20, 40, 80, 160]) {
     fail(1)
-    expect(restsFor(seconds * second)).toBe('0,1')
+    expect(allowsCallAfter(seconds * second)).toBe('0,1')
   }
   for (let each = 0; each < 2; each++) {
     fail(1)
-    expect(restsFor(5 * minute)).toBe('0,1')
+    expect(allowsCallAfter(5 * minute)).toBe('0,1')
   }
   expect([breaker.recordSuccess(), breaker.allowedCalls(8, 0)]).toEqual([true, 8])
   fail(5)
-  expect(restsFor(5 * second)).toBe('0,1')
+  expect(allowsCallAfter(5 * second)).toBe('0,1')
 })

@@ -37,8 +37,8 @@ async function cancel(app: App, input: object) {
   return data.cancelPayout
 }
 
-/** A bank that takes every order, and says of each question what a test has it say. */
-function bankThat(answers: Partial<Pick<Rail, 'cancel' | 'find'>>): Rail {
+/** A rail whose bank accepts every order and answers polls and cancellations with `answers`. */
+function createRail(overrides: Partial<Pick<Rail, 'cancel' | 'find'>>): Rail {
   const accepted = async () => ({ state: 'ACCEPTED' as const })
   return {
     name: 'sandbox',
@@ -47,12 +47,12 @@ function bankThat(answers: Partial<Pick<Rail, 'cancel' | 'find'>>): Rail {
     idempotentForMs: 0,
     submit: accepted,
     find: accepted,
-    ...answers,
+    ...overrides,
   }
 }
 
 describe.each(everyEngineAndWorkers)('cancelPayout on %s', (setup) => {
-  test('gives the money back where the bank was never asked, and answers the same when asked again', async () => {
+  test('refunds a payout that was not submitted, and returns the same result for a repeated call', async () => {
     const { app, balance } = await start(setup)
     const { id: payoutId } = await createRailPayout(app.context())
     expect(await balance()).toBe(90_00000000n)
@@ -72,14 +72,13 @@ describe.each(everyEngineAndWorkers)('cancelPayout on %s', (setup) => {
       id: payoutId,
     })
     expect(data.payout.events).toEqual([{ status: 'FAILED', cause: 'cancelled' }])
-    // Nobody asks the bank of it any more.
     expect(await answer(app.context(), payoutId, { state: 'COMPLETED' })).toBe(null)
     await app.expectBooksToBalance()
   })
 })
 
 describe.each(everyEngine)('cancelPayout on %s', (engine) => {
-  test('finds the payout by the key that it was made with', async () => {
+  test('finds the payout by its idempotency key', async () => {
     const { app } = await start(engine)
     const context = createContext(app.service, app.merchant.id, 'made with')
     await createRailPayout(context)
@@ -87,7 +86,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect(await cancel(app, {})).toMatchObject({ code: 'INVALID_INPUT', field: 'payoutId' })
   })
 
-  test('asks the bank that has the payout, which takes it back', async () => {
+  test('asks the bank to cancel a submitted payout and refunds it when the bank does', async () => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
@@ -95,7 +94,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     for (let i = 0; i < 2; i++) expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
     expect(await balance()).toBe(90_00000000n)
     const { orderId } = await railOrderOf(context, payoutId)
-    expect(await processOrder(context, bankThat({ cancel: async () => 'CANCELLED' }), orderId)).toBe('answered')
+    expect(await processOrder(context, createRail({ cancel: async () => 'CANCELLED' }), orderId)).toBe('answered')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', dueAt: null, cancelAskedAt: null })
     expect((await cancel(app, { payoutId })).payout.status).toBe('FAILED')
     expect(await balance()).toBe(100_00000000n)
@@ -107,60 +106,60 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   })
 
   test.each([
-    ['has reported it as rejected before it answers', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
-    ['answers twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
-    ['reports late that it had taken it', ['CANCELLED', { state: 'ACCEPTED' }], 'CANCELLED'],
-  ] as const)('needs nobody to look where the bank %s', async (_, said, state) => {
+    ['reports REJECTED before it answers CANCELLED', [{ state: 'REJECTED' }, 'CANCELLED'], 'REJECTED'],
+    ['answers CANCELLED twice', ['CANCELLED', 'CANCELLED'], 'CANCELLED'],
+    ['reports ACCEPTED after CANCELLED', ['CANCELLED', { state: 'ACCEPTED' }], 'CANCELLED'],
+  ] as const)('needs no decision if the bank %s', async (_, results, state) => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
-    for (const each of said) await report(context, payoutId, each)
+    for (const each of results) await report(context, payoutId, each)
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state, dueAt: null })
     expect(await balance()).toBe(100_00000000n)
     await app.expectBooksToBalance()
   })
 
   test.each([
-    ['says that it is too late', { cancel: async () => 'TOO_LATE' as const }],
-    ['takes nothing back', {}],
-  ])('goes on where the bank %s', async (_, answers) => {
+    ['answers TOO_LATE', { cancel: async () => 'TOO_LATE' as const }],
+    ['does not support cancelling', {}],
+  ])('leaves the payout in progress if the bank %s', async (_, overrides) => {
     const { app, balance } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
     const { orderId } = await railOrderOf(context, payoutId)
-    await processOrder(context, bankThat(answers), orderId)
+    await processOrder(context, createRail(overrides), orderId)
     const transfer = await railOrderOf(context, payoutId)
     expect(transfer).toMatchObject({ state: 'ACCEPTED', cancelAskedAt: null, dueAt: expect.any(BigInt) })
     expect(transfer.history.at(-1)).toMatchObject({ state: 'ACCEPTED', cause: 'it is too late to cancel it' })
     expect(await balance()).toBe(90_00000000n)
   })
 
-  test('asks what became of it by turns where the bank does not answer that question', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('alternates between cancelling and polling while the bank does not answer', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
     await answer(context, payoutId, { state: 'ACCEPTED' })
     await cancel(app, { payoutId })
-    const asked: (string | null)[] = []
+    const calls: (string | null)[] = []
     for (let i = 0; i < 4; i++) {
-      asked.push(await answer(context, payoutId, { failure: 'no route' }))
-      now += 3_600_000
+      calls.push(await answer(context, payoutId, { failure: 'no route' }))
+      nowMs += 3_600_000
     }
-    expect(asked).toEqual(['cancel', 'find', 'cancel', 'find'])
+    expect(calls).toEqual(['cancel', 'find', 'cancel', 'find'])
   })
 
-  test('is asked for next whatever the bank reports by itself meanwhile', async () => {
+  test('is sent to the bank next, whatever the bank reports meanwhile', async () => {
     const { app } = await start(engine)
     const context = app.context()
-    for (const before of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
+    for (const result of [{ state: 'ACCEPTED' }, { failure: 'no answer' }] as const) {
       const { id: payoutId } = await createRailPayout(context)
-      await answer(context, payoutId, before)
+      await answer(context, payoutId, result)
       await cancel(app, { payoutId })
       for (let i = 0; i < 3; i++) await report(context, payoutId, { state: 'ACCEPTED' })
       expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
@@ -168,7 +167,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     }
   })
 
-  test('keeps what waits to be submitted again from being submitted, until the bank has spoken', async () => {
+  test('prevents another submission of the order until the bank has answered', async () => {
     const { app } = await start(engine)
     const context = app.context()
     const { id: payoutId } = await createRailPayout(context)
@@ -178,17 +177,17 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     await answer(context, payoutId, 'NOT_FOUND')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'QUEUED', attempts: 1 })
     expect((await cancel(app, { payoutId })).payout.status).toBe('PROCESSING')
-    const asked = (await railOrderOf(context, payoutId)).history.at(-1)
-    expect(asked).toMatchObject({ state: 'UNKNOWN', cause: 'it is to be cancelled' })
+    const lastEntry = (await railOrderOf(context, payoutId)).history.at(-1)
+    expect(lastEntry).toMatchObject({ state: 'UNKNOWN', cause: 'it is to be cancelled' })
     expect(await answer(context, payoutId, 'CANCELLED')).toBe('cancel')
     expect(await railOrderOf(context, payoutId)).toMatchObject({ state: 'CANCELLED', attempts: 1 })
     await app.expectBooksToBalance()
   })
 
-  test('refuses what can not be cancelled, says why, and nothing moves', async () => {
+  test('rejects a payout that can’t be cancelled, with the reason, and moves no money', async () => {
     const { app } = await start(engine)
     const context = app.context()
-    const { id: byHand } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
+    const { id: manualPayout } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
     const { id: submitting } = await createRailPayout(context)
     const { orderId } = await railOrderOf(context, submitting)
     await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs: 0 } })
@@ -197,7 +196,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     const attention = await createContradictedPayout(context, 'REJECTED', 'COMPLETED')
     const before = await readStoredRows(app)
     for (const [payoutId, message] of [
-      [byHand, 'No rail carries the payout'],
+      [manualPayout, 'No rail carries the payout'],
       [submitting, 'is being submitted to the rail sandbox at this moment'],
       [completed, 'is COMPLETED on the rail sandbox'],
       [attention, 'A person must look at the payout'],
@@ -217,14 +216,14 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
     expect((await readStoredRows(app)).payout_events).toEqual(before.payout_events)
   })
 
-  test('is there for operators, too', async () => {
+  test('is available as an operator command', async () => {
     const { app } = await start(engine)
-    const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const installation = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
     const { id } = await createRailPayout(app.context())
-    const done = await cli(place, 'payout', 'cancel', id, '--json')
-    expect(done).toMatchObject({ code: 0, stderr: '' })
-    expect(done.json()).toMatchObject({ id, status: 'FAILED', rail: 'sandbox', state: 'CANCELLED' })
-    expect((await cli(place, 'payout', 'show', id, '--json')).json()).toMatchObject({
+    const result = await cli(installation, 'payout', 'cancel', id, '--json')
+    expect(result).toMatchObject({ code: 0, stderr: '' })
+    expect(result.json()).toMatchObject({ id, status: 'FAILED', rail: 'sandbox', state: 'CANCELLED' })
+    expect((await cli(installation, 'payout', 'show', id, '--json')).json()).toMatchObject({
       rail: 'sandbox',
       timeline: [{ state: 'QUEUED' }, { state: 'CANCELLED' }],
       events: [{ status: 'FAILED', cause: 'cancelled' }],
@@ -233,22 +232,22 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('payout settle on %s', (engine) => {
-  test('takes --override where a rail is at work, and says so', async () => {
+describe.each(everyEngine)('the command payout settle on %s', (engine) => {
+  test('requires --override for a payout on a rail, and names it in the message', async () => {
     const { app } = await start(engine)
     const context = app.context()
-    const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const installation = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
     const { id } = await createRailPayout(context)
     await answer(context, id, { state: 'ACCEPTED' })
-    const refused = await cli(place, 'payout', 'settle', id, 'failed')
-    expect(refused).toMatchObject({
+    const rejected = await cli(installation, 'payout', 'settle', id, 'failed')
+    expect(rejected).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         /^--override must be given, because the payout is on the rail sandbox, where it is ACCEPTED/,
       ),
     })
-    const done = await cli(
-      place,
+    const result = await cli(
+      installation,
       'payout',
       'settle',
       id,
@@ -258,9 +257,8 @@ describe.each(everyEngine)('payout settle on %s', (engine) => {
       'seen at the bank',
       '--json',
     )
-    expect(done.json()).toMatchObject({ id, status: 'FAILED' })
+    expect(result.json()).toMatchObject({ id, status: 'FAILED' })
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'REJECTED', dueAt: null })
-    // What the bank says afterwards is for a person to look at, and moves nothing.
     await report(context, id, { state: 'COMPLETED', reference: 'BANK-1' })
     expect(await railOrderOf(context, id)).toMatchObject({ state: 'ATTENTION' })
     await app.expectBooksToBalance()

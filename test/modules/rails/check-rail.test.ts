@@ -25,7 +25,7 @@ const account = {
 
 const languages: readonly (keyof typeof exampleBanks)[] = ['TypeScript', 'Python']
 
-test.each(languages)('the example in %s keeps every rule, as the command says', async (language) => {
+test.each(languages)('the example bank in %s passes every rule of rail check', async (language) => {
   const bank = await placeForBank(language)
   await bank.start()
   const { env } = await createDemoInstallation()
@@ -40,62 +40,64 @@ test.each(languages)('the example in %s keeps every rule, as the command says', 
     '--json',
   )
   expect([code, stderr]).toEqual([0, ''])
-  const checked = json() as Awaited<ReturnType<typeof checkRail>>
-  expect(checked.filter(({ result }) => result !== 'pass')).toEqual([])
-  expect(checked).toHaveLength(17)
+  const results = json() as Awaited<ReturnType<typeof checkRail>>
+  expect(results.filter(({ result }) => result !== 'pass')).toEqual([])
+  expect(results).toHaveLength(17)
 })
 
-test('a bank that is not there keeps none, and is no pass', async () => {
+test('an unreachable bank fails every rule of rail check', async () => {
   const bank = await placeForBank('TypeScript')
-  const checked = await checkRail(service, bank.at, account)
+  const results = await checkRail(service, bank.at, account)
   expect(
-    new Set(checked.map(({ result, seen }) => `${result} ${seen.includes('No connection could be made')}`)),
+    new Set(results.map(({ result, seen }) => `${result} ${seen.includes('No connection could be made')}`)),
   ).toEqual(new Set(['FAIL true']))
 })
 
-test('a bank that RAILS does not name, and what is no account, are refused', async () => {
-  const place = await createDemoInstallation()
+test('rail check rejects a rail that RAILS does not name, and an invalid account or amount', async () => {
+  const installation = await createDemoInstallation()
   const options = ['--account', '0000014579', '--bank-code', '011', '--bank-name', 'First Bank', '--name', 'Ada Obi']
-  const { code, stderr } = await cli(place, 'rail', 'check', 'bank', ...options)
+  const { code, stderr } = await cli(installation, 'rail', 'check', 'bank', ...options)
   expect([code, stderr]).toEqual([1, 'Rail not found.\n'])
   const bank = await placeForBank('TypeScript')
-  const configured = { ...place, env: { ...place.env, RAILS: `bank:${bank.at.url}`, RAIL_SECRET_BANK: bank.secret } }
-  const refused = await cli(configured, 'rail', 'check', 'bank', ...options.with(1, '?'), '--amount', '0')
-  expect(refused.code).toBe(1)
-  expect(refused.stderr).toMatch(/--account must .*--amount must /s)
+  const configured = {
+    ...installation,
+    env: { ...installation.env, RAILS: `bank:${bank.at.url}`, RAIL_SECRET_BANK: bank.secret },
+  }
+  const rejected = await cli(configured, 'rail', 'check', 'bank', ...options.with(1, '?'), '--amount', '0')
+  expect(rejected.code).toBe(1)
+  expect(rejected.stderr).toMatch(/--account must .*--amount must /s)
 })
 
-type Said = { status: number; body: string }
+type BankResponse = { status: number; body: string }
 
-/** What stands before the example, and can ask it anything. */
-type Before = {
+type BankProxy = {
   readonly received: Received
-  /** What the example says to it, as it came or otherwise. */
-  readonly ask: (change?: { orderId?: string; as?: Question }) => Promise<Said>
-  /** Whether it was signed for what it asks, or as something else, just now or at another time. */
+  /** Forwards the request to the example, unchanged or with changes. */
+  readonly ask: (change?: { orderId?: string; as?: Question }) => Promise<BankResponse>
+  /** Whether the request is signed for its own purpose, or as `as`, at the current or another time. */
   readonly isSigned: (as?: string, now?: number) => boolean
   readonly question: Question
   readonly orderId: string
 }
 type Question = 'submit' | 'find' | 'cancel'
 
-/** The rules that a bank breaks which is right but for `wrong`. */
-async function brokenBy(wrong: (before: Before) => Promise<Said>): Promise<string[]> {
+/** Returns the rules that the example bank breaks behind `proxy`. */
+async function rulesBrokenBy(proxy: (before: BankProxy) => Promise<BankResponse>): Promise<string[]> {
   const bank = await placeForBank('TypeScript')
   await bank.start()
   const signer = parseSigner([bank.secret])
   const { port } = await startReceiver(async (response: ServerResponse, received) => {
-    const { status, body } = await wrong(beforeBank(received, { url: bank.at.url, signer }))
+    const { status, body } = await proxy(createProxy(received, { url: bank.at.url, signer }))
     response.writeHead(status).end(body)
   })
-  const checked = await checkRail(service, { ...bank.at, url: `http://127.0.0.1:${port}` }, account)
-  return checked.filter(({ result }) => result === 'FAIL').map(({ rule }) => rule)
+  const results = await checkRail(service, { ...bank.at, url: `http://127.0.0.1:${port}` }, account)
+  return results.filter(({ result }) => result === 'FAIL').map(({ rule }) => rule)
 }
 
-function beforeBank(
+function createProxy(
   received: Received,
   { url, signer }: { url: string; signer: ReturnType<typeof parseSigner> },
-): Before {
+): BankProxy {
   const { method = '', url: path = '', headers, body } = received
   const question: Question = method === 'GET' ? 'find' : path.endsWith('/cancel') ? 'cancel' : 'submit'
   const [ownId = ''] = question === 'submit' ? (/[\w-]{36}/.exec(body) ?? []) : (/[\w-]{36}/.exec(path) ?? [])
@@ -109,23 +111,23 @@ function beforeBank(
       verifySignature(headers, { body, signer, now: wallTime(now) }) === as,
     ask: async (change) => {
       const { orderId = ownId, as = question } = change ?? {}
-      const sent = body.replaceAll(ownId || '-', orderId || '-')
+      const sentBody = body.replaceAll(ownId || '-', orderId || '-')
       const signed = change
-        ? createSignedHeaders(`${as}_${orderId}`, { body: sent, signer, now: service.wallClock() })
+        ? createSignedHeaders(`${as}_${orderId}`, { body: sentBody, signer, now: service.wallClock() })
         : Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('webhook-')))
-      const answer = await fetch(url + pathTo(as, orderId), {
+      const response = await fetch(url + pathTo(as, orderId), {
         method: as === 'find' ? 'GET' : 'POST',
         headers: signed as Record<string, string>,
-        ...(as === 'submit' && { body: sent }),
+        ...(as === 'submit' && { body: sentBody }),
       })
-      const said = await answer.text()
-      return { status: answer.status, body: said.replaceAll(orderId || '-', ownId || '-') }
+      const text = await response.text()
+      return { status: response.status, body: text.replaceAll(orderId || '-', ownId || '-') }
     },
   }
 }
 
-test('nothing is wrong by what stands before the example', async () => {
-  expect(await brokenBy(({ ask }) => ask())).toEqual([])
+test('a proxy that forwards unchanged breaks no rule of rail check', async () => {
+  expect(await rulesBrokenBy(({ ask }) => ask())).toEqual([])
 })
 
 const signatures = (question: Question) =>
@@ -145,11 +147,11 @@ const rules = {
   lost: 'no order that was taken is lost, or goes back',
 }
 
-/** Banks that are each wrong in one way, with the rules that they break; what one keeps is made anew for each. */
-const wrongBanks: Readonly<
-  Record<string, readonly [wrong: () => (before: Before) => Promise<Said>, rules: readonly string[]]>
+/** Banks with one defect each and the rules that they break. Each run creates its own state. */
+const defectiveBanks: Readonly<
+  Record<string, readonly [proxy: () => (before: BankProxy) => Promise<BankResponse>, rules: readonly string[]]>
 > = {
-  'pays once more whenever it is asked to': [
+  'pays a repeated order again': [
     () => {
       const paid = new Set<string>()
       return async ({ question, orderId, isSigned, ask }) => {
@@ -160,42 +162,42 @@ const wrongBanks: Readonly<
     },
     [rules.again, rules.otherAmount, rules.atOnce, rules.cancelled],
   ],
-  'pays twice only where it is asked twice at once': [
+  'pays twice for concurrent submissions only': [
     () => {
-      const underWay = new Set<string>()
+      const pending = new Set<string>()
       return async ({ question, orderId, isSigned, ask }) => {
         if (question !== 'submit' || !isSigned()) return ask()
-        const isAgain = underWay.has(orderId)
-        underWay.add(orderId)
-        const said = await ask(isAgain ? { orderId: service.newId() } : undefined)
-        underWay.delete(orderId)
-        return said
+        const isAgain = pending.has(orderId)
+        pending.add(orderId)
+        const response = await ask(isAgain ? { orderId: service.newId() } : undefined)
+        pending.delete(orderId)
+        return response
       }
     },
     [rules.atOnce],
   ],
-  'has every order that it is asked for': [
+  'finds every order': [
     () =>
       async ({ question, ask }) => {
-        const said = await ask()
-        const isUnknown = question === 'find' && said.status === 404
-        return isUnknown ? { status: 200, body: '{"state":"ACCEPTED"}' } : said
+        const response = await ask()
+        const isUnknown = question === 'find' && response.status === 404
+        return isUnknown ? { status: 200, body: '{"state":"ACCEPTED"}' } : response
       },
     [rules.notFound, rules.notTaken],
   ],
-  'looks at no signature': [
+  'checks no signature': [
     () =>
       ({ ask }) =>
         ask({}),
     [...allSignatures, rules.notTaken],
   ],
-  'looks at no time': [
+  'checks no signature time': [
     () =>
       ({ received, isSigned, ask }) =>
         ask(isSigned(undefined, Number(received.headers['webhook-timestamp']) * 1_000) ? {} : undefined),
     [...allSignatures, rules.notTaken],
   ],
-  'takes a request for another': [
+  'accepts the signature of another request': [
     () =>
       ({ question, orderId, isSigned, ask }) => {
         const others = (['submit', 'find', 'cancel'] as const).filter((other) => other !== question)
@@ -203,19 +205,19 @@ const wrongBanks: Readonly<
       },
     [...allSignatures, rules.notTaken],
   ],
-  "answers another order's state": [
+  "returns another order's state": [
     () => {
       let first: string | undefined
       return async ({ question, orderId, isSigned, ask }) => {
         if (question === 'submit') first ??= orderId
-        const said = await ask()
-        const isFound = question === 'find' && said.status === 200 && isSigned()
-        return isFound && first ? ask({ orderId: first }) : said
+        const response = await ask()
+        const isFound = question === 'find' && response.status === 200 && isSigned()
+        return isFound && first ? ask({ orderId: first }) : response
       }
     },
     [rules.atOnce, rules.own, rules.cancelled],
   ],
-  'accepts orders and keeps none': [
+  'accepts orders and stores none': [
     () =>
       async ({ question, isSigned, ask }) =>
         question === 'find' && isSigned() ? { status: 404, body: '' } : ask(),
@@ -223,23 +225,25 @@ const wrongBanks: Readonly<
   ],
   'loses an order after a while': [
     () => {
-      let left = 7
+      let remainingFinds = 7
       return async ({ question, ask }) => {
-        const said = await ask()
-        return question === 'find' && said.status === 200 && left-- <= 0 ? { status: 404, body: '' } : said
+        const response = await ask()
+        return question === 'find' && response.status === 200 && remainingFinds-- <= 0
+          ? { status: 404, body: '' }
+          : response
       }
     },
     [rules.lost],
   ],
-  'says of another amount that the order is rejected': [
+  'reports REJECTED for another amount of the same order': [
     () =>
       async ({ orderId, ask }) => {
-        const said = await ask()
-        return said.status === 409 ? { status: 422, body: `{"id":"${orderId}","state":"REJECTED"}` } : said
+        const response = await ask()
+        return response.status === 409 ? { status: 422, body: `{"id":"${orderId}","state":"REJECTED"}` } : response
       },
     [rules.otherAmount],
   ],
-  'does not say of which order its answers are': [
+  'returns no order ids': [
     () =>
       async ({ ask }) => {
         const { status, body } = await ask()
@@ -247,17 +251,17 @@ const wrongBanks: Readonly<
       },
     [rules.named, rules.cancelled, rules.lost],
   ],
-  'pays what it has cancelled': [
+  'pays an order that it has cancelled': [
     () =>
       async ({ question, orderId, isSigned, ask }) => {
-        const isThere = question === 'cancel' && isSigned() && (await ask({ as: 'find' })).status === 200
-        return isThere ? { status: 200, body: `{"id":"${orderId}","state":"CANCELLED"}` } : ask()
+        const exists = question === 'cancel' && isSigned() && (await ask({ as: 'find' })).status === 200
+        return exists ? { status: 200, body: `{"id":"${orderId}","state":"CANCELLED"}` } : ask()
       },
     [rules.cancelled],
   ],
 }
 
-test.each(Object.entries(wrongBanks))('a bank is found that %s', async (_, [wrong, rules]) => {
-  const broken = await brokenBy(wrong())
-  expect(broken).toEqual(rules)
+test.each(Object.entries(defectiveBanks))('rail check detects a bank that %s', async (_, [proxy, rules]) => {
+  const brokenRules = await rulesBrokenBy(proxy())
+  expect(brokenRules).toEqual(rules)
 })

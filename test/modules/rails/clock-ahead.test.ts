@@ -1,4 +1,4 @@
-// What is left of an hour by which a machine's clock was ahead for some seconds.
+// Effects of a machine's clock that was an hour ahead for some seconds.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { timestamp } from '../../../src/core/ids-and-clock.ts'
 import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
@@ -22,30 +22,29 @@ import { createBank } from './support/bank.ts'
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
-/** A service whose machine has a clock that is set by hand, beside one that goes on by itself. */
+/** Starts a service with a wall clock that the test sets and a monotonic clock. */
 async function startWithClocks(setup: Setup, mode: Mode) {
   const clocks = { wall: Date.parse('2026-03-01T12:00:00.000Z'), monotonic: 0 }
   const wallClock = () => wallTime(clocks.wall)
-  const posting = createHttpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
-  const app = await startApp(setup, { mode, clock: () => clocks.wall, rails: [posting] })
+  const httpRail = createHttpRail({ name: 'bank', url: 'http://127.0.0.1:9', secrets: [secret], wallClock })
+  const app = await startApp(setup, { mode, clock: () => clocks.wall, rails: [httpRail] })
   await setAddressKey(app)
-  // A price that is in force for a clock that is set back as well.
+  // The rates are in force also for a clock that is set back.
   clocks.wall += 2 * hour
   await app.wallet({ network: 'erc20', balance: '1000' })
   await setRoute(app.service, { rail: 'bank' })
   return {
     app,
-    posting,
+    httpRail,
     now: () => clocks.wall,
-    /** The clock goes on, from an hour ahead of what it should be where it `isAhead`, and is right again then. */
     pass: (ms: number) => {
       clocks.wall += ms
       clocks.monotonic += ms
     },
-    setClock: (by: number) => {
-      clocks.wall += by
+    setClock: (shiftMs: number) => {
+      clocks.wall += shiftMs
     },
-    /** A process that starts on the same database, with a clock that has never been ahead. */
+    /** Another process on the same database, whose clock was never ahead. */
     restarted: () => createService({ db: app.db, mode, secrets: app.service.secrets, clock: () => clocks.wall }),
     run: (rail: Rail, service = app.service) => {
       const rails = startRailWorker({
@@ -80,14 +79,14 @@ const statusOf = async (app: App, id: string) => (await app.rest('GET', `/api/pa
 
 describe.each(everyEngineAndMode)('a clock that was an hour ahead for some seconds, on %s in %s', (engine, mode) => {
   test.each(['forward', 'back'])(
-    'leaves a bank’s reports accepted after it was set %s and right again',
+    'does not affect the bank’s reports after it was set %s and corrected',
     async (way) => {
       const { app, now, pass, setClock } = await startWithClocks(engine, mode)
-      const by = way === 'forward' ? hour : -hour
-      setClock(by)
+      const shiftMs = way === 'forward' ? hour : -hour
+      setClock(shiftMs)
       await pay(app)
       pass(3 * second)
-      setClock(-by)
+      setClock(-shiftMs)
       const { id, orderId } = await pay(app)
       const payload = JSON.stringify({ id: orderId, state: 'COMPLETED', reference: 'B-1' })
       const signed = createSignedHeaders('msg_1', {
@@ -102,8 +101,8 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
   )
 
   test.each(['the same process', 'a process that starts then'])(
-    'has payouts submitted soon after, by %s',
-    async (who) => {
+    'does not delay the submission of payouts by %s',
+    async (process) => {
       const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
       const before = await pay(app)
       setClock(hour)
@@ -112,53 +111,53 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
       setClock(-hour)
       const after = await pay(app)
       const bank = createBank()
-      const rails = run(bank.rail, who === 'the same process' ? app.service : restarted())
-      await rails.poll()
+      const worker = run(bank.rail, process === 'the same process' ? app.service : restarted())
+      await worker.poll()
       for (const { id } of [before, during, after]) await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
       await app.expectBooksToBalance()
     },
   )
 
   test.each(['the same process', 'a process that starts then'])(
-    'has a bank asked again soon after, by %s',
-    async (who) => {
+    'does not delay polls of the bank by %s',
+    async (process) => {
       const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
       const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
-      const rails = run(bank.rail)
-      await rails.poll()
+      const worker = run(bank.rail)
+      await worker.poll()
       setClock(hour)
       const { id } = await pay(app)
-      await rails.poll()
+      await worker.poll()
       await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
       pass(3 * second)
       setClock(-hour)
-      if (who !== 'the same process') await rails.stop()
-      await (who === 'the same process' ? rails : run(bank.rail, restarted())).poll()
+      if (process !== 'the same process') await worker.stop()
+      await (process === 'the same process' ? worker : run(bank.rail, restarted())).poll()
       await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
       await app.expectBooksToBalance()
     },
   )
 
-  test('has another machine ask about orders that it put off, without a restart there', async () => {
+  test('does not delay another machine’s polls of orders that it postponed', async () => {
     const { app, pass, setClock, restarted, run } = await startWithClocks(engine, mode)
     const bank = createBank({ fate: (call) => (call === 'submit' ? 'answer lost' : 'answered') })
-    const right = run(bank.rail)
-    await right.poll()
+    const correctWorker = run(bank.rail)
+    await correctWorker.poll()
     setClock(24 * hour)
-    const ahead = run(bank.rail, restarted())
+    const aheadWorker = run(bank.rail, restarted())
     const { id } = await pay(app)
-    await ahead.poll()
+    await aheadWorker.poll()
     await expect.poll(() => timeline(app, id)).toContain('UNKNOWN')
-    await ahead.stop()
+    await aheadWorker.stop()
     setClock(-24 * hour)
-    await right.poll()
+    await correctWorker.poll()
     pass(15 * minute)
-    await right.poll()
+    await correctWorker.poll()
     await expect.poll(() => statusOf(app, id)).toBe('COMPLETED')
     await app.expectBooksToBalance()
   })
 
-  test('leaves prices that are set for later out of force until then', async () => {
+  test('does not put scheduled prices in force early', async () => {
     const { app, now, pass, setClock } = await startWithClocks(engine, mode)
     const effectiveAt = new Date(now() + 30 * minute).toISOString()
     await setRate(app.service, { fromCode: 'USDC', toCode: 'NGN', rate: '1550', effectiveAt })
@@ -175,27 +174,27 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     expect(await rate()).toBe('1550')
   })
 
-  test('is no reason to submit an order again that it dated ahead', async () => {
+  test('does not allow the submission of an order again whose time it dated ahead', async () => {
     const { app, setClock } = await startWithClocks(engine, mode)
     const { wallClock } = app.service
     const submittedAt = timestamp(wallClock() + hour)
     const order = { attempts: 1, submittedAt, createdAt: submittedAt } as RailOrder
-    const may = () => canBeSubmitted({ wallClock, aheadMs: 0 }, order, { idempotentForMs: 2 * hour })
-    expect(may()).toBe(false)
+    const canSubmit = () => canBeSubmitted({ wallClock, aheadMs: 0 }, order, { idempotentForMs: 2 * hour })
+    expect(canSubmit()).toBe(false)
     setClock(hour)
-    expect(may()).toBe(true)
+    expect(canSubmit()).toBe(true)
     setClock(2 * hour + second)
-    expect(may()).toBe(false)
+    expect(canSubmit()).toBe(false)
   })
 
-  test('leaves tokens their fifteen minutes, and those made then no more', async () => {
+  test('does not shorten the lifetime of client tokens, and those created meanwhile are rejected', async () => {
     const { app, now, pass, setClock, restarted } = await startWithClocks(engine, mode)
     const make = async () => {
       const body = { customer_id: null, scopes: ['read'] }
       return (await app.rest('POST', '/api/client-tokens', { body })).body.data as { token: string; expires_at: string }
     }
     setClock(hour)
-    const { token: tokenOfThen } = await make()
+    const { token: tokenAhead } = await make()
     pass(3 * second)
     setClock(-hour)
     const { token, expires_at } = await make()
@@ -204,14 +203,14 @@ describe.each(everyEngineAndMode)('a clock that was an hour ahead for some secon
     onTestFinished(() => server.close())
     const read = async (bearer = token) => {
       const headers = { authorization: `Bearer ${bearer}` }
-      const here = await app.rest('GET', '/api/wallets', { key: null, headers })
-      const there = await server.inject({ method: 'GET', url: '/api/wallets', headers })
-      return [here.status, there.statusCode]
+      const own = await app.rest('GET', '/api/wallets', { key: null, headers })
+      const restartedResponse = await server.inject({ method: 'GET', url: '/api/wallets', headers })
+      return [own.status, restartedResponse.statusCode]
     }
     expect(await read()).toEqual([200, 200])
-    expect(await read(tokenOfThen)).toEqual([401, 401])
+    expect(await read(tokenAhead)).toEqual([401, 401])
     pass(15 * minute)
     expect(await read()).toEqual([401, 401])
-    expect(await read(tokenOfThen)).toEqual([401, 401])
+    expect(await read(tokenAhead)).toEqual([401, 401])
   })
 })

@@ -12,12 +12,11 @@ import { sampleOrder } from './support/orders.ts'
 
 const order = sampleOrder()
 const secret = generateSharedSecret()
-const now = Date.parse('2026-11-23T10:00:00.000Z')
+const nowMs = Date.parse('2026-11-23T10:00:00.000Z')
 const limits = { connectMs: 5_000, wholeMs: 30_000 }
 
 type Reply = (response: ServerResponse) => unknown
 
-/** A rail to a bank that answers so. */
 async function railTo(reply: Reply, change: Partial<Parameters<typeof createHttpRail>[0]> = {}) {
   const bank = await startReceiver(reply)
   const url = `http://127.0.0.1:${bank.port}/v1`
@@ -25,28 +24,30 @@ async function railTo(reply: Reply, change: Partial<Parameters<typeof createHttp
     name: 'bank',
     url,
     secrets: [secret],
-    wallClock: () => wallTime(now),
+    wallClock: () => wallTime(nowMs),
     limits,
     ...change,
   })
   return { rail, bank, cancel: async () => rail.cancel?.(order) }
 }
 
-const says =
-  (status: number, said: unknown): Reply =>
+const replyWith =
+  (status: number, content: unknown): Reply =>
   (response) =>
-    response.writeHead(status).end(typeof said === 'string' || Buffer.isBuffer(said) ? said : JSON.stringify(said))
+    response
+      .writeHead(status)
+      .end(typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content))
 
-const nothing = { reference: null, code: null, at: null }
+const noDetails = { reference: null, code: null, at: null }
 
-function signature(key: string, id: string, body: string, seconds = now / 1000): string {
+function signature(key: string, id: string, body: string, seconds = nowMs / 1000): string {
   const hash = createHmac('sha256', Buffer.from(key.replace('whsec_', ''), 'base64'))
   return `v1,${hash.update(`${id}.${seconds}.${body}`).digest('base64')}`
 }
 
-describe('a bank is asked', () => {
-  test('to pay, by all of the order, signed and under its id', async () => {
-    const { rail, bank } = await railTo(says(201, { state: 'ACCEPTED' }))
+describe('a request of an HTTP rail to its bank', () => {
+  test('submits all fields of the order, signed with its id', async () => {
+    const { rail, bank } = await railTo(replyWith(201, { state: 'ACCEPTED' }))
     await rail.submit(order)
     const [{ method, url, headers, body } = { headers: {} as IncomingMessage['headers'], body: '' }] = bank.received
     expect([method, url]).toEqual(['POST', '/v1/transfers'])
@@ -67,37 +68,37 @@ describe('a bank is asked', () => {
       'content-type': 'application/json',
       'idempotency-key': order.id,
       'webhook-id': id,
-      'webhook-timestamp': String(now / 1000),
+      'webhook-timestamp': String(nowMs / 1000),
       'webhook-signature': signature(secret, id, body),
     })
   })
 
-  test('the same in the same bytes, however often and whenever', async () => {
-    const { rail, bank } = await railTo(says(200, { state: 'ACCEPTED' }))
+  test('is byte-identical for repeated submissions of an order', async () => {
+    const { rail, bank } = await railTo(replyWith(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
-    await rail.submit({ ...order, attempts: 7, now: now + 86_400_000, submittedAt: '2026-11-24T10:00:00.000Z' })
+    await rail.submit({ ...order, attempts: 7, now: nowMs + 86_400_000, submittedAt: '2026-11-24T10:00:00.000Z' })
     expect(bank.received[1]?.body).toBe(bank.received[0]?.body)
   })
 
-  test('what became of it, and to take it back, by requests that are signed for just that', async () => {
-    const { rail, bank, cancel } = await railTo(says(200, { id: order.id, state: 'CANCELLED' }))
+  test('polls and cancels an order with signatures for that purpose', async () => {
+    const { rail, bank, cancel } = await railTo(replyWith(200, { id: order.id, state: 'CANCELLED' }))
     await rail.find(order).catch(() => {})
     await cancel()
     expect(bank.received.map(({ method, url, body }) => [method, url, body])).toEqual([
       ['GET', `/v1/transfers/${order.id}`, ''],
       ['POST', `/v1/transfers/${order.id}/cancel`, ''],
     ])
-    const signed = [`find_${order.id}`, `cancel_${order.id}`]
-    expect(bank.received.map(({ headers }) => headers['webhook-id'])).toEqual(signed)
+    const signedIds = [`find_${order.id}`, `cancel_${order.id}`]
+    expect(bank.received.map(({ headers }) => headers['webhook-id'])).toEqual(signedIds)
     expect(bank.received.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, undefined])
     expect(bank.received.map(({ headers }) => headers['webhook-signature'])).toEqual(
-      signed.map((id) => signature(secret, id, '')),
+      signedIds.map((id) => signature(secret, id, '')),
     )
   })
 
-  test('with a signature by each secret of a rotation, the newest first', async () => {
+  test('has a signature by each secret during a rotation, the newest first', async () => {
     const older = generateSharedSecret()
-    const { rail, bank } = await railTo(says(404, ''), { secrets: [secret, older] })
+    const { rail, bank } = await railTo(replyWith(404, ''), { secrets: [secret, older] })
     expect(await rail.find(order)).toBe('NOT_FOUND')
     const id = `find_${order.id}`
     expect(bank.received[0]?.headers['webhook-signature']).toBe(
@@ -106,29 +107,29 @@ describe('a bank is asked', () => {
   })
 })
 
-describe('a definite answer', () => {
-  const whole = { state: 'COMPLETED', reference: 'R1', code: 'C1', at: '2026-11-23T11:00:00+01:00', id: order.id }
-  const read = { state: 'COMPLETED', reference: 'R1', code: 'C1', at: '2026-11-23T10:00:00.000Z' }
+describe('a definite response of a bank', () => {
+  const content = { state: 'COMPLETED', reference: 'R1', code: 'C1', at: '2026-11-23T11:00:00+01:00', id: order.id }
+  const parsed = { state: 'COMPLETED', reference: 'R1', code: 'C1', at: '2026-11-23T10:00:00.000Z' }
 
-  test.each([200, 201])('of %i is a state, to what was submitted and to what is asked for', async (status) => {
-    const { rail } = await railTo(says(status, whole))
-    expect(await rail.submit(order)).toEqual(read)
-    expect(await rail.find(order)).toEqual(read)
+  test.each([200, 201])('with %i has a state, for submitting and polling', async (status) => {
+    const { rail } = await railTo(replyWith(status, content))
+    expect(await rail.submit(order)).toEqual(parsed)
+    expect(await rail.find(order)).toEqual(parsed)
   })
 
-  test.each(['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'])('may be %s and nothing else', async (state) => {
-    const { rail } = await railTo(says(200, { id: order.id, state, more: { of: 'it' } }))
-    expect(await rail.submit(order)).toEqual({ ...nothing, state })
+  test.each(['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'])('can have the state %s', async (state) => {
+    const { rail } = await railTo(replyWith(200, { id: order.id, state, more: { of: 'it' } }))
+    expect(await rail.submit(order)).toEqual({ ...noDetails, state })
   })
 
-  test('is the rejection by 422 of what was submitted', async () => {
-    const { rail } = await railTo(says(422, { id: order.id, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }))
-    expect(await rail.submit(order)).toEqual({ ...nothing, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' })
+  test('with 422 is REJECTED for submitting only', async () => {
+    const { rail } = await railTo(replyWith(422, { id: order.id, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' }))
+    expect(await rail.submit(order)).toEqual({ ...noDetails, state: 'REJECTED', code: 'NO_SUCH_ACCOUNT' })
     await expect(rail.find(order)).rejects.toThrow('the bank answered with 422')
   })
 
-  test('is 404 to what is asked for, and to nothing else', async () => {
-    const { rail, cancel } = await railTo(says(404, { state: 'COMPLETED' }))
+  test('with 404 is NOT_FOUND for polling only', async () => {
+    const { rail, cancel } = await railTo(replyWith(404, { state: 'COMPLETED' }))
     expect(await rail.find(order)).toBe('NOT_FOUND')
     await expect(rail.submit(order)).rejects.toThrow('the bank answered with 404')
     await expect(cancel()).rejects.toThrow('the bank answered with 404')
@@ -140,22 +141,22 @@ describe('a definite answer', () => {
     [409, 'CANCELLED', false],
     [200, 'TOO_LATE', false],
     [202, 'CANCELLED', false],
-  ])('to taking it back is %i with %s: %s', async (status, state, isDefinite) => {
-    const { cancel } = await railTo(says(status, { id: order.id, state }))
+  ])('to a cancellation is %i with %s: %s', async (status, state, isDefinite) => {
+    const { cancel } = await railTo(replyWith(status, { id: order.id, state }))
     if (isDefinite) expect(await cancel()).toBe(state)
     else await expect(cancel()).rejects.toThrow(`the bank answered with ${status}`)
   })
 
-  test('to which a bank gives a text is that text in one line, or is none', async () => {
+  test('has trimmed single-line texts, or null', async () => {
     const { rail } = await railTo(
-      says(200, { id: order.id, state: 'COMPLETED', reference: ' R1 ', code: '', at: null }),
+      replyWith(200, { id: order.id, state: 'COMPLETED', reference: ' R1 ', code: '', at: null }),
     )
-    expect(await rail.find(order)).toEqual({ ...nothing, state: 'COMPLETED', reference: 'R1' })
+    expect(await rail.find(order)).toEqual({ ...noDetails, state: 'COMPLETED', reference: 'R1' })
   })
 })
 
-/** One that slips by one on a kept connection is another order's, and nothing else tells. */
-describe('an answer that does not name its order', () => {
+/** A response that is off by one on a kept connection belongs to another order, and only the id shows it. */
+describe('a bank response without the id of the order', () => {
   const others = [undefined, '01980c61-0a1b-7c2d-8e3f-000000000000', '', order.transactionId]
 
   test.each([
@@ -163,48 +164,48 @@ describe('an answer that does not name its order', () => {
     ['REJECTED', 200],
     ['REJECTED', 422],
     ['RETURNED', 200],
-  ])('moves no money: %s by %i is no state without its id, or with another', async (state, status) => {
+  ])('moves no money: the state %s by %i is rejected without or with another id', async (state, status) => {
     for (const id of others) {
-      const { rail } = await railTo(says(status, { id, state }))
+      const { rail } = await railTo(replyWith(status, { id, state }))
       const unnamed = `the bank answered with ${status} and no state with the id of this order`
       await expect(rail.submit(order)).rejects.toThrow(unnamed)
       await expect(rail.find(order)).rejects.toThrow(status === 422 ? 'the bank answered with 422' : unnamed)
     }
   })
 
-  test('takes no order back', async () => {
+  test('cancels no order', async () => {
     for (const id of others) {
-      const { cancel } = await railTo(says(200, { id, state: 'CANCELLED' }))
+      const { cancel } = await railTo(replyWith(200, { id, state: 'CANCELLED' }))
       await expect(cancel()).rejects.toThrow('the bank answered with 200 and no state with the id of this order')
     }
   })
 
-  test('may say that it was taken, or is too late to take back: neither moves money', async () => {
-    const taken = await railTo(says(201, { state: 'ACCEPTED' }))
-    expect(await taken.rail.submit(order)).toEqual({ ...nothing, state: 'ACCEPTED' })
-    const late = await railTo(says(409, { state: 'TOO_LATE' }))
-    expect(await late.cancel()).toBe('TOO_LATE')
+  test('can be ACCEPTED or TOO_LATE, because neither moves money', async () => {
+    const accepted = await railTo(replyWith(201, { state: 'ACCEPTED' }))
+    expect(await accepted.rail.submit(order)).toEqual({ ...noDetails, state: 'ACCEPTED' })
+    const tooLate = await railTo(replyWith(409, { state: 'TOO_LATE' }))
+    expect(await tooLate.cancel()).toBe('TOO_LATE')
   })
 })
 
-describe('nothing is known', () => {
-  const unclear = 'the bank answered with 200 and no state with the id of this order'
+describe('an HTTP rail fails with an unknown outcome', () => {
+  const unclearMessage = 'the bank answered with 200 and no state with the id of this order'
   test.each<[what: string, status: number, said: unknown, message: string]>([
-    ['a fault of the bank', 500, { id: order.id, state: 'REJECTED' }, 'the bank answered with 500'],
-    ['an answer of what stands before it', 503, 'try later', 'the bank answered with 503'],
+    ['a bank’s internal error', 500, { id: order.id, state: 'REJECTED' }, 'the bank answered with 500'],
+    ['a proxy’s 503', 503, 'try later', 'the bank answered with 503'],
     [
-      'a refusal that says no state',
+      'a 422 without a state',
       422,
       { error: 'no' },
       'the bank answered with 422 and no state with the id of this order',
     ],
     [
-      'a refusal with another state',
+      'a 422 with another state',
       422,
       { id: order.id, state: 'COMPLETED' },
       'the bank answered with 422 and no state with the id of this order',
     ],
-    ['any other refusal', 400, { id: order.id, state: 'REJECTED' }, 'the bank answered with 400'],
+    ['a 400', 400, { id: order.id, state: 'REJECTED' }, 'the bank answered with 400'],
     [
       'a conflict',
       409,
@@ -214,42 +215,47 @@ describe('nothing is known', () => {
     ['202', 202, { id: order.id, state: 'ACCEPTED' }, 'the bank answered with 202'],
     ['204', 204, '', 'the bank answered with 204'],
     ['a redirect', 307, { id: order.id, state: 'COMPLETED' }, 'the bank answered with 307'],
-    ['nothing', 200, '', unclear],
-    ['no JSON', 200, '<html>', unclear],
-    ['half of it', 200, `{"id":"${order.id}","state":"COMPLETED"`, unclear],
-    ['a list', 200, [{ id: order.id, state: 'COMPLETED' }], unclear],
-    ['an unknown state', 200, { id: order.id, state: 'PAID' }, unclear],
-    ['a state in small letters', 200, { id: order.id, state: 'completed' }, unclear],
-    ['no state', 200, { id: order.id, status: 'COMPLETED' }, unclear],
-    ['two states', 200, `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`, unclear],
+    ['empty', 200, '', unclearMessage],
+    ['no JSON', 200, '<html>', unclearMessage],
+    ['truncated JSON', 200, `{"id":"${order.id}","state":"COMPLETED"`, unclearMessage],
+    ['a list', 200, [{ id: order.id, state: 'COMPLETED' }], unclearMessage],
+    ['an unknown state', 200, { id: order.id, state: 'PAID' }, unclearMessage],
+    ['a lowercase state', 200, { id: order.id, state: 'completed' }, unclearMessage],
+    ['no state', 200, { id: order.id, status: 'COMPLETED' }, unclearMessage],
+    ['a duplicate state', 200, `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`, unclearMessage],
     [
       'bytes that are no UTF-8',
       200,
       Buffer.from(`{"id":"${order.id}","state":"COMPLETED","code":"\xff"}`, 'latin1'),
-      unclear,
+      unclearMessage,
     ],
-    ['the state of another order', 200, { id: sampleOrder().transactionId, state: 'COMPLETED' }, unclear],
-    ['a reference too long', 200, { id: order.id, state: 'COMPLETED', reference: 'x'.repeat(256) }, unclear],
+    ['the state of another order', 200, { id: sampleOrder().transactionId, state: 'COMPLETED' }, unclearMessage],
+    [
+      'a reference that is too long',
+      200,
+      { id: order.id, state: 'COMPLETED', reference: 'x'.repeat(256) },
+      unclearMessage,
+    ],
     [
       'a reference with control characters',
       200,
       { id: order.id, state: 'COMPLETED', reference: 'a\u001b[2Jb' },
-      unclear,
+      unclearMessage,
     ],
-    ['a reference that is no text', 200, { id: order.id, state: 'COMPLETED', reference: 17 }, unclear],
-    ['a time that is none', 200, { id: order.id, state: 'COMPLETED', at: 'yesterday' }, unclear],
+    ['a reference that is no text', 200, { id: order.id, state: 'COMPLETED', reference: 17 }, unclearMessage],
+    ['an invalid time', 200, { id: order.id, state: 'COMPLETED', at: 'yesterday' }, unclearMessage],
     [
       'more than 64 KiB',
       200,
       { id: order.id, state: 'COMPLETED', more: 'x'.repeat(65_536) },
       'the bank answered with 200 and more than 64 KiB',
     ],
-  ])('where the answer is %s', async (_, status, said, message) => {
-    const { rail } = await railTo(says(status, said))
+  ])('if the response is %s', async (_, status, content, message) => {
+    const { rail } = await railTo(replyWith(status, content))
     await expect(rail.submit(order)).rejects.toMatchObject({ message })
   })
 
-  test('where no answer comes, or not in time', async () => {
+  test('if no response arrives in time', async () => {
     const silent = await railTo(() => {}, { limits: { connectMs: 200, wholeMs: 200 } })
     await expect(silent.rail.submit(order)).rejects.toThrow(
       'the bank did not answer: No complete response arrived within 0.2 seconds.',
@@ -265,17 +271,17 @@ describe('nothing is known', () => {
     )
   })
 
-  test('of no order is a redirect followed', async () => {
-    const other = await startReceiver(says(200, { state: 'COMPLETED' }))
+  test('for a redirect, which it does not follow', async () => {
+    const other = await startReceiver(replyWith(200, { state: 'COMPLETED' }))
     const { rail } = await railTo((response) => response.writeHead(302, { location: other.url }).end())
     await expect(rail.find(order)).rejects.toThrow('the bank answered with 302')
     expect(other.received).toEqual([])
   })
 })
 
-test('whatever a bank answers is a state that it says, NOT_FOUND by its status, or an error', async () => {
-  let said = { status: 200, body: Buffer.alloc(0) }
-  const { rail } = await railTo((response) => response.writeHead(said.status).end(said.body))
+test('an HTTP rail reads any response as a state of its order, NOT_FOUND for 404, or an error', async () => {
+  let reply = { status: 200, body: Buffer.alloc(0) }
+  const { rail } = await railTo((response) => response.writeHead(reply.status).end(reply.body))
   const states = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED']
   const object = fc.record(
     {
@@ -291,55 +297,54 @@ test('whatever a bank answers is a state that it says, NOT_FOUND by its status, 
     fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
     fc.json().map((text) => Buffer.from(text)),
     object.map((value) => Buffer.from(JSON.stringify(value))),
-    // What was changed on its way.
-    fc.tuple(object, fc.nat(), fc.integer({ min: 0, max: 255 })).map(([value, place, byte]) => {
+    fc.tuple(object, fc.nat(), fc.integer({ min: 0, max: 255 })).map(([value, index, byte]) => {
       const bytes = Buffer.from(JSON.stringify(value))
-      bytes[place % bytes.length] = byte
+      bytes[index % bytes.length] = byte
       return bytes
     }),
   )
   const status = fc.oneof(fc.constantFrom(200, 201, 404, 422), fc.integer({ min: 200, max: 599 }))
   await fc.assert(
     fc.asyncProperty(status, body, fc.constantFrom('submit', 'find'), async (status, body, question) => {
-      said = { status, body: [204, 205, 304].includes(status) ? Buffer.alloc(0) : body }
-      const answer = await rail[question](order).catch((error: Error) => error)
-      if (answer instanceof Error) {
-        expect(answer.message).toMatch(/^the bank (answered with \d{3}|did not answer)/)
-      } else if (answer === 'NOT_FOUND') {
+      reply = { status, body: [204, 205, 304].includes(status) ? Buffer.alloc(0) : body }
+      const result = await rail[question](order).catch((error: Error) => error)
+      if (result instanceof Error) {
+        expect(result.message).toMatch(/^the bank (answered with \d{3}|did not answer)/)
+      } else if (result === 'NOT_FOUND') {
         expect([status, question]).toEqual([404, 'find'])
       } else {
-        // What parsing makes of it, which any other reader of JSON would too.
-        const read = JSON.parse(body.toString())
-        expect(states).toContain(answer.state)
-        expect(read.state).toBe(answer.state)
-        // Nothing that moves money is taken of an answer that does not name its order.
-        expect(answer.state === 'ACCEPTED' ? [undefined, order.id] : [order.id]).toContain(read.id?.toLowerCase())
-        expect([200, 201, ...(question === 'submit' && answer.state === 'REJECTED' ? [422] : [])]).toContain(status)
-        for (const text of [answer.reference, answer.code]) expect(text ?? '').toMatch(/^[^\p{Cc}]{0,255}$/u)
+        // Any other JSON parser reads the same state.
+        const parsed = JSON.parse(body.toString())
+        expect(states).toContain(result.state)
+        expect(parsed.state).toBe(result.state)
+        // A response that moves money must have the order's id.
+        expect(result.state === 'ACCEPTED' ? [undefined, order.id] : [order.id]).toContain(parsed.id?.toLowerCase())
+        expect([200, 201, ...(question === 'submit' && result.state === 'REJECTED' ? [422] : [])]).toContain(status)
+        for (const text of [result.reference, result.code]) expect(text ?? '').toMatch(/^[^\p{Cc}]{0,255}$/u)
       }
     }),
     { numRuns: 400 },
   )
 })
 
-describe('reports', () => {
+describe('the reports endpoint of an HTTP rail', () => {
   const rail = createHttpRail({
     name: 'bank',
     url: 'http://127.0.0.1:1',
     secrets: [secret],
-    wallClock: () => wallTime(now),
+    wallClock: () => wallTime(nowMs),
   })
-  const one = { id: order.id, state: 'COMPLETED', reference: 'R1' }
-  const body = JSON.stringify(one)
+  const validReport = { id: order.id, state: 'COMPLETED', reference: 'R1' }
+  const body = JSON.stringify(validReport)
   const id = 'report_1'
 
-  function posted(headers: ReportRequest['headers'] = {}, sent = body): ReportRequest {
-    const signed = {
+  function signedRequest(headers: ReportRequest['headers'] = {}, sentBody = body): ReportRequest {
+    const signedHeaders = {
       'webhook-id': id,
-      'webhook-timestamp': String(now / 1000),
+      'webhook-timestamp': String(nowMs / 1000),
       'webhook-signature': signature(secret, id, body),
     }
-    return { headers: { ...signed, ...headers }, body: sent, now: wallTime(now) }
+    return { headers: { ...signedHeaders, ...headers }, body: sentBody, now: wallTime(nowMs) }
   }
   const codeOf = (run: () => unknown) => {
     try {
@@ -350,16 +355,16 @@ describe('reports', () => {
     return null
   }
 
-  test('are known by their signature, and each by its id', () => {
-    expect(rail.reports?.verify(posted())).toBe(id)
+  test('verifies the signature and returns the id of the message', () => {
+    expect(rail.reports?.verify(signedRequest())).toBe(id)
     const others = `v1,b3RoZXI= v1a,b3RoZXI= ${signature(secret, id, body)}`
-    expect(rail.reports?.verify(posted({ 'webhook-signature': others }))).toBe(id)
+    expect(rail.reports?.verify(signedRequest({ 'webhook-signature': others }))).toBe(id)
   })
 
-  test.each([299, -299])('may be of %i seconds ago', (age) => {
-    const time = now / 1000 - age
+  test.each([299, -299])('accepts a signature of %i seconds ago', (age) => {
+    const time = nowMs / 1000 - age
     const headers = { 'webhook-timestamp': String(time), 'webhook-signature': signature(secret, id, body, time) }
-    expect(rail.reports?.verify(posted(headers))).toBe(id)
+    expect(rail.reports?.verify(signedRequest(headers))).toBe(id)
   })
 
   const at = (time: number) => ({
@@ -373,42 +378,44 @@ describe('reports', () => {
     ['without a time', { 'webhook-timestamp': undefined }],
     ['without a signature', { 'webhook-signature': undefined }],
     ['by an empty signature', { 'webhook-signature': '' }],
-    ['of more than five minutes ago', at(now / 1000 - 301)],
-    ['of more than five minutes to come', at(now / 1000 + 301)],
-    ['of no time', at(Number.NaN)],
-    ['with another version of it', { 'webhook-signature': signature(secret, id, body).replace('v1,', 'v2,') }],
+    ['more than five minutes ago', at(nowMs / 1000 - 301)],
+    ['more than five minutes ahead', at(nowMs / 1000 + 301)],
+    ['at an invalid time', at(Number.NaN)],
+    ['with another signature version', { 'webhook-signature': signature(secret, id, body).replace('v1,', 'v2,') }],
     [
-      'behind more signatures than anyone has',
+      'after ten other signatures',
       { 'webhook-signature': `${'v1,b3RoZXI= '.repeat(10)}${signature(secret, id, body)}` },
     ],
-  ])('are refused that are signed %s', (_, headers) => {
-    expect(codeOf(() => rail.reports?.verify(posted(headers)))).toBe('INVALID_TOKEN')
-    expect(() => rail.reports?.verify(posted(headers))).toThrow(
+  ])('rejects a request signed %s', (_, headers) => {
+    expect(codeOf(() => rail.reports?.verify(signedRequest(headers)))).toBe('INVALID_TOKEN')
+    expect(() => rail.reports?.verify(signedRequest(headers))).toThrow(
       /^The signature is not by the rail's secret, or not of /,
     )
   })
 
-  test('are refused of which a byte was changed', () => {
+  test('rejects a body with one changed byte', () => {
     fc.assert(
-      fc.property(fc.nat(body.length - 1), fc.integer({ min: 32, max: 126 }), (place, code) => {
-        const sent = body.slice(0, place) + String.fromCharCode(code) + body.slice(place + 1)
-        fc.pre(sent !== body)
-        expect(codeOf(() => rail.reports?.verify(posted({}, sent)))).toBe('INVALID_TOKEN')
+      fc.property(fc.nat(body.length - 1), fc.integer({ min: 32, max: 126 }), (index, code) => {
+        const changedBody = body.slice(0, index) + String.fromCharCode(code) + body.slice(index + 1)
+        fc.pre(changedBody !== body)
+        expect(codeOf(() => rail.reports?.verify(signedRequest({}, changedBody)))).toBe('INVALID_TOKEN')
       }),
     )
   })
 
-  test('are one or up to 100', () => {
-    const read = { ...nothing, ...one }
-    expect(rail.reports?.read(body)).toEqual([read])
-    expect(rail.reports?.read(JSON.stringify({ reports: Array(100).fill(one) }))).toEqual(Array(100).fill(read))
+  test('accepts one report or up to 100', () => {
+    const parsed = { ...noDetails, ...validReport }
+    expect(rail.reports?.read(body)).toEqual([parsed])
+    expect(rail.reports?.read(JSON.stringify({ reports: Array(100).fill(validReport) }))).toEqual(
+      Array(100).fill(parsed),
+    )
   })
 
   test.each([
     ['body', 'must be a JSON object that has no name twice', '[]'],
-    ...['{', '5', '"text"', 'true', 'null', ''].map((sent) => [
+    ...['{', '5', '"text"', 'true', 'null', ''].map((invalidBody) => [
       ...(['body', 'must be a JSON object that has no name twice'] as const),
-      sent,
+      invalidBody,
     ]),
     [
       'body',
@@ -416,38 +423,42 @@ describe('reports', () => {
       `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`,
     ],
     ['id', 'is required', JSON.stringify({ state: 'COMPLETED' })],
-    ['state', 'must be one of ACCEPTED, COMPLETED, REJECTED, RETURNED', JSON.stringify({ ...one, state: 'PAID' })],
+    [
+      'state',
+      'must be one of ACCEPTED, COMPLETED, REJECTED, RETURNED',
+      JSON.stringify({ ...validReport, state: 'PAID' }),
+    ],
     ['reports', 'must have a length of at least 1', JSON.stringify({ reports: [] })],
-    ['reports', 'must have a length of at most 100', JSON.stringify({ reports: Array(101).fill(one) })],
-    ['reports.1.state', 'is required', JSON.stringify({ reports: [one, { id: order.id }] })],
-    ['at', 'must be a date and time', JSON.stringify({ ...one, at: 'now' })],
-  ])('whose %s can not be read are refused: it %s', (field, message, sent) => {
-    let refusal: unknown
+    ['reports', 'must have a length of at most 100', JSON.stringify({ reports: Array(101).fill(validReport) })],
+    ['reports.1.state', 'is required', JSON.stringify({ reports: [validReport, { id: order.id }] })],
+    ['at', 'must be a date and time', JSON.stringify({ ...validReport, at: 'now' })],
+  ])('rejects reports with an invalid %s, which %s', (field, message, sentBody) => {
+    let error: unknown
     try {
-      rail.reports?.read(sent)
-    } catch (error) {
-      refusal = error
+      rail.reports?.read(sentBody)
+    } catch (caught) {
+      error = caught
     }
-    expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field }] } })
-    expect((refusal as DomainError).details.fields?.[0]?.message).toContain(message)
+    expect(error).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field }] } })
+    expect((error as DomainError).details.fields?.[0]?.message).toContain(message)
   })
 
-  test('are never what we ourselves have sent, which the same secret has signed', async () => {
-    const { rail, bank } = await railTo(says(200, { state: 'ACCEPTED' }))
+  test('rejects our own signed requests as reports', async () => {
+    const { rail, bank } = await railTo(replyWith(200, { state: 'ACCEPTED' }))
     await rail.submit(order)
     expect(codeOf(() => rail.reports?.read(bank.received[0]?.body ?? ''))).toBe('INVALID_INPUT')
   })
 })
 
-test('a bank by HTTP is given eight orders at a time, half a minute for each, and again for thirty days', () => {
+test('an HTTP rail allows eight concurrent calls of 30 seconds each and 30 days of deduplication', () => {
   const url = 'http://127.0.0.1:1'
-  expect(createHttpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(now) })).toMatchObject({
+  expect(createHttpRail({ name: 'bank', url, secrets: [secret], wallClock: () => wallTime(nowMs) })).toMatchObject({
     ...{ name: 'bank', maxConcurrentCalls: 8, callMs: 30_000, idempotentForMs: 30 * 24 * 3_600_000 },
   })
 })
 
-test('a secret that is none makes no rail', () => {
-  const make = (text: string) =>
-    createHttpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(now) })
-  expect(() => make('whsec_c2VjcmV0')).toThrow(/^((?!c2VjcmV0).)*$/)
+test('createHttpRail rejects an invalid secret without repeating it', () => {
+  const create = (text: string) =>
+    createHttpRail({ name: 'bank', url: 'http://127.0.0.1:1', secrets: [text], wallClock: () => wallTime(nowMs) })
+  expect(() => create('whsec_c2VjcmV0')).toThrow(/^((?!c2VjcmV0).)*$/)
 })

@@ -4,43 +4,43 @@ import type { CallHeaders, PaymentInstruction, Rail } from '../../../src/modules
 import { createBank } from './support/bank.ts'
 import { sampleOrder } from './support/orders.ts'
 
-test('each call of an observed rail is seen, and made with the headers of who sees it or else of the caller', async () => {
+test('an observed rail reports each call, and sends the observer’s headers or else the caller’s', async () => {
   const order = sampleOrder()
-  const sent: unknown[] = []
-  const answering =
-    <Answer>(answer: Answer) =>
+  const sentHeaders: unknown[] = []
+  const respondWith =
+    <Answer>(result: Answer) =>
     async (_: PaymentInstruction, headers?: CallHeaders) => {
-      sent.push(headers)
-      return answer
+      sentHeaders.push(headers)
+      return result
     }
   const rail: Rail = {
     ...createBank().rail,
-    submit: answering({ state: 'ACCEPTED' as const }),
-    find: answering('NOT_FOUND' as const),
-    cancel: answering('TOO_LATE' as const),
+    submit: respondWith({ state: 'ACCEPTED' as const }),
+    find: respondWith('NOT_FOUND' as const),
+    cancel: respondWith('TOO_LATE' as const),
   }
-  const seen: unknown[] = []
-  for (const own of [undefined, { traceparent: 'own' }]) {
-    const observed = observeRail(rail, async (call, about, ask) => {
-      const answer = await ask(own)
-      seen.push([call, about.id, railCallOutcomeOf(answer)])
-      return answer
+  const observedCalls: unknown[] = []
+  for (const ownHeaders of [undefined, { traceparent: 'own' }]) {
+    const observed = observeRail(rail, async (call, instruction, callRail) => {
+      const result = await callRail(ownHeaders)
+      observedCalls.push([call, instruction.id, railCallOutcomeOf(result)])
+      return result
     })
-    const given = { traceparent: 'given' }
-    await observed.submit(order, given)
-    await observed.find(order, given)
-    await observed.cancel?.(order, given)
+    const callerHeaders = { traceparent: 'given' }
+    await observed.submit(order, callerHeaders)
+    await observed.find(order, callerHeaders)
+    await observed.cancel?.(order, callerHeaders)
     expect(observed).toMatchObject({ name: 'bank', maxConcurrentCalls: 4 })
   }
-  expect(sent).toEqual(['given', 'given', 'given', 'own', 'own', 'own'].map((traceparent) => ({ traceparent })))
+  expect(sentHeaders).toEqual(['given', 'given', 'given', 'own', 'own', 'own'].map((traceparent) => ({ traceparent })))
   const calls = [
     ['submit', order.id, 'ACCEPTED'],
     ['find', order.id, 'NOT_FOUND'],
     ['cancel', order.id, 'TOO_LATE'],
   ]
-  expect(seen).toEqual([...calls, ...calls])
+  expect(observedCalls).toEqual([...calls, ...calls])
 })
 
-test('an observed rail takes nothing back where the rail takes nothing back', () => {
-  expect(observeRail(createBank().rail, (_, __, ask) => ask()).cancel).toBe(undefined)
+test('an observed rail has no cancel if the rail has none', () => {
+  expect(observeRail(createBank().rail, (_, __, callRail) => callRail()).cancel).toBe(undefined)
 })

@@ -10,32 +10,35 @@ const recipient = { accountNumber: '0690000032', bankName: 'A bank', bankCode: '
 test.each([
   ['NGN', 'Nigeria', 'nip'],
   ['ZAR', 'South Africa', 'eft'],
-] as const)('ruling 41: an order in %s to %s names the local rail %s, whatever was asked for', async (...corridor) => {
-  const [recipientCurrency, recipientCountry, rail] = corridor
-  const app = await startApp('sqlite')
-  await app.wallet({ balance: '100' })
-  for (const transferType of [null, 'ach', 'fed_wire', 'swift'] as const) {
-    const input = {
-      ...recipient,
-      recipientCurrency,
-      recipientCountry,
-      assetCode: 'USDC',
-      amount: '1',
-      transferType,
-    } as const
-    const payout = await perform(createPayout, app.context(), input)
-    expect(payout.transferType).toBe(transferType ?? 'ach')
-    const transfer = { orderId: payout.referenceId, submittedAt: null, attempts: 1 } as RailOrder
-    expect(createPaymentInstruction(payout, transfer, app.context()).transferType).toBe(rail)
-  }
-})
+] as const)(
+  'ruling 41: a payment instruction in %s to %s names the local rail %s for every transfer type',
+  async (...corridor) => {
+    const [recipientCurrency, recipientCountry, rail] = corridor
+    const app = await startApp('sqlite')
+    await app.wallet({ balance: '100' })
+    for (const transferType of [null, 'ach', 'fed_wire', 'swift'] as const) {
+      const input = {
+        ...recipient,
+        recipientCurrency,
+        recipientCountry,
+        assetCode: 'USDC',
+        amount: '1',
+        transferType,
+      } as const
+      const payout = await perform(createPayout, app.context(), input)
+      expect(payout.transferType).toBe(transferType ?? 'ach')
+      const transfer = { orderId: payout.referenceId, submittedAt: null, attempts: 1 } as RailOrder
+      expect(createPaymentInstruction(payout, transfer, app.context()).transferType).toBe(rail)
+    }
+  },
+)
 
-test('an order asks for what its payout says, by the merchant’s time', async () => {
+test('a payment instruction has the fields of its payout and the merchant’s time', async () => {
   const app = await startApp('sqlite', { clock: () => Date.parse('2026-03-01T12:00:00.000Z') })
   await app.wallet({ balance: '100' })
   const corridor = { recipientCurrency: 'NGN', recipientCountry: 'Nigeria' } as const
-  const said = { paymentPurpose: 'GIFTS', narration: 'for the roof' } as const
-  const input = { ...recipient, ...corridor, ...said, assetCode: 'USDC', amount: '2' } as const
+  const optionalFields = { paymentPurpose: 'GIFTS', narration: 'for the roof' } as const
+  const input = { ...recipient, ...corridor, ...optionalFields, assetCode: 'USDC', amount: '2' } as const
   const payout = await perform(createPayout, app.context(), input)
   const order = {
     id: payout.referenceId,

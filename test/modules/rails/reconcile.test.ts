@@ -15,8 +15,8 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { cli } from '../../support/process.ts'
 import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
-/** What a statement is read as, in parts of so many characters. */
-async function readIn(read: typeof readCsvStatement, text: string, size = 7) {
+/** Reads a statement that arrives in chunks of `size` characters. */
+async function readStatement(read: typeof readCsvStatement, text: string, size = 7) {
   const characters = [...text]
   async function* parts() {
     for (let at = 0; at < characters.length; at += size) yield characters.slice(at, at + size).join('')
@@ -31,7 +31,7 @@ const line = { id: null, reference: null, state: 'COMPLETED', date: null, isInco
 describe('a statement in CSV', () => {
   test.each<[what: string, text: string, ...lines: object[]]>([
     [
-      'has its columns in any order, and others',
+      'may have its columns in any order and extra ones',
       'Name,amount,ID,CURRENCY\r\nAda,1500.00,a-1,NGN\r\n',
       { place: 'line 2', id: 'a-1', amount: '1500', currency: 'NGN' },
     ],
@@ -41,13 +41,13 @@ describe('a statement in CSV', () => {
       { place: 'line 2', id: 'a', amount: '1', currency: 'NGN' },
     ],
     [
-      'has quotes, with commas, quotes and lines in them',
+      'may have quoted values with commas, quotes and line breaks',
       '"id","amount","currency","note"\r\n"a","1.50","NGN","x, ""y""\r\nz"\r\n\r\nb,02.0,NGN,\r\n',
       { place: 'line 2', id: 'a', amount: '1.5', currency: 'NGN' },
       { place: 'line 5', id: 'b', amount: '2', currency: 'NGN' },
     ],
     [
-      'says what became of it',
+      'may have a state and a date',
       'reference,state,date,amount,currency\nr,returned,2026-03-01,-10.10,ZAR\n',
       { place: 'line 2', reference: 'r', state: 'RETURNED', date: '2026-03-01', amount: '10.1', currency: 'ZAR' },
     ],
@@ -63,12 +63,12 @@ describe('a statement in CSV', () => {
       { place: 'line 2', id: 'a', amount: '1.5', currency: 'ZAR' },
     ],
     [
-      'has semicolons also where commas would leave one of the names',
+      'is read with semicolons if commas split the header wrongly',
       'id;amount;currency;note,amount\na;1,5;ZAR;\n',
       { place: 'line 2', id: 'a', amount: '1.5', currency: 'ZAR' },
     ],
     [
-      'has semicolons and decimal commas, as Excel writes them in South Africa',
+      'may have semicolons and decimal commas, as Excel writes them in South Africa',
       '\ufeffid;amount;currency;note\r\na;1500,00;ZAR;"x; y"\r\nb;1 234 567,5;ZAR;\r\nc;1\u00a0000;ZAR;a, b\r\nd;12 345;ZAR;\r\n',
       { place: 'line 2', id: 'a', amount: '1500', currency: 'ZAR' },
       { place: 'line 3', id: 'b', amount: '1234567.5', currency: 'ZAR' },
@@ -76,7 +76,7 @@ describe('a statement in CSV', () => {
       { place: 'line 5', id: 'd', amount: '12345', currency: 'ZAR' },
     ],
     [
-      'has tabs, and decimal points or commas',
+      'may have tabs, and decimal points or commas',
       'amount\tcurrency\tid\n12.50\tNGN\ta\n12,50\tNGN\tb\n0,125\tNGN\tc\n1234.567\tNGN\td\n1.2340\tNGN\te\n',
       { place: 'line 2', id: 'a', amount: '12.5', currency: 'NGN' },
       { place: 'line 3', id: 'b', amount: '12.5', currency: 'NGN' },
@@ -85,7 +85,7 @@ describe('a statement in CSV', () => {
       { place: 'line 6', id: 'e', amount: '1.234', currency: 'NGN' },
     ],
     [
-      'has negative amounts with a minus or in parentheses',
+      'may have negative amounts with a minus sign or in parentheses',
       'id,amount,currency\na,-1.50,NGN\nb,(1.50),NGN\nc,1.234,NGN\n',
       { place: 'line 2', id: 'a', amount: '1.5', currency: 'NGN' },
       { place: 'line 3', id: 'b', amount: '1.5', currency: 'NGN' },
@@ -93,7 +93,7 @@ describe('a statement in CSV', () => {
     ],
   ])('%s', async (_, text, ...lines) => {
     const expected = lines.map((each) => ({ ...line, ...each }))
-    for (const size of [1, 7, 1_000]) expect(await readIn(readCsvStatement, text, size)).toEqual(expected)
+    for (const size of [1, 7, 1_000]) expect(await readStatement(readCsvStatement, text, size)).toEqual(expected)
   })
 
   test.each([
@@ -159,21 +159,21 @@ describe('a statement in CSV', () => {
     ['id,amount,currency\n"a,1,NGN\n', 'must close every quote (line 2)'],
     ['id,amount,currency\n\na,1,NGN\n"b,1,NGN\n\nc,1,NGN\n', 'must close every quote (line 4)'],
     [`id,amount,currency\n"${'x'.repeat(70_000)}`, 'must have shorter lines: a quote may be open (line 2)'],
-  ])('that can not be read is refused: %#', async (text, message) => {
-    const { details } = await domainErrorOf(() => readIn(readCsvStatement, text, 1_000))
+  ])('that is invalid is rejected with its line: case %#', async (text, message) => {
+    const { details } = await domainErrorOf(() => readStatement(readCsvStatement, text, 1_000))
     expect(details.fields).toEqual([{ field: 'file', code: 'INVALID_FORMAT', message }])
   })
 
-  test('that ends in a fault of the disk ends in that fault', async () => {
+  test('fails with the error of its source', async () => {
     async function* texts() {
       yield 'id,amount,currency\n'
       throw new Error('the disk is gone')
     }
-    const reading = readCsvStatement(texts())
-    await expect(reading.next()).rejects.toThrow('the disk is gone')
+    const lines = readCsvStatement(texts())
+    await expect(lines.next()).rejects.toThrow('the disk is gone')
   })
 
-  test('is read as it was written, with any delimiter, decimal mark, sign and line break', async () => {
+  test('is read back as written, with any delimiter, decimal mark, sign and line break', async () => {
     const cents = fc.nat({ max: 10_000_000_00 })
     const payment = fc.record({ id: fc.string({ minLength: 1, unit: 'grapheme' }), cents, note: fc.string() })
     const format = fc.constantFrom(
@@ -199,8 +199,8 @@ describe('a statement in CSV', () => {
             [quoted(id), sign(decimal(cents, mark)), 'ZAR', quoted(note)].join(delimiter),
           )
           const text = [['id', 'amount', 'currency', 'note'].join(delimiter), ...rows, ''].join(lineEnd)
-          const read = await readIn(readCsvStatement, text, size)
-          expect(read.map(({ id, amount }) => [id, Number(amount)])).toEqual(
+          const parsed = await readStatement(readCsvStatement, text, size)
+          expect(parsed.map(({ id, amount }) => [id, Number(amount)])).toEqual(
             payments.map(({ id, cents }) => [id.replaceAll('\r', '').trim() || null, cents / 100]),
           )
         },
@@ -221,7 +221,7 @@ const ngn = { currency: 'NGN', date: '2026-03-01' }
 describe('a statement in camt.053', () => {
   test.each<[what: string, text: string, ...lines: object[]]>([
     [
-      'tells of payments and returns',
+      'contains payments and returns',
       camt(
         entry('1500.00', 'DBIT', details(refs('a', 'B1'))) +
           entry('10.5', 'CRDT', details(`${refs('b')}<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>`)) +
@@ -232,7 +232,7 @@ describe('a statement in camt.053', () => {
       { place: 'entry 3', reference: 'B2', amount: '7', state: 'RETURNED', isIncoming: true, ...ngn },
     ],
     [
-      'has the transactions of a batch, in newer and older versions',
+      'contains the transactions of a batch, in newer and older versions',
       camt(
         entry(
           '30',
@@ -251,15 +251,15 @@ describe('a statement in camt.053', () => {
       { place: 'entry 1', reference: 'A&B', amount: '5', ...ngn },
     ],
     [
-      'reverses what it has booked',
+      'may reverse an entry',
       camt(entry('5', 'CRDT', `<RvslInd>true</RvslInd>${details(refs('a'))}`)),
       { place: 'entry 1', id: 'a', amount: '5', state: 'RETURNED', ...ngn },
     ],
-    ['leaves out what is pending', camt(entry('5', 'DBIT', details(refs('a'))).replace('BOOK', 'PDNG'))],
-    ['leaves out what is only told of', camt(entry('5', 'DBIT').replace('<Cd>BOOK</Cd>', 'INFO'))],
+    ['is read without pending entries', camt(entry('5', 'DBIT', details(refs('a'))).replace('BOOK', 'PDNG'))],
+    ['is read without entries for information', camt(entry('5', 'DBIT').replace('<Cd>BOOK</Cd>', 'INFO'))],
   ])('%s', async (_, text, ...lines) => {
     const expected = lines.map((each) => ({ ...line, ...each }))
-    for (const size of [1, 7, 10_000]) expect(await readIn(readCamtStatement, text, size)).toEqual(expected)
+    for (const size of [1, 7, 10_000]) expect(await readStatement(readCamtStatement, text, size)).toEqual(expected)
   })
 
   const bomb = '<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
@@ -277,8 +277,8 @@ describe('a statement in camt.053', () => {
     [camt(entry('', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt(entry('5,00', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt('<a>'.repeat(100)), /must not be nested deeper than 64 elements/],
-  ])('that can not be read is refused: %#', async (text, message) => {
-    const { details } = await domainErrorOf(() => readIn(readCamtStatement, text, 1_000))
+  ])('that is invalid is rejected: case %#', async (text, message) => {
+    const { details } = await domainErrorOf(() => readStatement(readCamtStatement, text, 1_000))
     expect(details.fields).toMatchObject([{ field: 'file', message: expect.stringMatching(message) }])
   })
 })
@@ -291,26 +291,26 @@ test.each([
   [1, 1, 1, false],
   [1, 0, 1, false],
   [0, 1, 1, false],
-])('a statement that lacks %i, has %i more and differs in %i is reconciled: %s', (...each) => {
-  const [missingThere, missingHere, differing, isRight] = each
-  const found = { rail: 'bank', matched: 1, missingThere, missingHere, differing, unrelated: 1, findings: [] }
-  expect(isReconciled(found)).toBe(isRight)
+])('isReconciled for a statement that lacks %i, has %i extra and differs in %i is %s', (...counts) => {
+  const [missingThere, missingHere, differing, isRight] = counts
+  const reconciliation = { rail: 'bank', matched: 1, missingThere, missingHere, differing, unrelated: 1, findings: [] }
+  expect(isReconciled(reconciliation)).toBe(isRight)
 })
 
 describe.each(everyEngine)('reconcile on %s', (engine) => {
-  /** Payouts that are paid, rejected, returned, and on their way, on successive days from the first of March on. */
+  /** An app, and a function that creates a payout with reports on successive days from 1 March. */
   async function start() {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '1000' })
-    const pay = async (...said: readonly BankReport['state'][]) => {
+    const pay = async (...states: readonly BankReport['state'][]) => {
       const { id } = await createRailPayout(app.context())
       const { orderId } = await railOrderOf(app.context(), id)
-      for (const [place, state] of said.entries()) {
-        const told = { state, reference: `BANK-${orderId.slice(-6)}` }
-        if (place === 0) await answer(app.context(), id, told)
-        else await report(app.context(), id, told)
-        now += 24 * 3_600_000
+      for (const [index, state] of states.entries()) {
+        const result = { state, reference: `BANK-${orderId.slice(-6)}` }
+        if (index === 0) await answer(app.context(), id, result)
+        else await report(app.context(), id, result)
+        nowMs += 24 * 3_600_000
       }
       return { id, orderId, reference: `BANK-${orderId.slice(-6)}` }
     }
@@ -322,11 +322,11 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     onTestFinished(() => rm(folder, { recursive: true }))
     const file = join(folder, name)
     await writeFile(file, text)
-    const place = { folder, file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    const done = await cli(place, 'reconcile', 'sandbox', file, ...options, '--json')
-    const { findings = [], ...counts } = done.json() as { findings?: Finding[] }
+    const installation = { folder, file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    const output = await cli(installation, 'reconcile', 'sandbox', file, ...options, '--json')
+    const { findings = [], ...counts } = output.json() as { findings?: Finding[] }
     return {
-      code: done.code,
+      code: output.code,
       counts,
       findings: findings.map(({ finding, payoutId, place, what, ours, theirs }) => [
         finding,
@@ -339,7 +339,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     }
   }
 
-  test('finds what is missing there, missing here and differing, and else nothing', async () => {
+  test('finds exactly the missing, extra and differing payments', async () => {
     const { app, pay } = await start()
     const [paid, returned, rejected, open] = [
       await pay('COMPLETED'),
@@ -348,30 +348,30 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
       await pay('ACCEPTED'),
     ]
     const header = 'id,reference,amount,currency,state\r\n'
-    const of = ({ orderId }: typeof paid, state: string, amount = '15000.00') =>
+    const csvLine = ({ orderId }: typeof paid, state: string, amount = '15000.00') =>
       `${orderId},,${amount},NGN,${state}\r\n`
     const counts = { rail: 'sandbox', matched: 0, missingThere: 0, missingHere: 0, differing: 0, unrelated: 0 }
 
-    const right = `${header}${of(paid, 'completed')},${returned.reference},15000,NGN,RETURNED\r\n${of(rejected, 'REJECTED')}`
+    const right = `${header}${csvLine(paid, 'completed')},${returned.reference},15000,NGN,RETURNED\r\n${csvLine(rejected, 'REJECTED')}`
     expect(await compare(app, 'a.csv', `\ufeff${right}`)).toEqual({
       code: 0,
       counts: { ...counts, matched: 3 },
       findings: [],
     })
-    expect(await compare(app, 'a.csv', header + of(paid, ''))).toEqual({
+    expect(await compare(app, 'a.csv', header + csvLine(paid, ''))).toEqual({
       code: 1,
       counts: { ...counts, matched: 1, missingThere: 1 },
       findings: [['missing there', returned.id, null, 'payment', '15000 NGN RETURNED', null]],
     })
-    const wrong = [
-      of(paid, '', '15000.01'),
-      of(paid, ''),
-      of(returned, 'COMPLETED'),
-      of(rejected, 'COMPLETED').replace('NGN', 'ZAR'),
-      of(open, 'COMPLETED'),
+    const wrongLines = [
+      csvLine(paid, '', '15000.01'),
+      csvLine(paid, ''),
+      csvLine(returned, 'COMPLETED'),
+      csvLine(rejected, 'COMPLETED').replace('NGN', 'ZAR'),
+      csvLine(open, 'COMPLETED'),
       `,SOMEBODY,1.50,NGN,\r\n`,
     ]
-    const { code, counts: counted, findings } = await compare(app, 'a.csv', header + wrong.join(''))
+    const { code, counts: counted, findings } = await compare(app, 'a.csv', header + wrongLines.join(''))
     expect([code, counted]).toEqual([1, { ...counts, differing: 4, missingHere: 1 }])
     expect(findings.toSorted()).toEqual(
       [
@@ -386,19 +386,18 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     )
   })
 
-  test('compares every payout, however many there are, and names a thousand of each kind', async () => {
+  test('compares all payouts and lists at most a thousand findings of each kind', async () => {
     const { app, pay } = await start()
     const { referenceId: queued } = await createRailPayout(app.context(), '0.01')
     const { orderId, id: payoutId, reference } = await pay('COMPLETED')
     const paid = { ...line, id: orderId, amount: '15000', currency: 'NGN' } as const
     const statement = async function* (lines: readonly object[]) {
-      for (const [place, each] of lines.entries())
-        yield { ...paid, place: `line ${place + 1}`, ...each } as StatementLine
+      for (const [index, each] of lines.entries())
+        yield { ...paid, place: `line ${index + 1}`, ...each } as StatementLine
     }
     const compared = (...lines: readonly object[]) => reconcile(app.service, { rail: 'sandbox' }, statement(lines))
     const counts = { rail: 'sandbox', matched: 0, missingThere: 0, missingHere: 0, differing: 0, unrelated: 0 }
     expect(await compared({})).toEqual({ ...counts, matched: 1, findings: [] })
-    // What is not submitted yet has no name there.
     const differing = { finding: 'differing', payoutId, place: 'line 1', id: orderId, reference }
     expect(await compared({ state: 'RETURNED' }, { id: null, reference, state: 'RETURNED' })).toEqual({
       ...{ ...counts, differing: 1 },
@@ -411,7 +410,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     const others = Array.from({ length: 1_001 }, (_, each) => ({ id: null, reference: `other ${each}` }))
     const { findings, ...counted } = await compared({}, ...others)
     expect(counted).toEqual({ ...counts, matched: 1, missingHere: 1_001 })
-    // What looks like an id of ours and is none says less than what the bank calls it.
+    // An invalid id is ignored if the reference matches.
     for (const id of [`f${orderId}`, `${orderId}f`]) {
       expect(await compared({ id, reference })).toEqual({ ...counts, matched: 1, findings: [] })
     }
@@ -422,28 +421,31 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     })
   })
 
-  test('of a period has what was paid from its first moment on and before its end', async () => {
+  test('includes payouts from the start of a period and before its end', async () => {
     const { app, pay } = await start()
     await pay('COMPLETED')
-    const nothing = async function* () {}
+    const noLines = async function* () {}
     const missing = async (from: string, to: string) =>
-      (await reconcile(app.service, { rail: 'sandbox', from, to }, nothing())).missingThere
-    const [before, at, after] = ['11:59:59.999', '12:00:00.000', '12:00:00.001'].map((time) => `2026-03-01T${time}Z`)
-    expect(await missing(at ?? '', after ?? '')).toBe(1)
-    expect([await missing(before ?? '', at ?? ''), await missing(after ?? '', '2026-04-01T00:00:00.000Z')]).toEqual([
-      0, 0,
-    ])
+      (await reconcile(app.service, { rail: 'sandbox', from, to }, noLines())).missingThere
+    const [before, exactly, after] = ['11:59:59.999', '12:00:00.000', '12:00:00.001'].map(
+      (time) => `2026-03-01T${time}Z`,
+    )
+    expect(await missing(exactly ?? '', after ?? '')).toBe(1)
+    expect([
+      await missing(before ?? '', exactly ?? ''),
+      await missing(after ?? '', '2026-04-01T00:00:00.000Z'),
+    ]).toEqual([0, 0])
     const returned = { ...line, place: 'line 1', amount: '15000', currency: 'NGN', state: 'ACCEPTED' } as const
     const [{ referenceId = null } = {}] = (await app.graphql('{ payouts { nodes { referenceId } } }')).data.payouts
       .nodes
     const lines = async function* () {
       yield { ...returned, id: referenceId }
     }
-    // What was paid at the end of the period was on its way until then.
-    expect(await reconcile(app.service, { rail: 'sandbox', to: at }, lines())).toMatchObject({ matched: 1 })
+    // A payout that was paid at the end of the period was still in progress within it.
+    expect(await reconcile(app.service, { rail: 'sandbox', to: exactly }, lines())).toMatchObject({ matched: 1 })
   })
 
-  test('of more payouts than are read at a time has each of them', async () => {
+  test('compares more payouts than one batch', async () => {
     const { app } = await start()
     const payouts = await Promise.all(Array.from({ length: 101 }, () => createRailPayout(app.context(), '0.01')))
     const lines = async function* () {
@@ -453,15 +455,15 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
     expect(await reconcile(app.service, { rail: 'sandbox' }, lines())).toMatchObject({ matched: 101, findings: [] })
   })
 
-  test('of a period looks for what was paid then, as far as it was known then', async () => {
+  test('compares a period with the state of the payouts at its end', async () => {
     const { app, pay } = await start()
     // Paid on the first; paid on the second and returned on the third; paid on the fourth.
     const [first, second, fourth] = [await pay('COMPLETED'), await pay('COMPLETED', 'RETURNED'), await pay('COMPLETED')]
-    const of = ({ orderId }: typeof first, indicator: string, inner = '') =>
+    const camtEntry = ({ orderId }: typeof first, indicator: string, inner = '') =>
       entry('15000', indicator, details(refs(orderId.replaceAll('-', ''), 'OWN') + inner))
-    const paidSecond = camt(of(second, 'DBIT') + entry('99', 'CRDT', details(refs('NOTPROVIDED'))))
-    const ofSecond = ['--from', '2026-03-02', '--to', '2026-03-03']
-    expect(await compare(app, 'b.XML', paidSecond, ...ofSecond)).toMatchObject({
+    const paidSecond = camt(camtEntry(second, 'DBIT') + entry('99', 'CRDT', details(refs('NOTPROVIDED'))))
+    const secondDay = ['--from', '2026-03-02', '--to', '2026-03-03']
+    expect(await compare(app, 'b.XML', paidSecond, ...secondDay)).toMatchObject({
       code: 0,
       counts: { matched: 1, unrelated: 1 },
       findings: [],
@@ -470,25 +472,30 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
       code: 1,
       counts: { matched: 0, differing: 1, missingThere: 2 },
     })
-    const returnedThird = camt(of(second, 'CRDT', '<RtrInf/>'))
-    const ofThird = ['--from', '2026-03-03', '--to', '2026-03-04T00:00:00Z']
-    expect(await compare(app, 'b.xml', returnedThird, ...ofThird)).toMatchObject({ code: 0, counts: { matched: 1 } })
-    expect(await compare(app, 'b.xml', camt(''), ...ofThird)).toMatchObject({
+    const returnedThird = camt(camtEntry(second, 'CRDT', '<RtrInf/>'))
+    const thirdDay = ['--from', '2026-03-03', '--to', '2026-03-04T00:00:00Z']
+    expect(await compare(app, 'b.xml', returnedThird, ...thirdDay)).toMatchObject({ code: 0, counts: { matched: 1 } })
+    expect(await compare(app, 'b.xml', camt(''), ...thirdDay)).toMatchObject({
       code: 1,
       findings: [['missing there', second.id, null, 'payment', '15000 NGN RETURNED', null]],
     })
-    const all = camt(of(first, 'DBIT') + of(second, 'DBIT') + of(second, 'CRDT', '<RtrInf/>') + of(fourth, 'DBIT'))
+    const all = camt(
+      camtEntry(first, 'DBIT') +
+        camtEntry(second, 'DBIT') +
+        camtEntry(second, 'CRDT', '<RtrInf/>') +
+        camtEntry(fourth, 'DBIT'),
+    )
     expect(await compare(app, 'b.xml', all)).toMatchObject({ code: 0, counts: { matched: 3 } })
   })
 
-  test('refuses a file that it can not read, and one that is not there', async () => {
+  test('fails for an invalid and for a missing file', async () => {
     const { app } = await start()
-    const place = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
-    expect(await cli(place, 'reconcile', 'sandbox', '/nowhere/a.csv')).toMatchObject({
+    const installation = { folder: '', file: '', env: { DATABASE_URL: app.url, PATH: '' } } as never
+    expect(await cli(installation, 'reconcile', 'sandbox', '/nowhere/a.csv')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('ENOENT'),
     })
-    expect(await cli(place, 'reconcile', 'sandbox', '/nowhere/a.csv', '--from', 'x')).toMatchObject({
+    expect(await cli(installation, 'reconcile', 'sandbox', '/nowhere/a.csv', '--from', 'x')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^--from must be a date and time/),
     })

@@ -49,8 +49,8 @@ const status = async (app: App, id: string) => (await app.rest('GET', `/api/payo
 
 const setups = [...everyEngineAndMode, ['workers', 'live']] as const
 
-describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode) => {
-  test('settles a payout, once however often it comes', async () => {
+describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
+  test('settles a payout once, also when it is repeated', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const report = { id: orderId, state: 'COMPLETED', reference: 'B-1' }
     for (const time of [1, 2]) {
@@ -69,33 +69,33 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     await app.expectBooksToBalance()
   })
 
-  test('is refused unless the rail has signed it just now, and nothing is kept of it', async () => {
+  test('is rejected and not stored unless the rail has signed it within five minutes', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const report = { id: orderId, state: 'REJECTED' }
     const other = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
     const minutes = 60_000
-    for (const [posting, refusal] of [
+    for (const [posting, expectedStatus] of [
       [{ key: other }, 401],
       [{ now: Date.now() - 6 * minutes }, 401],
       [{ now: Date.now() + 6 * minutes }, 401],
       [{ path: 'other' }, 404],
       [{ path: 'sandbox' }, 404],
     ] as const) {
-      expect([posting, (await post(app, report, posting)).status]).toEqual([posting, refusal])
+      expect([posting, (await post(app, report, posting)).status]).toEqual([posting, expectedStatus])
     }
     const unsigned = await app.rest('POST', '/rails/bank/reports', { body: report })
     expect([unsigned.status, unsigned.body.error.code]).toEqual([401, 'MISSING_TOKEN'])
     expect((await app.rest('GET', '/rails/bank/reports')).status).toBe(405)
     expect(await status(app, id)).toBe('PROCESSING')
-    // Its id was not used up.
+    // A rejected request does not use up its webhook-id.
     expect((await post(app, report)).status).toBe(200)
     expect(await status(app, id)).toBe('FAILED')
   })
 
-  test('names what can not be read, and says nothing of orders that are not here', async () => {
+  test('with invalid fields is rejected, and one for an unknown order is accepted silently', async () => {
     const { app, orderId } = await startWithPayout(setup, mode)
-    const wrong = await post(app, { id: orderId, state: 'PAID' })
-    expect([wrong.status, wrong.body.error.code]).toEqual([400, 'INVALID_INPUT'])
+    const invalid = await post(app, { id: orderId, state: 'PAID' })
+    expect([invalid.status, invalid.body.error.code]).toEqual([400, 'INVALID_INPUT'])
     for (const unknown of ['01980c60-1f2e-7d3c-8b4a-5a00000004d2', 'no-uuid']) {
       expect(await post(app, { id: unknown, state: 'COMPLETED' }, { id: `msg_${unknown.length}` })).toMatchObject({
         status: 200,
@@ -105,7 +105,7 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     await app.expectBooksToBalance()
   })
 
-  test('is refused under the id of another: it would be taken for that, and be lost', async () => {
+  test('is rejected with the webhook-id of another report', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     for (const time of [1, 2]) expect((await post(app, { id: orderId, state: 'ACCEPTED' })).status, `${time}`).toBe(200)
     expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
@@ -119,7 +119,7 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     expect(await status(app, id)).toBe('COMPLETED')
   })
 
-  test('is done by another where the process that took it has died', async () => {
+  test('is processed by another process after the one that received it has died', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const body = JSON.stringify({ id: orderId, state: 'COMPLETED' })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
@@ -129,11 +129,11 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     expect(await processUnreadReports(app.service, bank, rethrow)).toEqual([])
   })
 
-  test('is left to who took it for ten seconds, whichever clock was ahead', async () => {
-    const now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(setup, { mode, clock: () => now })
+  test('is left to the process that received it for ten seconds, even with a clock that was ahead', async () => {
+    const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(setup, { mode, clock: () => nowMs })
     for (const ageMs of [10_000, 10_001, -10_000, -10_001]) {
-      const receivedAt = new Date(now - ageMs).toISOString()
+      const receivedAt = new Date(nowMs - ageMs).toISOString()
       const body = JSON.stringify({ id: String(ageMs), state: 'COMPLETED' })
       await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: `msg ${ageMs}`, body, receivedAt }))
     }
@@ -141,7 +141,7 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     expect(await processUnreadReports(app.service, bank, rethrow)).toEqual([])
   })
 
-  test('is tried again where it could not be followed, and keeps no other from it', async () => {
+  test('that fails is retried and does not block others', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     const unknown = '01980c60-1f2e-7d3c-8b4a-5a00000004d2'
@@ -152,13 +152,13 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
       const body = JSON.stringify({ reports: ids.map((each) => ({ id: each, state: 'COMPLETED' })) })
       await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId, body, receivedAt }))
     }
-    for (const fault of [new Error('the disk is full'), new DomainError('UNAVAILABLE', 'The writer is not there.')]) {
-      const faults: Error[] = []
-      const onFault = (error: unknown) => void faults.push(error as Error)
-      const perform = () => Promise.reject(fault)
+    for (const failure of [new Error('the disk is full'), new DomainError('UNAVAILABLE', 'The writer is not there.')]) {
+      const errors: Error[] = []
+      const onFault = (error: unknown) => void errors.push(error as Error)
+      const perform = () => Promise.reject(failure)
       expect(await processUnreadReports({ ...app.service, perform }, bank, onFault)).toEqual([])
-      expect(faults.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
-        ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, fault]),
+      expect(errors.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
+        ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, failure]),
       )
       expect(await status(app, id)).toBe('PROCESSING')
     }
@@ -166,20 +166,20 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     expect(await status(app, id)).toBe('COMPLETED')
   })
 
-  test('is over where it can not be read any more, and is nothing where the bank reports nothing by itself', async () => {
+  test('that is unreadable is dropped after one error, and ignored for a rail without reports', async () => {
     const app = await startApp(setup, { mode })
     const receivedAt = new Date(Date.now() - 60_000).toISOString()
     await app.db.write((tx) => insertRailReport(tx, { rail: 'bank', messageId: 'msg_old', body: 'of old', receivedAt }))
-    const faults: unknown[] = []
-    const onFault = (error: unknown) => void faults.push(error)
+    const errors: unknown[] = []
+    const onFault = (error: unknown) => void errors.push(error)
     const { reports: _, ...silent } = bank
     expect(await processUnreadReports(app.service, silent, onFault)).toEqual([])
-    expect(faults).toEqual([])
+    expect(errors).toEqual([])
     for (let time = 0; time < 2; time++) expect(await processUnreadReports(app.service, bank, onFault)).toEqual([])
-    expect(faults).toHaveLength(1)
+    expect(errors).toHaveLength(1)
   })
 
-  test('names the orders that are not here, or on another rail', async () => {
+  test('for an unknown order or an order of another rail is listed as unknown', async () => {
     const { app, id, orderId } = await startWithPayout(setup, mode)
     const body = JSON.stringify({ id: orderId.toUpperCase(), state: 'COMPLETED' })
     const railNamed = (name: string) => ({ ...bank, name }) as Parameters<typeof receiveReports>[1]
@@ -192,18 +192,18 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
   })
 })
 
-test('is signed by a shell as the docs say', async () => {
+test('the shell script of the rails guide signs a report correctly', async () => {
   const { env, ...place } = await createDemoInstallation({ RAILS: 'bank:http://127.0.0.1:9', RAIL_SECRET_BANK: secret })
   const { address } = await startService({ ...place, env })
   const docs = readFileSync(join(import.meta.dirname, '../../../docs/guides/rails.md'), 'utf8')
   const [, script = ''] = /```sh\n(body=[^`]*)```/.exec(docs) ?? []
-  const said = (secret: string) =>
+  const sendReport = (secret: string) =>
     JSON.parse(
       execFileSync('sh', ['-c', script.replace('http://127.0.0.1:4000', address)], {
         encoding: 'utf8',
         env: { ...env, RAIL_SECRET_BANK: secret },
       }),
     )
-  expect(said(secret)).toEqual({ status: 'success', data: { received: 1 } })
-  expect(said(`whsec_${Buffer.alloc(32, 4).toString('base64')}`).error.code).toBe('INVALID_TOKEN')
+  expect(sendReport(secret)).toEqual({ status: 'success', data: { received: 1 } })
+  expect(sendReport(`whsec_${Buffer.alloc(32, 4).toString('base64')}`).error.code).toBe('INVALID_TOKEN')
 })

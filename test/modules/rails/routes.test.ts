@@ -15,14 +15,14 @@ import { nigerian } from '../payouts/payout-places.ts'
 import { answer } from './support/rail-payouts.ts'
 
 describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (engine, mode) => {
-  test('are those that are configured, routed to, paused or at work, each with what it carries', async () => {
-    const now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { mode, clock: () => now })
+  test('are listed if they are configured, routed, paused or in use, with their routes and open orders', async () => {
+    const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { mode, clock: () => nowMs })
     await setAddressKey(app)
     await app.wallet({ network: 'erc20', balance: '100' })
-    const own = mode === 'sandbox' ? ['sandbox'] : []
+    const builtInRails = mode === 'sandbox' ? ['sandbox'] : []
     const idle = { isConfigured: true, pausedAt: null, routes: [], open: [] }
-    expect(await listRails(app.service, ['bank'])).toEqual([...own, 'bank'].map((rail) => ({ rail, ...idle })))
+    expect(await listRails(app.service, ['bank'])).toEqual([...builtInRails, 'bank'].map((rail) => ({ rail, ...idle })))
 
     await setRoute(app.service, { rail: 'old' })
     const payouts = []
@@ -36,7 +36,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
     await setRoute(app.service, { rail: 'bank', assetCode: 'USDC', currency: 'ZAR', country: 'South Africa' })
     expect(await pauseSubmissions(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: true })
     expect(await listRails(app.service, ['bank'])).toEqual([
-      ...own.map((rail) => ({ rail, ...idle })),
+      ...builtInRails.map((rail) => ({ rail, ...idle })),
       { rail: 'bank', ...idle, routes: ['* * *', 'USDC ZAR South Africa'] },
       { rail: 'held', ...idle, isConfigured: false, pausedAt: '2026-03-01T12:00:00.000Z' },
       { rail: 'old', ...idle, isConfigured: false, open: ['ACCEPTED 1', 'QUEUED 2'] },
@@ -44,8 +44,8 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
 
     expect(await deleteRoute(app.service, {})).toMatchObject({ rail: 'bank', assetCode: '*' })
     expect(await resumeSubmissions(app.service, { rail: 'held' })).toEqual({ rail: 'held', paused: false })
-    const left = (await listRails(app.service, [])).filter(({ rail }) => rail !== 'sandbox')
-    expect(left.map(({ rail, routes }) => [rail, routes])).toEqual([
+    const remaining = (await listRails(app.service, [])).filter(({ rail }) => rail !== 'sandbox')
+    expect(remaining.map(({ rail, routes }) => [rail, routes])).toEqual([
       ['bank', ['USDC ZAR South Africa']],
       ['old', []],
     ])
@@ -55,25 +55,25 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
     })
   })
 
-  test('have names that stand in paths and variables, and routes that there are', async () => {
+  test('reject names outside the allowed format, and routes with unknown codes', async () => {
     const app = await startApp(engine, { mode })
     const fieldsOf = async (operation: () => unknown) => (await domainErrorOf(operation)).details.fields
     const message = 'must be 1 to 32 small letters, digits and hyphens, a letter first'
     for (const rail of ['', 'Bank', '1bank', '-bank', 'b'.repeat(33), 'bank!', 'a_b', ' bank', 'bank\n']) {
-      const refused = [{ field: 'rail', code: 'INVALID_FORMAT', message }]
+      const rejection = [{ field: 'rail', code: 'INVALID_FORMAT', message }]
       for (const operation of [setRoute, pauseSubmissions, resumeSubmissions]) {
-        expect(await fieldsOf(() => operation(app.service, { rail }))).toEqual(refused)
+        expect(await fieldsOf(() => operation(app.service, { rail }))).toEqual(rejection)
       }
     }
     for (const rail of ['b', 'b'.repeat(32), 'b-1']) await setRoute(app.service, { rail })
-    const wrong = { assetCode: 'NGN', currency: 'USD', country: 'Ghana' }
-    const refused = [
+    const invalidRoute = { assetCode: 'NGN', currency: 'USD', country: 'Ghana' }
+    const rejection = [
       ['assetCode', 'must be one of USDC, USDT'],
       ['currency', 'must be one of NGN, ZAR'],
       ['country', 'must be one of Nigeria, South Africa'],
     ].map(([field, message]) => ({ field, code: 'INVALID_PARAMETER', message }))
-    expect(await fieldsOf(() => setRoute(app.service, { rail: 'bank', ...wrong }))).toEqual(refused)
-    expect(await fieldsOf(() => deleteRoute(app.service, wrong))).toEqual(refused)
+    expect(await fieldsOf(() => setRoute(app.service, { rail: 'bank', ...invalidRoute }))).toEqual(rejection)
+    expect(await fieldsOf(() => deleteRoute(app.service, invalidRoute))).toEqual(rejection)
     const setSandbox = () => setRoute(app.service, { rail: 'sandbox' })
     if (mode === 'sandbox') expect(await setSandbox()).toMatchObject({ rail: 'sandbox' })
     else {

@@ -13,7 +13,6 @@ import { everyEngine, everyEngineAndWorkers, payoutBody, startApp } from '../../
 import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { sampleOrder } from './support/orders.ts'
 
-/** The service with the bank of the sandbox at work, and a wallet with 1,000 USDC. */
 async function startBank(setup: Setup) {
   const app = await startApp(setup)
   const walletId = await app.wallet({ network: 'erc20', balance: '1000' })
@@ -22,7 +21,7 @@ async function startBank(setup: Setup) {
 }
 
 function startRunner(app: App, rail: Rail) {
-  const rails = startRailWorker({
+  const worker = startRailWorker({
     service: app.service,
     rails: [rail],
     paused: [],
@@ -32,15 +31,15 @@ function startRunner(app: App, rail: Rail) {
       throw error
     },
   })
-  onTestFinished(() => rails.stop())
-  return rails
+  onTestFinished(() => worker.stop())
+  return worker
 }
 
 async function pay(app: App, digits: string): Promise<string> {
   const body = { ...payoutBody, account_number: `99999999${digits}` }
-  const paid = await app.rest('POST', '/api/payouts/banks', { body })
-  expect(paid.body.data).toMatchObject({ status: 'PROCESSING', fiat_reference_id: null })
-  return paid.body.data.id
+  const created = await app.rest('POST', '/api/payouts/banks', { body })
+  expect(created.body.data).toMatchObject({ status: 'PROCESSING', fiat_reference_id: null })
+  return created.body.data.id
 }
 
 async function payout(app: App, id: string) {
@@ -58,7 +57,7 @@ async function advance(app: App, input: object) {
   return data.advanceClock
 }
 
-/** What becomes of a payout: by its account, at once and after the clock was moved on. */
+/** The statuses of a payout by the last digits of its account: at first, and after each advance of the clock. */
 const outcomes: readonly (readonly [digits: string, ...statuses: readonly string[]])[] = [
   ['00', 'COMPLETED'],
   ['01', 'PROCESSING', 'PT59M', 'PROCESSING', 'PT1M', 'COMPLETED'],
@@ -75,8 +74,8 @@ const outcomes: readonly (readonly [digits: string, ...statuses: readonly string
   ['40', 'PROCESSING', 'PT50M', 'PROCESSING', 'PT3H', 'COMPLETED'],
 ]
 
-describe.each(everyEngineAndWorkers)('the bank of the sandbox, on %s', (setup) => {
-  test('does what the account says, each at its time', async () => {
+describe.each(everyEngineAndWorkers)('the sandbox rail on %s', (setup) => {
+  test('settles a payout as its account number determines, after the documented time', async () => {
     const { app } = await startBank(setup)
     for (const [digits, first, ...later] of outcomes) {
       const id = await pay(app, digits)
@@ -91,27 +90,27 @@ describe.each(everyEngineAndWorkers)('the bank of the sandbox, on %s', (setup) =
   })
 })
 
-// Each answer is a write between those of payouts that are accepted: more at once would slow these down.
+// Recording a response is a write, so more concurrent calls would slow down the creation of payouts.
 test.each(everyEngine)(
-  'the bank of the sandbox, on %s, is asked about two payouts at once, however many wait',
+  'the sandbox rail on %s makes two concurrent calls, for any number of payouts',
   async (engine) => {
     const app = await startApp(engine)
     await app.wallet({ network: 'erc20', balance: '1000' })
     const ids = [await pay(app, '00')]
     while (ids.length < 7) ids.push(await pay(app, '00'))
-    const asked: string[] = []
+    const submittedIds: string[] = []
     const open = Promise.withResolvers<void>()
     const submit: Rail['submit'] = async (order) => {
-      asked.push(order.id)
+      submittedIds.push(order.id)
       await open.promise
       return sandboxRail.submit(order)
     }
-    const rails = startRunner(app, { ...sandboxRail, submit })
+    const worker = startRunner(app, { ...sandboxRail, submit })
 
-    await expect.poll(() => asked.length).toBe(2)
-    await rails.poll()
+    await expect.poll(() => submittedIds.length).toBe(2)
+    await worker.poll()
     expect((await payout(app, ids[6] as string)).status).toBe('PROCESSING')
-    expect(asked).toHaveLength(2)
+    expect(submittedIds).toHaveLength(2)
     open.resolve()
 
     for (const id of ids) await expect.poll(async () => (await payout(app, id)).status).toBe('COMPLETED')
@@ -126,10 +125,10 @@ const rejected = (code: string) => ({ state: 'REJECTED', code })
 const notFound = 'NOT_FOUND'
 const silent = 'no answer'
 
-type Said = object | string
+type Outcome = object | string
 
-/** What the sandbox's bank says so long after it was first asked, to what is submitted and to what is asked for. */
-test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: Said, found: Said | null]>([
+/** The results of submitting and polling `ageMs` after the first submission. */
+test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: Outcome, found: Outcome | null]>([
   ['00', 1, 0, completed, null],
   ['01', 1, -second, { ...accepted, nextAfterMs: hour }, null],
   ['01', 1, 0, { ...accepted, nextAfterMs: hour }, null],
@@ -156,8 +155,8 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
   ['40', 1, hour, completed, notFound],
   ['40', 2, hour, completed, null],
   ['99', 1, 0, completed, null],
-])('the sandbox’s bank has account %s, after %i submissions and %i ms, %j', async (...each) => {
-  const [digits, attempts, ageMs, submitted, found] = each
+])('the sandbox bank with account %s answers, after %i submissions and %i ms, %j', async (...row) => {
+  const [digits, attempts, ageMs, submitted, polled] = row
   const plain = sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-40516273849a' })
   const order = {
     ...plain,
@@ -165,14 +164,15 @@ test.each<readonly [digits: string, attempts: number, ageMs: number, submitted: 
     attempts,
     now: Date.parse(plain.submittedAt) + ageMs,
   }
-  const says = (said: Said) => (typeof said === 'object' ? { ...said, reference: 'SANDBOX-40516273849A' } : said)
-  const heard = (answer: Promise<unknown>) =>
-    answer.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
-  expect(await heard(sandboxRail.submit(order))).toEqual(says(submitted))
-  expect(await heard(sandboxRail.find(order))).toEqual(says(found ?? submitted))
+  const withReference = (outcome: Outcome) =>
+    typeof outcome === 'object' ? { ...outcome, reference: 'SANDBOX-40516273849A' } : outcome
+  const resultOf = (call: Promise<unknown>) =>
+    call.catch(({ message }: Error) => (message === 'the bank did not answer' ? silent : message))
+  expect(await resultOf(sandboxRail.submit(order))).toEqual(withReference(submitted))
+  expect(await resultOf(sandboxRail.find(order))).toEqual(withReference(polled ?? submitted))
 })
 
-test('the sandbox’s bank is asked by two calls at a time, and never left alone', () => {
+test('the sandbox rail allows two concurrent calls and has independent failures', () => {
   expect(sandboxRail).toMatchObject({
     maxConcurrentCalls: 2,
     callMs: 10_000,
@@ -194,7 +194,7 @@ describe('advanceClock', () => {
     ['P1W2DT3H4M5S', 9 * day + 3 * hour + 4 * 60 * second + 5 * second],
     ['PT999999S', 999_999 * second],
     ['P3660D', 3_660 * day],
-  ])('moves the clock on by %s, which is %i ms', async (by, ms) => {
+  ])('advances the clock by %s, which is %i ms', async (by, ms) => {
     const app = await startStill()
     expect(await advance(app, { by })).toMatchObject({ now: new Date(start + ms).toISOString() })
     expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: new Date(start + ms).toISOString() })
@@ -215,14 +215,14 @@ describe('advanceClock', () => {
     'xPT1H',
     'PT1Hx',
     'PT1000000S',
-  ])('takes %j for no duration', async (by) => {
+  ])('rejects %j as a duration', async (by) => {
     const app = await startStill()
     const message = 'by must be a duration such as PT1H, P1D or P1W.'
     const missing = 'to must be given, or by.'
     expect(await advance(app, { by })).toMatchObject({ code: 'INVALID_INPUT', message: by === '' ? missing : message })
   })
 
-  test('goes to a moment that is not past, no further than ten years, and one of two ways', async () => {
+  test('advances to a future time within ten years, with either by or to', async () => {
     const app = await startStill()
     const at = (ms: number) => new Date(start + ms).toISOString()
     expect(await advance(app, { to: at(0) })).toMatchObject({ now: at(0) })
@@ -239,20 +239,20 @@ describe('advanceClock', () => {
     expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: at(hour) })
   })
 
-  test('goes as far as its idempotency key said first', async () => {
+  test('with an idempotency key advances the clock once', async () => {
     const app = await startStill()
     const input = { by: 'PT1H', idempotencyKey: 'once' }
-    const now = new Date(start + hour).toISOString()
-    for (let each = 0; each < 2; each++) expect(await advance(app, input)).toMatchObject({ now })
-    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now })
+    const expectedNow = new Date(start + hour).toISOString()
+    for (let each = 0; each < 2; each++) expect(await advance(app, input)).toMatchObject({ now: expectedNow })
+    expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: expectedNow })
     expect(await advance(app, { ...input, by: 'PT2H' })).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
   })
 
-  test('has each thing happen at its own time, whatever other rail is paused', async () => {
+  test('lets each change happen at its own time, also while another rail is paused', async () => {
     const app = await startStill()
     await app.wallet({ network: 'erc20', balance: '1000' })
     await pauseSubmissions(app.service, { rail: 'bank' })
-    const steps = async (digits: string) => {
+    const timelineOf = async (digits: string) => {
       const id = await pay(app, digits)
       await advance(app, { by: 'P2D' })
       const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { timeline { state at } } }', { id })
@@ -262,47 +262,47 @@ describe('advanceClock', () => {
         Date.parse(at) - Date.parse(first.at),
       ])
     }
-    const taken = ['QUEUED', 'SUBMITTING', 'ACCEPTED'].map((state) => [state, 0])
-    expect(await steps('01')).toEqual([...taken, ['COMPLETED', hour]])
-    expect(await steps('32')).toEqual([...taken, ['COMPLETED', second]])
-    expect(await steps('20')).toEqual([...taken.slice(0, 2), ['COMPLETED', 0], ['RETURNED', day]])
+    const acceptedSteps = ['QUEUED', 'SUBMITTING', 'ACCEPTED'].map((state) => [state, 0])
+    expect(await timelineOf('01')).toEqual([...acceptedSteps, ['COMPLETED', hour]])
+    expect(await timelineOf('32')).toEqual([...acceptedSteps, ['COMPLETED', second]])
+    expect(await timelineOf('20')).toEqual([...acceptedSteps.slice(0, 2), ['COMPLETED', 0], ['RETURNED', day]])
   })
 
-  test('is refused in live', async () => {
+  test('is rejected in live mode', async () => {
     const app = await startApp('sqlite', { mode: 'live' })
-    const refused = await domainErrorOf(() => advanceClock(app.context(), { by: 'PT1H' }))
-    expect(refused.code).toBe('SANDBOX_ONLY')
+    const error = await domainErrorOf(() => advanceClock(app.context(), { by: 'PT1H' }))
+    expect(error.code).toBe('SANDBOX_ONLY')
   })
 })
 
-describe.each(everyEngine)('advanceClock, on %s', (engine) => {
-  test('submits nothing to a rail that is paused, and asks for what was submitted', async () => {
+describe.each(everyEngine)('advanceClock on %s', (engine) => {
+  test('submits nothing to a paused rail but polls submitted orders', async () => {
     const { app } = await startBank(engine)
-    const early = await pay(app, '01')
+    const acceptedId = await pay(app, '01')
     await advance(app, { by: 'PT1S' })
     await pauseSubmissions(app.service, { rail: 'sandbox' })
-    const waiting = await pay(app, '00')
+    const queuedId = await pay(app, '00')
     await advance(app, { by: 'PT2H' })
-    expect([(await payout(app, early)).status, (await payout(app, waiting)).status]).toEqual([
+    expect([(await payout(app, acceptedId)).status, (await payout(app, queuedId)).status]).toEqual([
       'COMPLETED',
       'PROCESSING',
     ])
     await resumeSubmissions(app.service, { rail: 'sandbox' })
     await advance(app, { by: 'PT0S' })
-    expect((await payout(app, waiting)).status).toBe('COMPLETED')
+    expect((await payout(app, queuedId)).status).toBe('COMPLETED')
   })
 
-  test('waits for what the bank is being asked already, which counts from before', async () => {
+  test('waits for a call in progress, whose order counts from before', async () => {
     const app = await startApp(engine)
     await app.wallet({ network: 'erc20', balance: '1000' })
     const id = await pay(app, '20')
     const { reference_id: orderId } = await payout(app, id)
     const context = app.context()
-    const begun = await beginCall(context, { orderId, rail: callLimitsOf(sandboxRail) })
-    const advancing = advance(app, { by: 'P1D' })
+    const call = await beginCall(context, { orderId, rail: callLimitsOf(sandboxRail) })
+    const advanced = advance(app, { by: 'P1D' })
     await setTimeout(50)
-    await executeCall(context, sandboxRail, begun as NonNullable<typeof begun>)
-    await advancing
+    await executeCall(context, sandboxRail, call as NonNullable<typeof call>)
+    await advanced
     expect((await payout(app, id)).status).toBe('RETURNED')
   })
 })

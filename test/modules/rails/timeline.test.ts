@@ -9,26 +9,26 @@ import { perform } from '../../support/perform.ts'
 import { nigerian } from '../payouts/payout-places.ts'
 import { answer, createRailPayout, railOrderOf, report } from './support/rail-payouts.ts'
 
-describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
-  test('is shown of every payout of a page, with its time and its cause', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+describe.each(everyEngine)('the timeline of a payout on %s', (engine) => {
+  test('lists states, times and causes for every payout of a page', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const context = app.context()
-    const later = () => {
-      now += 60_000
+    const passMinute = () => {
+      nowMs += 60_000
     }
-    const { id: byHand } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
+    const { id: manual } = await perform(createPayout, context, { assetCode: 'USDC', amount: '1', ...nigerian })
     const { id: onRail } = await createRailPayout(context)
-    const { id: waiting } = await createRailPayout(context)
-    later()
+    const { id: queuedId } = await createRailPayout(context)
+    passMinute()
     await answer(context, onRail, { failure: 'it is down' })
-    await perform(simulatePayout, context, { payoutId: byHand, status: 'COMPLETED' })
-    later()
+    await perform(simulatePayout, context, { payoutId: manual, status: 'COMPLETED' })
+    passMinute()
     await answer(context, onRail, 'NOT_FOUND')
     await answer(context, onRail, { state: 'ACCEPTED' })
-    await perform(simulatePayout, context, { payoutId: byHand, status: 'RETURNED', cause: 'no such account' })
-    later()
+    await perform(simulatePayout, context, { payoutId: manual, status: 'RETURNED', cause: 'no such account' })
+    passMinute()
     await report(context, onRail, { state: 'REJECTED', reference: 'BANK-1' })
     await report(context, onRail, { state: 'COMPLETED', reference: 'BANK-1' })
 
@@ -39,7 +39,7 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
     const at = (minutes: number) => `2026-03-01T12:0${minutes}:00.000Z`
     const step = (state: string, minutes: number, cause: string | null = null) => ({ state, at: at(minutes), cause })
     expect(data.payouts.nodes).toEqual([
-      { uuid: waiting, rail: 'sandbox', status: 'PROCESSING', fiatReferenceId: null, timeline: [step('QUEUED', 0)] },
+      { uuid: queuedId, rail: 'sandbox', status: 'PROCESSING', fiatReferenceId: null, timeline: [step('QUEUED', 0)] },
       {
         uuid: onRail,
         rail: 'sandbox',
@@ -57,7 +57,7 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
         ],
       },
       {
-        uuid: byHand,
+        uuid: manual,
         rail: null,
         status: 'RETURNED',
         fiatReferenceId: null,
@@ -66,7 +66,7 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
     ])
   })
 
-  test('has the bank’s words beside what they are about: what came back was paid before for no such cause', async () => {
+  test('has the bank’s code as cause of the return, and none for the completion before it', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id } = await createRailPayout(app.context())
@@ -78,17 +78,18 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
     ])
   })
 
-  test('is read by as many queries for many payouts as for one', async () => {
+  test('takes as many database queries for five payouts as for one', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (let i = 0; i < 5; i++) await createRailPayout(app.context())
-    const { ask, countOf } = countingStatements(app)
-    const read = (first: number) => () => ask(`{ payouts(first: ${first}) { nodes { rail timeline { state } } } }`)
-    // The list, and the transfers, once for both fields.
-    expect([await countOf(read(5)), await countOf(read(1))]).toEqual([2, 2])
+    const { ask: countedQuery, countOf: statementCount } = countingStatements(app)
+    const readPage = (first: number) => () =>
+      countedQuery(`{ payouts(first: ${first}) { nodes { rail timeline { state } } } }`)
+    // One query for the list, and one for the rail orders of both fields.
+    expect([await statementCount(readPage(5)), await statementCount(readPage(1))]).toEqual([2, 2])
   })
 
-  test('shows the first and the latest of what goes to and fro for long', async () => {
+  test('of a long history has its first and latest states', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id } = await createRailPayout(app.context())
@@ -101,11 +102,11 @@ describe.each(everyEngine)('what a payout goes through, on %s', (engine) => {
       })
     }
     const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { timeline { state cause } } }', { id })
-    const shown = [0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map((i) => ({
+    const keptSteps = [0, 1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29].map((i) => ({
       state: states[i % 2],
       cause: `step ${i}`,
     }))
-    expect(data.payout.timeline).toEqual([{ state: 'QUEUED', cause: null }, ...shown])
+    expect(data.payout.timeline).toEqual([{ state: 'QUEUED', cause: null }, ...keptSteps])
     expect(data.payout.timeline).toHaveLength(maxTimelineSteps)
   })
 })

@@ -4,62 +4,61 @@ import { watchTrustedDocuments } from '../../../src/modules/trusted-documents/wa
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
-const who = '{ merchant { name } }'
-const trust = (app: App, ...ids: string[]) => {
-  const manifest = JSON.stringify(Object.fromEntries(ids.map((id) => [id, who])))
+const merchantQuery = '{ merchant { name } }'
+const addTrustedDocuments = (app: App, ...ids: string[]) => {
+  const manifest = JSON.stringify(Object.fromEntries(ids.map((id) => [id, merchantQuery])))
   return addDocuments(app.service, { manifest, faultsIn: () => [] })
 }
 
-/** Follows the documents, as an engine that tells of nothing by itself unless it `isTelling`. */
-function following(app: App, { isTelling }: { isTelling: boolean }) {
-  const seen = { looks: 0, ids: [] as string[] }
-  /** What each look waits for once it has read. */
+/** Watches the documents with counted reads; without `hasVersions` the engine reports no changes. */
+function startWatching(app: App, { hasVersions }: { hasVersions: boolean }) {
+  const observed = { reads: 0, ids: [] as string[] }
   const slow = { wait: async () => {} }
   const execute: App['db']['execute'] = async (query, params) => {
-    seen.looks++
+    observed.reads++
     const rows = await app.db.execute<never>(query, params)
     await slow.wait()
     return rows
   }
-  const version = isTelling ? app.db.tableVersion : () => null
-  const service = { ...app.service, db: { ...app.db, execute, version } }
-  const take = async (changed: readonly { id: string }[]) => void seen.ids.push(...changed.map(({ id }) => id))
-  const followed = watchTrustedDocuments(service, { isWaitedFor: false, take })
-  onTestFinished(followed.stop)
-  return { seen, slow, followed }
+  const tableVersion = hasVersions ? app.db.tableVersion : () => null
+  const service = { ...app.service, db: { ...app.db, execute, tableVersion } }
+  const take = async (changed: readonly { id: string }[]) => void observed.ids.push(...changed.map(({ id }) => id))
+  const watcher = watchTrustedDocuments(service, { isWaitedFor: false, take })
+  onTestFinished(watcher.stop)
+  return { observed, slow, watcher }
 }
 
 describe.each(everyEngine)('watchTrustedDocuments on %s', (engine) => {
-  test('looks once more for any number who miss a document, and finds what was added before they asked', async () => {
+  test('reads once more for any number of concurrent misses, and finds documents added before them', async () => {
     const app = await startApp(engine)
-    const { seen, slow, followed } = following(app, { isTelling: false })
-    await followed.start()
-    expect(seen).toEqual({ looks: 1, ids: [] })
+    const { observed, slow, watcher } = startWatching(app, { hasVersions: false })
+    await watcher.start()
+    expect(observed).toEqual({ reads: 1, ids: [] })
     const first = Promise.withResolvers<void>()
     slow.wait = () => first.promise
-    const missing = [followed.refreshAfterMiss()]
-    await expect.poll(() => seen.looks).toBe(2)
-    await trust(app, 'late')
-    for (let count = 0; count < 100; count++) missing.push(followed.refreshAfterMiss())
+    const missing = [watcher.refreshAfterMiss()]
+    await expect.poll(() => observed.reads).toBe(2)
+    await addTrustedDocuments(app, 'late')
+    for (let count = 0; count < 100; count++) missing.push(watcher.refreshAfterMiss())
     first.resolve()
     await Promise.all(missing)
-    expect(seen.ids).toEqual(['late'])
-    // The first that finds one has it look whenever something is told, too.
-    expect(seen.looks).toBeLessThan(10)
+    expect(observed.ids).toEqual(['late'])
+    // A miss that finds a document also enables reads after each change.
+    expect(observed.reads).toBeLessThan(10)
   })
 })
 
-test('watchTrustedDocuments on sqlite looks only where something has changed', async () => {
+test('watchTrustedDocuments on sqlite reads only after a change of the documents', async () => {
   const app = await startApp('sqlite')
-  const { seen, followed } = following(app, { isTelling: true })
-  await followed.start()
+  const { observed, watcher } = startWatching(app, { hasVersions: true })
+  await watcher.start()
   for (let count = 0; count < 100; count++)
-    expect([followed.refreshIfChanged(), followed.refreshAfterMiss()]).toEqual([undefined, undefined])
+    expect([watcher.refreshIfChanged(), watcher.refreshAfterMiss()]).toEqual([undefined, undefined])
   await app.customer()
-  expect(followed.refreshIfChanged()).toBeUndefined()
-  expect(seen.looks).toBe(1)
-  await trust(app, 'a', 'b')
-  await followed.refreshIfChanged()
-  expect(seen).toEqual({ looks: 2, ids: ['a', 'b'] })
-  expect(followed.refreshIfChanged()).toBeUndefined()
+  expect(watcher.refreshIfChanged()).toBeUndefined()
+  expect(observed.reads).toBe(1)
+  await addTrustedDocuments(app, 'a', 'b')
+  await watcher.refreshIfChanged()
+  expect(observed).toEqual({ reads: 2, ids: ['a', 'b'] })
+  expect(watcher.refreshIfChanged()).toBeUndefined()
 })

@@ -14,8 +14,8 @@ import { junkRoot } from '../networks/junk-mnemonic.ts'
 
 const accountKey = (account: number) => junkRoot.derive(`m/44'/60'/${account}'`).publicExtendedKey
 
-/** The same key as a wallet writes it that exports it from elsewhere: addresses derive from neither. */
-function exportedFromElsewhere(text: string): string {
+/** The same key with other metadata, as another wallet app exports it. The metadata does not affect addresses. */
+function withOtherMetadata(text: string): string {
   const { publicKey, chainCode } = HDKey.fromExtendedKey(text)
   return new HDKey({
     publicKey: publicKey as Uint8Array<ArrayBuffer>,
@@ -34,14 +34,14 @@ async function addressOn(app: App, merchantId: string, network: string): Promise
 
 describe.each(everyEngine)('deposit addresses on %s', (engine) => {
   test.each(['live', 'sandbox'] as const)(
-    'come from no key of another merchant in %s, from wherever a wallet says that it exported it',
+    'never derive from the key of another merchant in %s, with any metadata',
     async (mode) => {
       const app = await startApp(engine, { mode })
       const other = await app.otherMerchant()
       const key = accountKey(1)
       await setExtendedPublicKeys(app.service, { merchantId: app.merchant.id, evmExtendedPublicKey: key })
 
-      for (const text of [key, exportedFromElsewhere(key)]) {
+      for (const text of [key, withOtherMetadata(key)]) {
         for (const field of ['evmExtendedPublicKey', 'tronExtendedPublicKey']) {
           const setting = setExtendedPublicKeys(app.service, { merchantId: other.id, [field]: text })
           await expect(setting).rejects.toMatchObject({
@@ -50,32 +50,32 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
           })
         }
       }
-      expect(exportedFromElsewhere(key)).not.toBe(key)
+      expect(withOtherMetadata(key)).not.toBe(key)
     },
   )
 
-  test("come in live from no key of the sandbox's, however it is written", async () => {
+  test("in live mode never derive from the sandbox's key, with any metadata", async () => {
     const app = await startApp(engine, { mode: 'live' })
-    const evmExtendedPublicKey = exportedFromElsewhere(accountKey(0))
+    const evmExtendedPublicKey = withOtherMetadata(accountKey(0))
 
     const setting = setExtendedPublicKeys(app.service, { merchantId: app.merchant.id, evmExtendedPublicKey })
 
     await expect(setting).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('are given once among all merchants of a sandbox without keys of their own (ruling 114)', async () => {
+  test('ruling 114: are assigned once among all sandbox merchants without their own keys', async () => {
     const app = await startApp(engine)
     const merchants = [app.merchant.id, (await app.otherMerchant()).id, (await app.otherMerchant()).id]
 
-    const given: string[] = []
+    const assigned: string[] = []
     for (const network of ['erc20', 'trc20', 'solana', 'polygon']) {
-      for (const merchantId of [...merchants, ...merchants]) given.push(await addressOn(app, merchantId, network))
+      for (const merchantId of [...merchants, ...merchants]) assigned.push(await addressOn(app, merchantId, network))
     }
 
-    expect(new Set(given).size).toBe(given.length)
+    expect(new Set(assigned).size).toBe(assigned.length)
   })
 
-  test('are not given again by a key that another merchant gave up (ruling 114)', async () => {
+  test('ruling 114: are not assigned again from a key that another merchant used before', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const other = await app.otherMerchant()
     const set = (merchantId: string, evmExtendedPublicKey: string) =>
@@ -87,24 +87,24 @@ describe.each(everyEngine)('deposit addresses on %s', (engine) => {
 
     expect(first).not.toContain(await addressOn(app, other.id, 'erc20'))
 
-    // The merchant's own key again, as another wallet writes it.
+    // The merchant sets its own former key again, with other metadata.
     await set(other.id, accountKey(3))
-    await set(app.merchant.id, exportedFromElsewhere(accountKey(1)))
+    await set(app.merchant.id, withOtherMetadata(accountKey(1)))
     expect(first).not.toContain(await addressOn(app, app.merchant.id, 'erc20'))
   })
 
-  test('go on after a merchant sets its own key again as another wallet exports it', async () => {
+  test('continue after a merchant sets its key again with other metadata', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const key = accountKey(3)
     const setKey = (text: string) =>
       setExtendedPublicKeys(app.service, { merchantId: app.merchant.id, evmExtendedPublicKey: text })
     await setKey(key)
     const before = await addressOn(app, app.merchant.id, 'erc20')
-    expect((await setKey(exportedFromElsewhere(key))).evmExtendedPublicKey).toBe(key)
+    expect((await setKey(withOtherMetadata(key))).evmExtendedPublicKey).toBe(key)
     expect(await addressOn(app, app.merchant.id, 'erc20')).not.toBe(before)
   })
 
-  test('that a database from before gave to two merchants stay theirs, and are given to nobody else', async () => {
+  test('of two merchants in an earlier database stay assigned, and no other merchant gets them', async () => {
     const { url, remove } = await newDatabase(engine)
     corruptPostgresDatabase(url)
     onTestFinished(remove)

@@ -5,8 +5,8 @@ import { wallets } from '../../../src/modules/wallets/list.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
-describe.each(everyEngine)('wallets by their ids on %s', (engine) => {
-  test('are found with their balance, and their addresses by either id', async () => {
+describe.each(everyEngine)('lookups of wallets by id on %s', (engine) => {
+  test('return wallets with their balances, and addresses by wallet id and by their own id', async () => {
     const app = await startApp(engine)
     const stablecoin = await app.wallet({ balance: '12.5' })
     const fiat = await app.wallet({ assetCode: 'NGN', customerId: await app.customer() })
@@ -23,7 +23,7 @@ describe.each(everyEngine)('wallets by their ids on %s', (engine) => {
     expect(await findWalletAddressesByIds(app.context(), [...ids, 'garbage', fiat])).toEqual(addresses)
   })
 
-  test('are not found by another merchant, nor are their addresses', async () => {
+  test('return nothing of another merchant', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const [address] = await findWalletAddresses(app.context(), [walletId])

@@ -22,9 +22,9 @@ const reason = 'a zero too many'
 const balanceOf = async (app: App, walletId: string) => (await getWallet(app.context(), { walletId })).balance
 
 describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
-  test('takes a deposit back out of its wallet, and everything that shows the ledger shows it', async () => {
+  test('debits the deposit from its wallet, and every view of the ledger shows it', async () => {
     let time = Date.parse('2026-01-01T00:00:00.000Z')
-    // An export ends before the moment at which it is asked for.
+    // An export ends before the time of the request.
     const app = await startApp(engine, { clock: () => ++time })
     const walletId = await app.wallet({ balance: '5' })
     await depositToWallet(app.context(), { walletId, amount: '1000000', reference: 'bank 7' })
@@ -73,18 +73,18 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     expect((await auditChain(app.service, {})).balanced).toBe(true)
   })
 
-  test('happens once, however many ask at the same time, and the reference stays used', async () => {
+  test('reverses a deposit once for eight concurrent calls, and its reference stays used', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const deposit = { walletId, amount: '10', reference: 'bank 7' }
     await depositToWallet(app.context(), { ...deposit, reference: 'bank 6', amount: '100' })
     await depositToWallet(app.context(), deposit)
-    const ask = () => reverseDeposit(app.context(), { reference: 'bank 7', reason })
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, ask))
+    const reverse = () => reverseDeposit(app.context(), { reference: 'bank 7', reason })
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, reverse))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     expect(await balanceOf(app, walletId)).toBe(10_000_000_000n)
     const before = await readStoredRows(app)
-    expect((await domainErrorOf(ask)).details.fields).toMatchObject([
+    expect((await domainErrorOf(reverse)).details.fields).toMatchObject([
       { field: 'reference', message: expect.stringContaining('was not reversed yet') },
     ])
     expect(await domainErrorOf(() => depositToWallet(app.context(), deposit))).toMatchObject({
@@ -94,26 +94,25 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('never drives a wallet below zero, and says what it holds', async () => {
+  test('rejects a reversal that exceeds the balance, with both amounts', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     await depositToWallet(app.context(), { walletId, amount: '20', reference: 'bank 7' })
     const payout = await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '10', ...nigerian })
     const before = await readStoredRows(app)
-    const ask = () => reverseDeposit(app.context(), { reference: 'bank 7', reason })
-    expect(await domainErrorOf(ask)).toMatchObject({
+    const reverse = () => reverseDeposit(app.context(), { reference: 'bank 7', reason })
+    expect(await domainErrorOf(reverse)).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
       details: { available: 1_000_000_000n, required: 2_000_000_000n },
     })
     expect(await readStoredRows(app)).toEqual(before)
-    // Money that comes back may be taken back.
     await settlePayout(app.context(), { payoutId: payout.id, status: 'FAILED', override: true })
-    await ask()
+    await reverse()
     expect(await balanceOf(app, walletId)).toBe(0n)
     await app.expectBooksToBalance()
   })
 
-  test('rejects a reference that the merchant has no deposit under, and no reason, with nothing written', async () => {
+  test('rejects a reference without a deposit of the merchant, and an empty reason, and writes nothing', async () => {
     const app = await startApp(engine)
     const other = createContext(app.service, (await app.otherMerchant()).id)
     const walletId = await app.wallet({ balance: '5' })
@@ -128,24 +127,25 @@ describe.each(everyEngine)('reverseDeposit on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('makes room for other deposits of a wallet that was full', async () => {
+  test('allows further deposits to a full wallet', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
-    const largest = '9999999999.99999999'
-    for (let i = 0; i < 9; i++) await depositToWallet(app.context(), { walletId, amount: largest, reference: `${i}` })
-    const once = () => depositToWallet(app.context(), { walletId, amount: largest, reference: 'more' })
-    expect(await domainErrorOf(once)).toMatchObject({ code: 'BALANCE_LIMIT_EXCEEDED' })
+    const maxDeposit = '9999999999.99999999'
+    for (let i = 0; i < 9; i++)
+      await depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: `${i}` })
+    const depositMore = () => depositToWallet(app.context(), { walletId, amount: maxDeposit, reference: 'more' })
+    expect(await domainErrorOf(depositMore)).toMatchObject({ code: 'BALANCE_LIMIT_EXCEEDED' })
     await reverseDeposit(app.context(), { reference: '3', reason })
-    await once()
+    await depositMore()
     await app.expectBooksToBalance()
   })
 
-  test('lets a deposit that its chain has let go of be dismissed', async () => {
+  test('allows only dismissing a deposit that its chain has dropped', async () => {
     const app = await startApp(engine, { rails: [nodeRail] })
     const walletId = await app.wallet({ network: 'erc20' })
-    const sighting = sampleReport(await refOf(app, walletId))
-    await report(app, { ...sighting, confirmations: 64 })
-    await report(app, { ...sighting, state: 'REORGED' })
+    const depositReport = sampleReport(await refOf(app, walletId))
+    await report(app, { ...depositReport, confirmations: 64 })
+    await report(app, { ...depositReport, state: 'REORGED' })
     const reference = `erc20:${hashOf('one')}:0`
     await reverseDeposit(app.context(), { reference, reason })
     const credit = () => resolveDeposit(app.service, { reference, action: 'credit', reason })

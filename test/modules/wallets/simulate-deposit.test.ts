@@ -9,13 +9,13 @@ import { domainErrorOf } from '../../support/domain-error-of.ts'
 import { perform } from '../../support/perform.ts'
 import { readStoredRows } from '../../support/stored.ts'
 
-const nowhere = '019b7679-7400-7000-8000-000000000000'
+const absentWalletId = '019b7679-7400-7000-8000-000000000000'
 
 describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
   const balanceOf = async (app: Awaited<ReturnType<typeof startApp>>, walletId: string) =>
     (await getWallet(app.context(), { walletId })).balance
 
-  test.each(['USDC', 'NGN'])('adds money to a %s wallet, under a reference of its own each time', async (assetCode) => {
+  test.each(['USDC', 'NGN'])('credits a %s wallet, with a new reference each time', async (assetCode) => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ assetCode })
 
@@ -30,7 +30,7 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('is the deposit of its reference, which pays once', async () => {
+  test('shares its reference with depositToWallet, and credits it once', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const input = { walletId, amount: '3', reference: ' invoice 1 ' }
@@ -42,50 +42,52 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('answers the same deposit to the same idempotency key, and refuses another one', async () => {
+  test('returns the first deposit for a used idempotency key, and rejects the key with another input', async () => {
     const app = await startApp(engine)
     const [walletId, otherId] = [await app.wallet(), await app.wallet()]
-    const keyed = () => createContext(app.service, app.merchant.id, 'the key')
-    const first = await perform(simulateDeposit, keyed(), { walletId, amount: '3' })
+    const contextWithKey = () => createContext(app.service, app.merchant.id, 'the key')
+    const first = await perform(simulateDeposit, contextWithKey(), { walletId, amount: '3' })
     await perform(simulateDeposit, app.context(), { walletId, amount: '4' })
     const before = await readStoredRows(app)
 
     const same = { walletId: walletId.toUpperCase(), amount: '3.0', reference: null }
-    const again = await app.service.perform(simulateDeposit, keyed(), same)
-    expect(again).toEqual({ result: first, isReplayed: true })
+    const repeated = await app.service.perform(simulateDeposit, contextWithKey(), same)
+    expect(repeated).toEqual({ result: first, isReplayed: true })
     for (const input of [
       { walletId, amount: '3.00000001' },
       { walletId: otherId, amount: '3' },
       { walletId, amount: '3', reference: first.reference },
     ]) {
-      expect((await domainErrorOf(() => perform(simulateDeposit, keyed(), input))).code).toBe('IDEMPOTENCY_KEY_REUSED')
+      expect((await domainErrorOf(() => perform(simulateDeposit, contextWithKey(), input))).code).toBe(
+        'IDEMPOTENCY_KEY_REUSED',
+      )
     }
     expect(await readStoredRows(app)).toEqual(before)
     expect(await balanceOf(app, walletId)).toBe(7_00000000n)
     await app.expectBooksToBalance()
   })
 
-  test('makes one deposit of many at once under one key', async () => {
+  test('credits once for 20 concurrent calls with one idempotency key', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
-    const made = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 20 }, () =>
         perform(simulateDeposit, createContext(app.service, app.merchant.id, 'the key'), { walletId, amount: '1' }),
       ),
     )
-    expect(new Set(made.map(({ reference }) => reference)).size).toBe(1)
+    expect(new Set(results.map(({ reference }) => reference)).size).toBe(1)
     expect(await balanceOf(app, walletId)).toBe(1_00000000n)
   })
 
-  // In order of precedence: each case also holds every later fault.
+  // In order of precedence: each case also has every later error.
   test.each([
     ['SANDBOX_ONLY', 'live', 'used', { walletId: 'none', amount: '0', reference: 'taken' }],
-    ['INVALID_INPUT', 'sandbox', 'used', { walletId: nowhere, amount: '0', reference: 'taken' }],
-    ['IDEMPOTENCY_KEY_REUSED', 'sandbox', 'used', { walletId: nowhere, amount: '2', reference: 'taken' }],
-    ['RESOURCE_NOT_FOUND', 'sandbox', null, { walletId: nowhere, amount: '2', reference: 'taken' }],
+    ['INVALID_INPUT', 'sandbox', 'used', { walletId: absentWalletId, amount: '0', reference: 'taken' }],
+    ['IDEMPOTENCY_KEY_REUSED', 'sandbox', 'used', { walletId: absentWalletId, amount: '2', reference: 'taken' }],
+    ['RESOURCE_NOT_FOUND', 'sandbox', null, { walletId: absentWalletId, amount: '2', reference: 'taken' }],
     ['DEPOSIT_REFERENCE_REUSED', 'sandbox', null, { amount: '9999999999', reference: 'taken' }],
     ['BALANCE_LIMIT_EXCEEDED', 'sandbox', null, { amount: '9999999999' }],
-  ] as const)('refuses with %s, and nothing moves', async (code, mode, key, input) => {
+  ] as const)('fails with %s and moves no money', async (code, mode, key, input) => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const amount = '9999999999.99999999'
@@ -94,21 +96,21 @@ describe.each(everyEngine)('simulateDeposit on %s', (engine) => {
       amount,
       reference: 'taken',
     })
-    // Nine of the largest deposits leave room for less than one more.
+    // Nine of the largest deposits leave less room than another one needs.
     for (let i = 0; i < 8; i++) await perform(simulateDeposit, app.context(), { walletId, amount })
-    const held = await balanceOf(app, walletId)
-    expect(maxAmount - held).toBeLessThan(9_999_999_999_00000000n)
+    const balance = await balanceOf(app, walletId)
+    expect(maxAmount - balance).toBeLessThan(9_999_999_999_00000000n)
     const before = await readStoredRows(app)
 
     const context = { ...createContext(app.service, app.merchant.id, key), mode }
-    const refusal = await domainErrorOf(() => perform(simulateDeposit, context, { walletId, ...input }))
+    const error = await domainErrorOf(() => perform(simulateDeposit, context, { walletId, ...input }))
 
-    expect(refusal.code).toBe(code)
+    expect(error.code).toBe(code)
     expect(await readStoredRows(app)).toEqual(before)
     await app.expectBooksToBalance()
   })
 
-  test("refuses another merchant's wallet", async () => {
+  test("does not find another merchant's wallet", async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const stranger = createContext(app.service, (await app.otherMerchant()).id)

@@ -26,11 +26,11 @@ const addressOn = async (app: App, network: string) =>
 /** USDC is not on Tron (ruling 102). */
 const assetOn = (network: string) => (network === 'trc20' ? 'USDT' : 'USDC')
 
-// The first two accounts of the mnemonic that development tools share; every one of them prints these.
+// The first two accounts of the mnemonic that development tools share.
 const sandboxAddresses = ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8']
 
 describe.each(everyEngine)('wallets on %s', (engine) => {
-  test('begin with nothing in them, active, for the merchant or its customer', async () => {
+  test('are created empty and active, for the merchant or a customer', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const cases = [
@@ -49,34 +49,35 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('ruling 29: a stablecoin needs a network, fiat has none', async () => {
+  test('ruling 29: a stablecoin wallet requires a network, and a fiat wallet rejects one', async () => {
     const app = await startApp(engine)
-    const faultOf = async (body: object) => (await create(app, body)).body.error?.details.fields
+    const invalidFields = async (body: object) => (await create(app, body)).body.error?.details.fields
     for (const currency of ['USDC', 'USDT']) {
       for (const network of [undefined, null, '']) {
-        expect(await faultOf({ ...usdc, currency, network })).toMatchObject([
+        expect(await invalidFields({ ...usdc, currency, network })).toMatchObject([
           { field: 'network', code: 'MISSING_REQUIRED_FIELD' },
         ])
       }
       for (const network of ['ERC-20', 'bitcoin', ' erc20 ']) {
-        expect(await faultOf({ ...usdc, currency, network })).toMatchObject([
+        expect(await invalidFields({ ...usdc, currency, network })).toMatchObject([
           { field: 'network', code: 'INVALID_PARAMETER' },
         ])
       }
     }
     for (const currency of ['ZAR', 'NGN']) {
       for (const network of ['erc20', 'bitcoin']) {
-        expect(await faultOf({ ...rand, currency, network })).toMatchObject([
+        expect(await invalidFields({ ...rand, currency, network })).toMatchObject([
           { field: 'network', code: 'INVALID_PARAMETER' },
         ])
       }
-      for (const network of [undefined, null, '']) expect(await faultOf({ ...rand, currency, network })).toBeUndefined()
+      for (const network of [undefined, null, ''])
+        expect(await invalidFields({ ...rand, currency, network })).toBeUndefined()
     }
-    const both = await faultOf({ ...usdc, network: undefined, description: '' })
-    expect(both.map(({ field }: { field: string }) => field).sort()).toEqual(['description', 'network'])
+    const twoFields = await invalidFields({ ...usdc, network: undefined, description: '' })
+    expect(twoFields.map(({ field }: { field: string }) => field).sort()).toEqual(['description', 'network'])
   })
 
-  test('ruling 30: one owner may have several wallets of one currency', async () => {
+  test('ruling 30: an owner can have several wallets in one currency', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const ids: string[] = []
@@ -85,19 +86,19 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(ids.reverse())
   })
 
-  test('ruling 31: addresses have three shapes', async () => {
+  test('ruling 31: the addresses of a wallet have different shapes when it is created, read and listed', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const { data: created } = (await create(app, { ...usdc, customer_id })).body
     const { data: fetched } = (await app.rest('GET', `/api/wallets/${created.id}`)).body
-    const [listed] = (await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data
+    const [listedWallet] = (await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data
 
     const { id, address } = created.addresses[0]
     const network = 'erc20'
     const created_at = created.created_at
     expect(created.addresses).toEqual([{ id, crypto_wallet_id: created.id, address, network, created_at }])
     expect(fetched.addresses).toEqual([{ id, address, network, created_at }])
-    expect(listed.addresses).toEqual({ address, network, created_at })
+    expect(listedWallet.addresses).toEqual({ address, network, created_at })
 
     const fiat = (await create(app, { ...rand, customer_id })).body.data
     expect(fiat.addresses).toEqual([])
@@ -106,7 +107,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect([listedFiat.id, listedFiat.addresses]).toEqual([fiat.id, null])
   })
 
-  test('ruling 32: the sandbox derives real addresses from its test key, each given once', async () => {
+  test('ruling 32: the sandbox derives valid addresses from its test key and assigns each once', async () => {
     const app = await startApp(engine)
     const evm = [await addressOn(app, 'erc20'), await addressOn(app, 'polygon'), await addressOn(app, 'bep20')]
     expect(evm.slice(0, 2)).toEqual(sandboxAddresses)
@@ -118,13 +119,13 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     expect(new Set([...evm, ...tron, ...solana]).size).toBe(7)
   })
 
-  test('ruling 32: a refused creation uses up no address', async () => {
+  test('ruling 32: a rejected request uses up no address', async () => {
     const app = await startApp(engine)
     expect((await create(app, { ...usdc, customer_id: absentId })).status).toBe(404)
     expect(await addressOn(app, 'erc20')).toBe(sandboxAddresses[0])
   })
 
-  test('ruling 32: live mode has no address until the merchant gives a public key or a pool', async () => {
+  test('ruling 32: live mode has no addresses until the merchant sets a public key or imports a pool', async () => {
     const app = await startApp(engine, { mode: 'live' })
     for (const network of ['erc20', 'trc20', 'solana']) {
       const { status, body } = await create(app, { ...usdc, currency: assetOn(network), network })
@@ -139,21 +140,21 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test("ruling 32: a merchant's own public key comes before the sandbox's, and a private key is never taken", async () => {
+  test("ruling 32: a merchant's own public key is used before the sandbox's, and a private key is rejected", async () => {
     const app = await startApp(engine)
     const { id: merchantId } = app.merchant
     await setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey: sandboxExtendedPublicKeys.tron })
     const first = await addressOn(app, 'erc20')
     expect(evmAddressError(String(first))).toBeNull()
     expect(sandboxAddresses).not.toContain(first)
-    // The second test vector's master key of BIP-32.
+    // The master key of BIP-32's second test vector.
     const evmExtendedPublicKey =
       'xprv9s21ZrQH143K31xYSDQpPDxsXRTUcvj2iNHm5NUtrGiGG5e2DtALGdso3pGz6ssrdK4PFmM8NSpSBHNqPqm55Qn3LqFtT2emdEXVYsCzC2U'
-    const refused = async () => setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey })
-    await expect(refused()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    const setPrivateKey = async () => setExtendedPublicKeys(app.service, { merchantId, evmExtendedPublicKey })
+    await expect(setPrivateKey()).rejects.toMatchObject({ code: 'INVALID_INPUT' })
   })
 
-  test('ruling 33: a wallet is shown to nobody without a key', async () => {
+  test('ruling 33: a wallet is not readable without an API key', async () => {
     const app = await startApp(engine)
     const id = await app.wallet({ balance: '5' })
     const { status, text } = await app.rest('GET', `/api/wallets/${id}`, { key: null })
@@ -172,18 +173,18 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     }
   })
 
-  test('ruling 35: for a closed customer nothing is made, and everything is still read', async () => {
+  test('ruling 35: for a closed customer nothing can be created, and everything can be read', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const walletId = await app.wallet({ customerId: customer_id, balance: '100' })
     await perform(closeCustomer, app.context(), { customerId: customer_id })
-    const refused = [
+    const rejected = [
       await create(app, { ...usdc, customer_id }),
       await create(app, { ...rand, customer_id }),
       await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, customer_id } }),
       await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, customer_id } }),
     ]
-    for (const { status, body } of refused) expect([status, body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
+    for (const { status, body } of rejected) expect([status, body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
     const customer = await app.rest('GET', `/api/customers/${customer_id}`)
     expect([customer.status, customer.body.data.status]).toEqual([200, 'closed'])
     const wallet = await app.rest('GET', `/api/wallets/${walletId}`)
@@ -193,14 +194,14 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('ruling 35: what is wrong in itself is said before the state', async () => {
+  test('ruling 35: an invalid input is reported before the closed customer', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: customer_id })
     expect((await create(app, { ...usdc, customer_id, network: 'bitcoin' })).status).toBe(400)
   })
 
-  test('the list shows balances and filters by kind, currency and status together', async () => {
+  test('the list of a customer’s wallets has balances, and combines filters by type, currency and status', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const usdcId = await app.wallet({ customerId })
@@ -208,7 +209,7 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
     const zarId = await app.wallet({ customerId, assetCode: 'ZAR' })
     await app.wallet()
     await depositToWallet(app.context(), { walletId: usdtId, amount: '0.00000001', reference: 'dust' })
-    const found = async (query: string) =>
+    const listWallets = async (query: string) =>
       (await app.rest('GET', `/api/wallets/${customerId}/customer?${query}`)).body.data.map(
         ({ id, balance }: { id: string; balance: string }) => [id, balance],
       )
@@ -217,11 +218,11 @@ describe.each(everyEngine)('wallets on %s', (engine) => {
       [usdtId, '0.00000001'],
       [zarId, '0.00000000'],
     ]
-    expect(await found('')).toEqual([third, second, first])
-    expect(await found('asset_type=STABLECOIN')).toEqual([second, first])
-    expect(await found('asset_type=FIAT&status=active')).toEqual([third])
-    expect(await found('currency=USDT&asset_type=STABLECOIN')).toEqual([second])
-    expect(await found('currency=USDT&asset_type=FIAT')).toEqual([])
-    expect(await found('asset_type=STABLECOIN&limit=1&page=2')).toEqual([first])
+    expect(await listWallets('')).toEqual([third, second, first])
+    expect(await listWallets('asset_type=STABLECOIN')).toEqual([second, first])
+    expect(await listWallets('asset_type=FIAT&status=active')).toEqual([third])
+    expect(await listWallets('currency=USDT&asset_type=STABLECOIN')).toEqual([second])
+    expect(await listWallets('currency=USDT&asset_type=FIAT')).toEqual([])
+    expect(await listWallets('asset_type=STABLECOIN&limit=1&page=2')).toEqual([first])
   })
 })

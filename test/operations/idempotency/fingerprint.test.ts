@@ -4,7 +4,7 @@ import { fingerprintOf } from '../../../src/operations/idempotency/run-once.ts'
 
 type Data = null | boolean | number | string | bigint | readonly Data[] | { readonly [name: string]: Data }
 
-/** Names as those of a schema: no number, which JavaScript would order itself. */
+/** Names as in a schema. JavaScript would reorder numeric ones. */
 const name = fc.string({ unit: fc.constantFrom(...'abcXYZ_'), minLength: 1, maxLength: 4 })
 const { data } = fc.letrec<{ data: Data }>((tie) => ({
   data: fc.oneof(
@@ -16,7 +16,6 @@ const { data } = fc.letrec<{ data: Data }>((tie) => ({
 }))
 const request = fc.dictionary(name, data, { maxKeys: 4, noNullPrototype: true })
 
-/** The same data with the names of each object in another order. */
 function reordered(value: Data): Data {
   if (Array.isArray(value)) return value.map(reordered)
   if (typeof value !== 'object' || value === null) return value
@@ -24,19 +23,19 @@ function reordered(value: Data): Data {
   return Object.fromEntries(members.toReversed())
 }
 
-/** What must not be taken for one another, as text; a bigint is the string of its digits. */
-function written(value: Data): string {
-  if (Array.isArray(value)) return `[${value.map(written).join()}]`
+/** Canonical text of data: equal only for data with equal fingerprints. A bigint equals the string of its digits. */
+function canonicalText(value: Data): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`
   if (typeof value === 'bigint') return JSON.stringify(String(value))
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const names = Object.keys(value).toSorted()
-  return `{${names.map((name) => `${name}:${written((value as Record<string, Data>)[name] as Data)}`).join()}}`
+  return `{${names.map((name) => `${name}:${canonicalText((value as Record<string, Data>)[name] as Data)}`).join()}}`
 }
 
-const withoutNulls = (given: Record<string, Data>) =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
+const withoutNulls = (request: Record<string, Data>) =>
+  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== null))
 
-// Keys of payouts are kept permanently: each retry must have the fingerprint that was stored.
+// The keys of payouts are stored permanently, so a retry must have the stored fingerprint.
 test.each([
   ['without fields', {}, 'RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o'],
   ['with a bigint', { assetCode: 'USDC', amount: 4_000_000_000n }, 'fbMD6uaz3FcyfGPdXxvnaaMpsCtbjo0AUnXas3rqZbw'],
@@ -49,10 +48,10 @@ test.each([
   expect(fingerprintOf(request)).toBe(fingerprint)
 })
 
-test('a fingerprint does not depend on the order of names, nor on absent fields of the request', () => {
+test('fingerprintOf ignores the order of names and absent fields of the request', () => {
   fc.assert(
     fc.property(request, fc.array(name, { maxLength: 2 }), (request, others) => {
-      const absent = Object.fromEntries(others.map((name, place) => [`${name}5`, place % 2 ? null : undefined]))
+      const absent = Object.fromEntries(others.map((name, index) => [`${name}5`, index % 2 ? null : undefined]))
       const same = { ...(reordered(request) as object), ...absent }
       expect(fingerprintOf(same)).toBe(fingerprintOf(request))
     }),
@@ -60,10 +59,10 @@ test('a fingerprint does not depend on the order of names, nor on absent fields 
   )
 })
 
-test('two requests have one fingerprint only where they have the same fields, and null counts inside of a field', () => {
+test('fingerprintOf is equal only for equal fields, and includes null inside a field', () => {
   fc.assert(
     fc.property(request, request, (one, other) => {
-      const isSame = written(withoutNulls(one)) === written(withoutNulls(other))
+      const isSame = canonicalText(withoutNulls(one)) === canonicalText(withoutNulls(other))
       expect(fingerprintOf(one) === fingerprintOf(other)).toBe(isSame)
     }),
     {
@@ -89,6 +88,6 @@ test.each([
   { at: new Map() },
   { changes: [{ at: new Set() }] },
   { changes: { at: Object.create(null) } },
-])('a request with what is no plain data has no fingerprint: case %#', (request) => {
+])('fingerprintOf rejects a request that is no plain data: case %#', (request) => {
   expect(() => fingerprintOf(request)).toThrow('a request is made of plain data')
 })

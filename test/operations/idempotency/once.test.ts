@@ -19,7 +19,7 @@ import { readStoredRows } from '../../support/stored.ts'
 
 const walletBody = { currency: 'USDC', description: 'Main', network: 'erc20' }
 
-/** Every operation of the contract that takes a key: a body, and the same with another meaning. */
+/** Every REST operation with an idempotency key: a body, and a change to another request. */
 const creations = [
   { path: '/api/payouts/banks', table: 'payouts', body: payoutBody, other: { amount: '41' } },
   { path: '/api/wallets', table: 'wallets', body: walletBody, other: { description: 'Other' } },
@@ -27,7 +27,6 @@ const creations = [
   { path: '/api/payout/methods/wallets', table: 'payout_methods', body: walletMethodBody, other: { label: 'Other' } },
 ]
 
-/** A row as another request with the same key keeps it. */
 const keyRow = (merchantId: string) => ({
   ...{ merchantId, operation: 'test', key: 'the key', fingerprint: 'of another', result: {} },
   ...{ createdAt: '2026-03-01T00:00:00.000Z', oldest: '2026-01-30T00:00:00.000Z' },
@@ -36,9 +35,8 @@ const keyRow = (merchantId: string) => ({
 const day = 24 * 60 * 60 * 1000
 const headers = { 'idempotency-key': 'the key' }
 
-// Ruling 22.
-describe.each(everyEngine)('an idempotency key on %s', (engine) => {
-  test.each(creations)('makes one row of two equal POSTs to $path', async ({ path, table, body }) => {
+describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
+  test.each(creations)('creates one row for two equal POSTs to $path', async ({ path, table, body }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
 
@@ -54,8 +52,8 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  // Keys of payouts live for ever: a fingerprint that changed would turn every retry of an old payout into a refusal.
-  test('keeps a fingerprint that no later version may change, whatever the order of the fields', async () => {
+  // Keys of payouts are stored permanently: a changed fingerprint would make every retry of an existing payout fail.
+  test('has a fingerprint that never changes, for any order of the fields', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, account_number: '0690000032' }, headers })
@@ -63,165 +61,178 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     expect(payout?.fingerprint).toBe('Gntbck7zERCNlN1TAIUxPo-t7jDLJ1gPrMigA2aoSXw')
   })
 
-  // Read at once with the memory, because each wait is a round trip; but what is done already must not be done again.
-  test.each([true, false])('has nothing written before it is known whether it is done already: %s', async (isDone) => {
+  // The lookup runs concurrently with the operation's reads, because each wait is a round trip, but writes must wait
+  // for it.
+  test.each([true, false])(
+    'has no write sent before the lookup of an earlier result ends (found: %s)',
+    async (isDone) => {
+      const app = await startApp(engine)
+      const context = createContext(app.service, app.merchant.id, 'the key')
+      const steps: string[] = []
+      const request = { name: 'one' }
+      const stored = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
+      const store: IdempotencyStore<{ is: string }> = {
+        find: async (tx, key) => {
+          const [earlierResult] = await Promise.all([
+            isDone ? stored : null,
+            findKey(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' }),
+            customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id }),
+          ])
+          steps.push('recalled')
+          return earlierResult
+        },
+        save: async () => void steps.push('kept'),
+      }
+      const operation = async (tx: Tx) => {
+        await customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id })
+        steps.push('read')
+        const { sequence } = await newRowFields(tx, context, 'customers')
+        steps.push(`written ${sequence}`)
+        return { is: 'made' }
+      }
+
+      const outcome = await runOnce(context, store, request, operation)
+      expect(outcome).toEqual(
+        isDone ? { result: { is: 'kept' }, isReplayed: true } : { result: { is: 'made' }, isReplayed: false },
+      )
+      expect(steps.filter((each) => each !== 'read')).toEqual(isDone ? ['recalled'] : ['recalled', 'written 1', 'kept'])
+      expect(steps).toContain('read')
+    },
+  )
+
+  test.each([true, false])(
+    'has no row written before the lookup of an earlier result ends (found: %s)',
+    async (isDone) => {
+      const app = await startApp(engine)
+      const context = createContext(app.service, app.merchant.id, 'the key')
+      const request = { name: 'one' }
+      const store: IdempotencyStore<{ is: string }> = {
+        find: async (tx, key) => {
+          await findKey(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' })
+          return isDone ? { fingerprint: fingerprintOf(request), result: { is: 'kept' } } : null
+        },
+        save: async () => {},
+      }
+      const row = { ...keyRow(app.merchant.id), operation: 'written by the operation' }
+      const { isReplayed } = await runOnce(context, store, request, async (tx) => {
+        await insertKey(tx, row)
+        return { is: 'made' }
+      })
+      expect(isReplayed).toBe(isDone)
+      expect((await readStoredRows(app)).idempotency_keys ?? []).toHaveLength(isDone ? 0 : 1)
+    },
+  )
+
+  test('is not stored by a failed operation, whose error counts only without an earlier result', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id, 'the key')
-    const asked: string[] = []
     const request = { name: 'one' }
-    const kept = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
-    const memory: IdempotencyStore<{ is: string }> = {
-      find: async (tx, key) => {
-        const [earlier] = await Promise.all([
-          isDone ? kept : null,
-          findKey(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' }),
-          customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id }),
-        ])
-        asked.push('recalled')
-        return earlier
-      },
-      save: async () => void asked.push('kept'),
-    }
-    const operation = async (tx: Tx) => {
-      await customers.byId(tx, { merchantId: app.merchant.id, id: app.merchant.id })
-      asked.push('read')
-      const { sequence } = await newRowFields(tx, context, 'customers')
-      asked.push(`written ${sequence}`)
-      return { is: 'made' }
-    }
-
-    const done = await runOnce(context, memory, request, operation)
-    expect(done).toEqual(
-      isDone ? { result: { is: 'kept' }, isReplayed: true } : { result: { is: 'made' }, isReplayed: false },
-    )
-    expect(asked.filter((each) => each !== 'read')).toEqual(isDone ? ['recalled'] : ['recalled', 'written 1', 'kept'])
-    expect(asked).toContain('read')
-  })
-
-  test.each([true, false])('has no row written before it is known whether it is done already: %s', async (isDone) => {
-    const app = await startApp(engine)
-    const context = createContext(app.service, app.merchant.id, 'the key')
-    const request = { name: 'one' }
-    const memory: IdempotencyStore<{ is: string }> = {
-      find: async (tx, key) => {
-        await findKey(tx, { merchantId: app.merchant.id, operation: 'test', key, oldest: '2026-01-01T00:00:00.000Z' })
-        return isDone ? { fingerprint: fingerprintOf(request), result: { is: 'kept' } } : null
-      },
-      save: async () => {},
-    }
-    const written = { ...keyRow(app.merchant.id), operation: 'written by the operation' }
-    const { isReplayed } = await runOnce(context, memory, request, async (tx) => {
-      await insertKey(tx, written)
-      return { is: 'made' }
-    })
-    expect(isReplayed).toBe(isDone)
-    expect((await readStoredRows(app)).idempotency_keys ?? []).toHaveLength(isDone ? 0 : 1)
-  })
-
-  test('is not kept by an operation that fails, whose error counts only where nothing was done before', async () => {
-    const app = await startApp(engine)
-    const context = createContext(app.service, app.merchant.id, 'the key')
-    const request = { name: 'one' }
-    const done = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
-    const kept: string[] = []
-    const ask = (recall: IdempotencyStore<{ is: string }>['find']) =>
-      runOnce(context, { find: recall, save: () => kept.push('kept') }, request, async () => {
+    const stored = { fingerprint: fingerprintOf(request), result: { is: 'kept' } }
+    const savedKeys: string[] = []
+    const run = (find: IdempotencyStore<{ is: string }>['find']) =>
+      runOnce(context, { find: find, save: () => savedKeys.push('kept') }, request, async () => {
         throw new Error('it fails')
       })
 
-    await expect(ask(() => null)).rejects.toThrow('it fails')
-    await expect(ask(async () => null)).rejects.toThrow('it fails')
-    for (const recall of [() => done, async () => done])
-      expect(await ask(recall)).toEqual({ result: done.result, isReplayed: true })
-    const other = { ...done, fingerprint: 'of another' }
-    for (const recall of [() => other, async () => other])
-      expect(await domainErrorOf(() => ask(recall))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
-    expect(kept).toEqual([])
+    await expect(run(() => null)).rejects.toThrow('it fails')
+    await expect(run(async () => null)).rejects.toThrow('it fails')
+    for (const recall of [() => stored, async () => stored])
+      expect(await run(recall)).toEqual({ result: stored.result, isReplayed: true })
+    const otherRequest = { ...stored, fingerprint: 'of another' }
+    for (const recall of [() => otherRequest, async () => otherRequest])
+      expect(await domainErrorOf(() => run(recall))).toMatchObject({ code: 'IDEMPOTENCY_KEY_REUSED' })
+    expect(savedKeys).toEqual([])
   })
 
-  test('has what the operation changes held before anything is asked for, with a key and without', async () => {
+  test('is locked before its lookup, with and without a key', async () => {
     const app = await startApp(engine)
     for (const key of ['the key', null]) {
-      const asked: string[] = []
-      const memory: IdempotencyStore<object> = {
-        lock: () => asked.push('held'),
+      const steps: string[] = []
+      const store: IdempotencyStore<object> = {
+        lock: () => steps.push('held'),
         find: () => {
-          asked.push('recalled')
+          steps.push('recalled')
           return null
         },
-        save: () => asked.push('kept'),
+        save: () => steps.push('kept'),
       }
       const run = async () => {
-        asked.push('run')
+        steps.push('run')
         return {}
       }
-      expect(await runOnce(createContext(app.service, app.merchant.id, key), memory, {}, run)).toEqual({
+      expect(await runOnce(createContext(app.service, app.merchant.id, key), store, {}, run)).toEqual({
         result: {},
         isReplayed: false,
       })
-      expect(asked).toEqual(key === null ? ['held', 'run'] : ['held', 'recalled', 'run', 'kept'])
+      expect(steps).toEqual(key === null ? ['held', 'run'] : ['held', 'recalled', 'run', 'kept'])
     }
   })
 
-  test.each(['in turn', 'beside each other'])('shares commits with others of its merchant, %s', async (way) => {
-    const app = await startApp(engine)
-    const memory = { find: () => null, save: () => {}, ...(way !== 'in turn' && { lock: () => {} }) }
-    const before = app.db.statistics()
-    const keys = Array.from({ length: 20 }, (_, place) => (place % 2 ? `key ${place}` : null))
-    await Promise.all(
-      keys.map((key) => runOnce(createContext(app.service, app.merchant.id, key), memory, {}, async () => ({}))),
-    )
-    const { writes, commits } = app.db.statistics()
-    expect(writes - before.writes).toBe(20)
-    expect(commits - before.commits).toBeLessThan(10)
-  })
+  test.each(['sequentially', 'concurrently'])(
+    'shares commits with other operations of its merchant that run %s',
+    async (mode) => {
+      const app = await startApp(engine)
+      const store = { find: () => null, save: () => {}, ...(mode !== 'sequentially' && { lock: () => {} }) }
+      const before = app.db.statistics()
+      const keys = Array.from({ length: 20 }, (_, index) => (index % 2 ? `key ${index}` : null))
+      await Promise.all(
+        keys.map((key) => runOnce(createContext(app.service, app.merchant.id, key), store, {}, async () => ({}))),
+      )
+      const { writes, commits } = app.db.statistics()
+      expect(writes - before.writes).toBe(20)
+      expect(commits - before.commits).toBeLessThan(10)
+    },
+  )
 
-  test('that another request keeps at the same time undoes what was made, and PostgreSQL tries again', async () => {
+  test('that another request stores concurrently rolls back the operation, which PostgreSQL retries', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z') })
     let attempts = 0
-    const asked = runOnce(createContext(app.service, app.merchant.id, 'the key'), 'test', {}, async (tx) => {
+    const outcome = runOnce(createContext(app.service, app.merchant.id, 'the key'), 'test', {}, async (tx) => {
       attempts++
       if (attempts === 1) await insertKey(tx, keyRow(app.merchant.id))
       return { attempts }
     })
     if (engine === 'sqlite') {
-      await expect(asked).rejects.toThrow(new ConflictError('another request kept the same idempotency key'))
+      await expect(outcome).rejects.toThrow(new ConflictError('another request kept the same idempotency key'))
       expect((await readStoredRows(app)).idempotency_keys ?? []).toEqual([])
-    } else expect(await asked).toEqual({ result: { attempts: 2 }, isReplayed: false })
+    } else expect(await outcome).toEqual({ result: { attempts: 2 }, isReplayed: false })
   })
 
-  test.each(creations)('is refused with another body at $path', async ({ path, body, other }) => {
+  test.each(creations)('is rejected with another body at $path', async ({ path, body, other }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     await app.rest('POST', path, { body, headers })
     const before = await readStoredRows(app)
 
-    const refused = await app.rest('POST', path, { body: { ...body, ...other }, headers })
+    const rejected = await app.rest('POST', path, { body: { ...body, ...other }, headers })
 
-    expect([refused.status, refused.body.error]).toMatchObject([
+    expect([rejected.status, rejected.body.error]).toMatchObject([
       422,
       { code: 'IDEMPOTENCY_KEY_REUSED', message: 'This idempotency key was used before with another request.' },
     ])
-    expect(refused.headers['idempotent-replayed']).toBeUndefined()
+    expect(rejected.headers['idempotent-replayed']).toBeUndefined()
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test.each(creations)('makes a row each without it at $path', async ({ path, table, body }) => {
-    const app = await startApp(engine)
-    await app.wallet({ balance: '100' })
-    const count = async () => (await readStoredRows(app))[table]?.length ?? 0
-    const before = await count()
-    await app.rest('POST', path, { body })
-    await app.rest('POST', path, { body })
-    expect(await count()).toBe(before + 2)
-  })
+  test.each(creations)(
+    'is optional: without it, two equal POSTs to $path create two rows',
+    async ({ path, table, body }) => {
+      const app = await startApp(engine)
+      await app.wallet({ balance: '100' })
+      const count = async () => (await readStoredRows(app))[table]?.length ?? 0
+      const before = await count()
+      await app.rest('POST', path, { body })
+      await app.rest('POST', path, { body })
+      expect(await count()).toBe(before + 2)
+    },
+  )
 
-  test('looks at what was meant, not at how it was written', async () => {
+  test('ignores differences in the body that do not change its meaning', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const first = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers })
 
-    const respelt = await app.rest('POST', '/api/payouts/banks', {
+    const reordered = await app.rest('POST', '/api/payouts/banks', {
       body: {
         unknown: 'field',
         narration: '',
@@ -234,18 +245,18 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       headers: { 'idempotency-key': '"the key"' },
     })
 
-    expect(respelt.text).toBe(first.text)
-    expect(respelt.headers['idempotent-replayed']).toBe('true')
+    expect(reordered.text).toBe(first.text)
+    expect(reordered.headers['idempotent-replayed']).toBe('true')
   })
 
-  test('means something else to every operation and to every merchant', async () => {
+  test('is independent between operations and between merchants', async () => {
     const app = await startApp(engine)
     const other = await app.otherMerchant()
     await app.wallet({ balance: '100' })
-    const answers = []
-    for (const { path, body } of creations) answers.push(await app.rest('POST', path, { body, headers }))
+    const responses = []
+    for (const { path, body } of creations) responses.push(await app.rest('POST', path, { body, headers }))
     for (const { path, body } of creations.slice(1)) {
-      answers.push(await app.rest('POST', path, { body, headers, key: other.apiKey }))
+      responses.push(await app.rest('POST', path, { body, headers, key: other.apiKey }))
     }
     const customer = await perform(
       createCustomer,
@@ -253,26 +264,25 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       sampleCustomer,
     )
 
-    expect(answers.map(({ status }) => status)).toEqual([200, ...Array(6).fill(201)])
-    expect(answers.map((answer) => answer.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
-    expect(new Set([customer.id, ...answers.map(({ body }) => body.data.id)]).size).toBe(8)
-    // Not a replay of the first merchant's: the other's own wallet is asked, and it is empty.
-    const refused = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers, key: other.apiKey })
-    expect(refused.body.error.code).toBe('INSUFFICIENT_FUNDS')
+    expect(responses.map(({ status }) => status)).toEqual([200, ...Array(6).fill(201)])
+    expect(responses.map((response) => response.headers['idempotent-replayed'])).toEqual(Array(7).fill(undefined))
+    expect(new Set([customer.id, ...responses.map(({ body }) => body.data.id)]).size).toBe(8)
+    const rejected = await app.rest('POST', '/api/payouts/banks', { body: payoutBody, headers, key: other.apiKey })
+    expect(rejected.body.error.code).toBe('INSUFFICIENT_FUNDS')
   })
 
-  test('does not remember a refusal', async () => {
+  test('is not used up by a rejected request', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const post = (path: string, body: object) => app.rest('POST', path, { body, headers })
-    const refused = [
+    const rejected = [
       await post('/api/payouts/banks', payoutBody),
       await post('/api/payouts/banks', { ...payoutBody, amount: '0' }),
       await post('/api/wallets', { ...walletBody, network: null }),
       await post('/api/wallets', { ...walletBody, customer_id: crypto.randomUUID() }),
       await post('/api/payout/methods/banks', { ...bankMethodBody, currency: 'USDC' }),
     ]
-    expect(refused.map(({ body }) => body.error.code)).toEqual([
+    expect(rejected.map(({ body }) => body.error.code)).toEqual([
       'WALLET_NOT_FOUND',
       'INVALID_INPUT',
       'INVALID_INPUT',
@@ -281,16 +291,20 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     ])
 
     await app.wallet({ balance: '100' })
-    const made = [
+    const created = [
       await post('/api/payouts/banks', payoutBody),
       await post('/api/wallets', { ...walletBody, customer_id: customerId }),
       await post('/api/payout/methods/banks', bankMethodBody),
     ]
-    expect(made.map(({ status }) => status)).toEqual([200, 201, 201])
-    expect(made.map((answer) => answer.headers['idempotent-replayed'])).toEqual([undefined, undefined, undefined])
+    expect(created.map(({ status }) => status)).toEqual([200, 201, 201])
+    expect(created.map((response) => response.headers['idempotent-replayed'])).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
-  test('is judged after the input and before everything else', async () => {
+  test('is checked after the input and before everything else', async () => {
     const app = await startApp(engine)
     const context = () => createContext(app.service, app.merchant.id, 'the key')
     await perform(createCustomer, context(), sampleCustomer)
@@ -303,28 +317,28 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     expect([invalid.code, reused.code]).toEqual(['INVALID_INPUT', 'IDEMPOTENCY_KEY_REUSED'])
   })
 
-  test('is kept for 30 days, and for a payout for ever', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('is stored for 30 days, and for a payout permanently', async () => {
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.wallet({ balance: '100' })
     const postAll = async () => {
-      const answers = []
-      for (const { path, body } of creations) answers.push(await app.rest('POST', path, { body, headers }))
-      return answers
+      const responses = []
+      for (const { path, body } of creations) responses.push(await app.rest('POST', path, { body, headers }))
+      return responses
     }
     const first = await postAll()
 
-    now += 30 * day
+    nowMs += 30 * day
     const afterThirtyDays = await postAll()
     expect(afterThirtyDays.map(({ text }) => text)).toEqual(first.map(({ text }) => text))
 
-    now += 1
+    nowMs += 1
     const oneMillisecondLater = await postAll()
-    const replayed = oneMillisecondLater.map((answer) => answer.headers['idempotent-replayed'])
+    const replayed = oneMillisecondLater.map((response) => response.headers['idempotent-replayed'])
     expect(replayed).toEqual(['true', undefined, undefined, undefined])
     expect(oneMillisecondLater.map(({ status }) => status)).toEqual([200, 201, 201, 201])
 
-    now += 3_650 * day
+    nowMs += 3_650 * day
     const [payout, wallet] = await postAll()
     expect(payout?.text).toBe(first[0]?.text)
     expect(wallet?.headers['idempotent-replayed']).toBeUndefined()
@@ -332,23 +346,27 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('frees the key for another body when its time is over', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('can be used with another body after it expires', async () => {
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     await app.rest('POST', '/api/wallets', { body: walletBody, headers })
-    now += 30 * day + 1
+    nowMs += 30 * day + 1
 
     const other = { ...walletBody, description: 'Other' }
-    const made = await app.rest('POST', '/api/wallets', { body: other, headers })
-    const again = await app.rest('POST', '/api/wallets', { body: other, headers })
-    const former = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+    const created = await app.rest('POST', '/api/wallets', { body: other, headers })
+    const repeated = await app.rest('POST', '/api/wallets', { body: other, headers })
+    const firstBody = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
 
-    expect([made.status, again.text, former.body.error.code]).toEqual([201, made.text, 'IDEMPOTENCY_KEY_REUSED'])
+    expect([created.status, repeated.text, firstBody.body.error.code]).toEqual([
+      201,
+      created.text,
+      'IDEMPOTENCY_KEY_REUSED',
+    ])
   })
 
-  test('is answered with its latest request where older ones are removed before it', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('returns its latest result while older keys are removed', async () => {
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const post = (key: string, bank_name: string) =>
       app.rest('POST', '/api/payout/methods/banks', {
         body: { ...bankMethodBody, bank_name },
@@ -356,42 +374,43 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       })
     for (let i = 0; i < 11; i++) {
       await post(`old ${i}`, 'Access Bank')
-      now++
+      nowMs++
     }
-    now += 30 * day
+    nowMs += 30 * day
 
     // Each request removes the ten oldest.
-    const made = await post('old 10', 'Zenith Bank')
-    expect([made.status, made.body.data.bank_name]).toEqual([201, 'Zenith Bank'])
-    expect((await post('old 10', 'Zenith Bank')).text).toBe(made.text)
+    const created = await post('old 10', 'Zenith Bank')
+    expect([created.status, created.body.data.bank_name]).toEqual([201, 'Zenith Bank'])
+    expect((await post('old 10', 'Zenith Bank')).text).toBe(created.text)
     expect((await post('old 10', 'Access Bank')).body.error.code).toBe('IDEMPOTENCY_KEY_REUSED')
-    now += 30 * day
-    expect((await post('old 10', 'Zenith Bank')).text).toBe(made.text)
+    nowMs += 30 * day
+    expect((await post('old 10', 'Zenith Bank')).text).toBe(created.text)
   })
 
-  test('is removed with the next ones when its time is over, and no other is', async () => {
-    let now = Date.parse('2026-03-01T00:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('is removed after it expires, and unexpired keys stay', async () => {
+    let nowMs = Date.parse('2026-03-01T00:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const post = (key: string) =>
       app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody, headers: { 'idempotency-key': key } })
-    const kept = async () => (await readStoredRows(app)).idempotency_keys?.map((row) => JSON.parse(row).key).sort()
+    const storedKeys = async () =>
+      (await readStoredRows(app)).idempotency_keys?.map((row) => JSON.parse(row).key).sort()
     for (let i = 0; i < 12; i++) await post(`old ${i}`)
-    now += day
+    nowMs += day
     await post('young')
-    now += 29 * day + 1
+    nowMs += 29 * day + 1
 
     await post('new')
-    expect(await kept()).toHaveLength(2 + 2)
+    expect(await storedKeys()).toHaveLength(2 + 2)
     await post('newer')
-    expect(await kept()).toEqual(['new', 'newer', 'young'])
+    expect(await storedKeys()).toEqual(['new', 'newer', 'young'])
   })
 
-  test('answers a wallet as it was made, whatever it holds now', async () => {
+  test('returns a wallet as it was created, whatever its balance is now', async () => {
     const app = await startApp(engine)
-    const made = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
-    await depositToWallet(app.context(), { walletId: made.body.data.id, amount: '5', reference: 'one' })
-    const again = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
-    expect(again.text).toBe(made.text)
-    expect(again.body.data.balance).toBe('0.00000000')
+    const created = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+    await depositToWallet(app.context(), { walletId: created.body.data.id, amount: '5', reference: 'one' })
+    const repeated = await app.rest('POST', '/api/wallets', { body: walletBody, headers })
+    expect(repeated.text).toBe(created.text)
+    expect(repeated.body.data.balance).toBe('0.00000000')
   })
 })

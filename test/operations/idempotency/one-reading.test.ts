@@ -10,8 +10,8 @@ const walletBody = { currency: 'USDC', description: 'Main', network: 'erc20' }
 const createWallet = `mutation($input: CreateWalletInput!) { createWallet(input: $input) {
   ... on CreateWalletPayload { wallet { uuid } } ... on InvalidInputError { fields { field message } } } }`
 
-/** The wallet that a key names, made by the first who says it; `null` where the key is refused. */
-const makers = {
+/** A key that names no wallet yet creates one; `null` if the key is rejected. */
+const createWith = {
   rest: async (app: App, key: string) => {
     const { body } = await app.rest('POST', '/api/wallets', { body: walletBody, headers: { 'idempotency-key': key } })
     return body.data?.id ?? null
@@ -22,37 +22,39 @@ const makers = {
   },
 }
 
-// Ruling 22: both doors take the same text for the same key.
 describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (engine) => {
-  test.each(['rest', 'graphql'] as const)('is the same however it is written, first at %s', async (first) => {
-    const app = await startApp(engine)
-    const made = await makers[first](app, 'abc')
-    for (const text of ['abc', '"abc"', ' abc', 'abc  ', '\tabc\t', ' "abc" ', '" abc "', '"abc\t"']) {
-      for (const door of ['rest', 'graphql'] as const) {
-        expect([door, text, await makers[door](app, text)]).toEqual([door, text, made])
+  test.each(['rest', 'graphql'] as const)(
+    'has several spellings that both APIs read alike, created by %s',
+    async (first) => {
+      const app = await startApp(engine)
+      const walletId = await createWith[first](app, 'abc')
+      for (const text of ['abc', '"abc"', ' abc', 'abc  ', '\tabc\t', ' "abc" ', '" abc "', '"abc\t"']) {
+        for (const api of ['rest', 'graphql'] as const) {
+          expect([api, text, await createWith[api](app, text)]).toEqual([api, text, walletId])
+        }
       }
-    }
-    for (const other of ['abc, abc', 'ABC']) expect(await makers.rest(app, other)).not.toBe(made)
-  })
+      for (const other of ['abc, abc', 'ABC']) expect(await createWith.rest(app, other)).not.toBe(walletId)
+    },
+  )
 
-  test('is refused by both doors or by none, and names the same thing at both', async () => {
+  test('is accepted or rejected by both APIs alike, and names the same wallet', async () => {
     const app = await startApp(engine)
     const piece = fc.constantFrom('"', '\\', ' ', '\t', ',', 'a', 'é', '\u0001')
-    // As long as may be now and then; a header can't carry what is beyond Latin-1.
+    // Sometimes of the maximum length. A header can't carry characters beyond Latin-1.
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(fc.string({ unit: piece, maxLength: 6 }), fc.constant('x'.repeat(256))),
         async (text) => {
-          const [atRest, atGraphql] = [await makers.rest(app, text), await makers.graphql(app, text)]
-          expect(atGraphql).toBe(atRest)
-          expect(atRest === null).toBe(parseIdempotencyKey('key', text).key === null)
+          const [restResult, graphqlResult] = [await createWith.rest(app, text), await createWith.graphql(app, text)]
+          expect(graphqlResult).toBe(restResult)
+          expect(restResult === null).toBe(parseIdempotencyKey('key', text).key === null)
         },
       ),
       { numRuns: 40 },
     )
   })
 
-  test('that is sent twice is 400 and makes nothing, also where both are the same', async () => {
+  test('in two headers is 400 and creates nothing, also if both are equal', async () => {
     const app = await startApp(engine)
     await app.server.listen({ host: '127.0.0.1', port: 0 })
     const { port } = app.server.server.address() as AddressInfo
@@ -61,14 +63,14 @@ describe.each(everyEngineAndWorkers)('ruling 22: an idempotency key on %s', (eng
       statuses.push(await statusOf(port, app.merchant.apiKey, keys))
     }
     expect(statuses).toEqual([400, 400, 400, 201])
-    expect(await makers.rest(app, 'idempotency-key, a key like the header’s name'.replace('’', "'"))).not.toBeNull()
+    expect(await createWith.rest(app, 'idempotency-key, a key like the header’s name'.replace('’', "'"))).not.toBeNull()
   })
 })
 
-test('is what is left without spaces and one pair of quotes, and is not empty', () => {
+test('parseIdempotencyKey removes spaces and one pair of quotes, and rejects an empty key', () => {
   const keyOf = (text: string) => parseIdempotencyKey('key', text).key
   expect(['abc', '"abc"', ' abc ', '" abc "'].map(keyOf)).toEqual(['abc', 'abc', 'abc', 'abc'])
-  // As they were read before: a key that is stored must not come to mean another.
+  // Stored keys must keep their meaning, so other quotes stay.
   expect(['"abc', 'abc"', 'a"b', '"a"b"', '""a""', '"a\\"b"'].map(keyOf)).toEqual([
     '"abc',
     'abc"',
@@ -83,13 +85,20 @@ test('is what is left without spaces and one pair of quotes, and is not empty', 
   expect(keyOf(`"${'x'.repeat(255)}"`)).toBe('x'.repeat(255))
 })
 
-/** Posts a wallet with the header sent once for each key, as only a client of its own does. */
+/** Posts a wallet with one header for each key. It builds the request itself, because clients merge such headers. */
 function statusOf(port: number, apiKey: string, keys: readonly string[]): Promise<number> {
   const headers = ['x-api-key', apiKey, 'content-type', 'application/json', 'host', `127.0.0.1:${port}`]
   for (const key of keys) headers.push('Idempotency-Key', key)
   return new Promise((resolve, reject) => {
-    const sent = request({ port, host: '127.0.0.1', path: '/api/wallets', method: 'POST', headers, agent: false })
-    sent.on('response', (answer) => resolve(answer.resume().statusCode ?? 0)).on('error', reject)
-    sent.end(JSON.stringify(walletBody))
+    const postRequest = request({
+      port,
+      host: '127.0.0.1',
+      path: '/api/wallets',
+      method: 'POST',
+      headers,
+      agent: false,
+    })
+    postRequest.on('response', (response) => resolve(response.resume().statusCode ?? 0)).on('error', reject)
+    postRequest.end(JSON.stringify(walletBody))
   })
 }

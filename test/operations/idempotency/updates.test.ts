@@ -21,24 +21,24 @@ const bank = {
   sortCode: '123456',
 }
 
-type Things = { customerId: string; payoutMethodId: string }
+type Objects = { customerId: string; payoutMethodId: string }
 
-async function startWithThings(engine: (typeof everyEngine)[number]) {
+async function startWithObjects(engine: (typeof everyEngine)[number]) {
   const app = await startApp(engine)
   const customerId = await app.customer({ addressLine2: 'Floor 1' })
   const { id: payoutMethodId } = await perform(createBankPayoutMethod, app.context(), bank)
   return { app, things: { customerId, payoutMethodId } }
 }
 
-const keyed = (app: App): Context => ({ ...app.context(), idempotencyKey: 'the key' })
+const withKey = (app: App): Context => ({ ...app.context(), idempotencyKey: 'the key' })
 
-/** Each operation with an input, the same in another spelling, and others that differ from it in as little as can be. */
+/** Each operation with an input, the same input in another spelling, and inputs that differ minimally. */
 const updates: readonly {
   name: string
   run: Operation<never, IdempotentResult<object>>
-  input: (things: Things) => object
-  same: (things: Things) => object
-  others: (things: Things) => readonly object[]
+  input: (things: Objects) => object
+  same: (things: Objects) => object
+  others: (things: Objects) => readonly object[]
 }[] = [
   {
     name: 'updateCustomer',
@@ -85,37 +85,36 @@ const updates: readonly {
   },
 ]
 
-// Ruling 22, for what only GraphQL gives a key to.
-describe.each(everyEngine)('an idempotency key of an update on %s', (engine) => {
-  test.each(updates)('makes $name answer the same again, and do nothing', async ({ run, input, same }) => {
-    const { app, things } = await startWithThings(engine)
-    const { result } = await run(keyed(app), input(things) as never)
+describe.each(everyEngine)('ruling 22: an idempotency key of an update on %s', (engine) => {
+  test.each(updates)('makes $name return the first result again and change nothing', async ({ run, input, same }) => {
+    const { app, things } = await startWithObjects(engine)
+    const { result } = await run(withKey(app), input(things) as never)
     const before = await readStoredRows(app)
 
-    for (const again of [input, same]) {
-      expect(await run(keyed(app), again(things) as never)).toEqual({ result, isReplayed: true })
+    for (const repeatedInput of [input, same]) {
+      expect(await run(withKey(app), repeatedInput(things) as never)).toEqual({ result, isReplayed: true })
     }
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test.each(updates)('is refused by $name with any other input', async ({ run, input, others }) => {
-    const { app, things } = await startWithThings(engine)
-    await run(keyed(app), input(things) as never)
+  test.each(updates)('makes $name reject any other input', async ({ run, input, others }) => {
+    const { app, things } = await startWithObjects(engine)
+    await run(withKey(app), input(things) as never)
     const before = await readStoredRows(app)
 
     for (const other of others(things)) {
-      const { code } = await domainErrorOf(() => run(keyed(app), other as never))
+      const { code } = await domainErrorOf(() => run(withKey(app), other as never))
       expect([other, code]).toEqual([other, 'IDEMPOTENCY_KEY_REUSED'])
     }
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test.each(updates)('is each operation’s own: $name', async ({ name, run, input }) => {
-    const { app, things } = await startWithThings(engine)
+  test.each(updates)('of another operation does not affect $name', async ({ name, run, input }) => {
+    const { app, things } = await startWithObjects(engine)
     for (const other of updates.filter((each) => each.name !== name && each.name !== 'closeCustomer')) {
-      await other.run(keyed(app), other.input(things) as never).catch(() => {})
+      await other.run(withKey(app), other.input(things) as never).catch(() => {})
     }
-    const outcome = await run(keyed(app), input(things) as never).catch((error) => error)
+    const outcome = await run(withKey(app), input(things) as never).catch((error) => error)
     expect(outcome.isReplayed ?? outcome.code).not.toBe(true)
     expect(outcome.code).not.toBe('IDEMPOTENCY_KEY_REUSED')
   })

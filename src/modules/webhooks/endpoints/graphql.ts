@@ -2,15 +2,7 @@ import { timestamp } from '../../../core/ids-and-clock.ts'
 import { addConnection, filterType } from '../../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../../graphql/schema/enums.ts'
 import type { ObjectField } from '../../../graphql/schema/fields.ts'
-import {
-  computedField,
-  exposeColumn,
-  exposeColumnAs,
-  exposeNullableColumn,
-  exposeRowAs,
-  nullableComputedField,
-  objectType,
-} from '../../../graphql/schema/fields.ts'
+import { computedField, exposeColumn, exposeColumnAs, exposeNullableColumn, exposeRowAs, nullableComputedField, objectType } from '../../../graphql/schema/fields.ts'
 import { toGlobalId } from '../../../graphql/schema/global-ids.ts'
 import { optional, required, requiredId } from '../../../graphql/schema/inputs.ts'
 import { sourceOfList } from '../../../graphql/schema/loader.ts'

@@ -1,22 +1,7 @@
 import { sql } from 'kysely'
 import type { DueTime } from '../../../core/ids-and-clock.ts'
 import type { Params } from '../../../database/query.ts'
-import {
-  acrossMerchants,
-  deleteFrom,
-  insertInto,
-  insertRow,
-  listParam,
-  merchantIdQuery,
-  pickParams,
-  query,
-  queryOne,
-  queryWithFilters,
-  selectFrom,
-  statement,
-  statementOne,
-  updateTable,
-} from '../../../database/query.ts'
+import { acrossMerchants, deleteFrom, insertInto, insertRow, listParam, merchantIdQuery, pickParams, query, queryOne, queryWithFilters, selectFrom, statement, statementOne, updateTable } from '../../../database/query.ts'
 import type { NewRowOf } from '../../../database/tables.ts'
 import { tables } from '../../../database/tables.ts'
 import type { StoredWebhookEndpoint } from './webhook-endpoint.ts'

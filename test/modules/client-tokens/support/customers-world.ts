@@ -10,36 +10,36 @@ import { tokenFor } from './tokens.ts'
 export type Customers = Awaited<ReturnType<typeof startCustomers>>
 
 /**
- * A merchant that has everything, itself and by other customers, and one customer that has everything in its own words, with a
- * token that acts as it and may do all that such a token may; and all by which what is not its own is known.
- *
- * `ours` says of each thing which of the customer's stands for it; its webhook endpoints are the merchant's, for it has none.
+ * Starts an app with a merchant that has every kind of object, itself and by other customers, and with one customer
+ * that has every kind of object in its own words. `token` is the customer's client token with all its scopes;
+ * `canaries` are the values that identify foreign data. In `ours`, each object stands for the customer's counterpart,
+ * except the webhook endpoints, which only the merchant has.
  */
 export async function startCustomers(engine: Engine) {
-  let now = Date.parse('2026-03-07T07:07:07.707Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-07T07:07:07.707Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const merchantId = app.merchant.id
   const others = await populate(app, merchantId, foreignWords)
   const before = await storedOf(app, merchantId)
-  now = Date.parse('2026-03-09T12:00:00.000Z')
+  nowMs = Date.parse('2026-03-09T12:00:00.000Z')
   const ours = await populateCustomer(app, others)
   const canaries = canariesIn(before, await storedOf(app, merchantId))
-  now = Date.parse('2026-03-11T12:00:00.000Z')
+  nowMs = Date.parse('2026-03-11T12:00:00.000Z')
   return { app, others, ours, canaries, token: await tokenFor(app, ours.person) }
 }
 
 type Rows = Awaited<ReturnType<typeof storedOf>>
 
-/** What is said by the rows of before and by none that the customer has brought: these are its own, or count what is. */
+/** The values in rows that existed before the customer and in none of the customer's own rows. */
 function canariesIn(before: Rows, after: Rows): string[] {
   const { merchants: [merchant] = [], api_keys: _, ...others } = before
   const known = new Set(Object.values(before).flatMap((rows) => rows.map((row) => JSON.stringify(row))))
-  const brought = Object.entries(after).map(([table, rows]) => [
+  const added = Object.entries(after).map(([table, rows]) => [
     table,
     rows.filter((row) => !known.has(JSON.stringify(row))),
   ])
-  const own = signsOf({ ...Object.fromEntries(brought), merchants: merchant ? [merchant] : [] })
-  // A plain word is one of the service's own, such as a status of deliveries, which a customer has none of.
+  const own = signsOf({ ...Object.fromEntries(added), merchants: merchant ? [merchant] : [] })
+  // A plain word is a constant of the service, such as a delivery status.
   return [...signsOf(others)].filter((sign) => !own.has(sign) && !/^[a-z_.]+$/.test(sign))
 }
 

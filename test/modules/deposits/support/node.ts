@@ -7,7 +7,7 @@ import type { App } from '../../../support/app.ts'
 
 export const nodeSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 
-/** A rail of somebody who has a node and no bank. */
+/** A rail with a blockchain node and without a bank. */
 export const nodeRail: Rail = createHttpRail({
   name: 'node',
   url: 'http://127.0.0.1:9',
@@ -15,7 +15,7 @@ export const nodeRail: Rail = createHttpRail({
   wallClock: createWallClock(),
 })
 
-/** What a node signs with: the headers over a body, or over the path that it asks for. */
+/** The signed headers of a node's request, over the body of a POST or the path of a GET. */
 export function signed(content: string, { id = 'msg_1', at = new Date(), secret = nodeSecret } = {}) {
   return {
     'content-type': 'application/json',
@@ -25,7 +25,7 @@ export function signed(content: string, { id = 'msg_1', at = new Date(), secret 
   }
 }
 
-/** One signed request of a node, in a turn of its own: what only reads sees then what others have written before. */
+/** Sends one signed GET request in a new turn of the event loop, so that readers see earlier writes. */
 export async function ask(app: App, path: string) {
   await nextTurn()
   return app.rest('GET', path, { key: null, headers: signed(path) })
@@ -35,26 +35,22 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Posts reports as a node does. */
 export function report(app: App, body: unknown) {
   const payload = JSON.stringify(body)
   const headers = signed(payload, { at: new Date(app.service.wallClock()) })
   return app.rest('POST', '/rails/node/deposits', { key: null, payload, headers })
 }
 
-/** The hash of a transaction on an EVM network, always the same for a name. */
 export function hashOf(name: string): string {
   return `0x${createHash('sha256').update(name).digest('hex')}`
 }
 
-/** The refs of an app's addresses by their wallets. */
 export async function refOf(app: App, walletId: string): Promise<string> {
   await nextTurn()
   const { body } = await app.rest('GET', `/api/wallets/${walletId}`)
   return body.data.addresses[0].id
 }
 
-/** A report that nothing is wrong with, of 10 USDC on Ethereum. */
 export function sampleReport(ref: string, changes: Readonly<Record<string, unknown>> = {}) {
   return {
     ...{ ref, network: 'erc20', tx_hash: hashOf('one'), log_index: 0, asset: 'USDC', amount: '10' },

@@ -8,46 +8,42 @@ import { withChecksum } from '../../../../src/modules/payouts/payout-checksum.ts
 import type { Context, Service } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
 
-/** What somebody does to history by SQL, and what the audit of the chain must say of it. */
+/** A change of history by SQL, and the difference that the audit of the chain must report. */
 export type Tampering = {
   readonly name: string
-  readonly statements: (place: TamperTargets) => readonly string[]
-  readonly found: (place: TamperTargets) => {
+  readonly statements: (targets: TamperTargets) => readonly string[]
+  readonly found: (targets: TamperTargets) => {
     readonly table: string
     readonly done: DifferenceKind
     readonly event: number
   }
-  /** Whether an audit of the books finds nothing wrong: then only the chain does. */
+  /** Whether the audit of the books finds nothing, so that only the chain shows the change. */
   readonly isQuiet: boolean
 }
 
-/** Where history is spoilt: events by what they are about. */
 export type TamperTargets = {
-  /** The deposit of a wallet from which nothing was paid, and whose latest it is. */
+  /** The latest deposit of a wallet that has paid nothing. */
   readonly deposit: { readonly event: number; readonly transferId: string; readonly walletId: string }
-  /** A payout, and one that was made later. */
   readonly payout: { readonly event: number; readonly id: string; readonly transferId: string }
   readonly laterPayout: { readonly event: number }
-  /** The latest change of a customer, behind which more has happened. */
+  /** An update of a customer that is not the latest event. */
   readonly change: { readonly event: number; readonly objectId: string }
-  /** The checksum that the payout has with another account number. */
   readonly checksum: (accountNumber: string) => number
-  /** An expression of the engine: a text as JSON. */
   readonly json: (text: string) => string
 }
 
 const otherAccount = '0000000001'
 
-/** Moves the numbers of all events behind one; in two steps, so that no number is there twice in between. */
-export const moveEvents = (behind: number, by: number) => [
-  `update events set sequence = -sequence - ${by} where sequence > ${behind}`,
+/** Renumbers the events after one, in two steps so that no number is used twice. */
+export const moveEvents = (after: number, by: number) => [
+  `update events set sequence = -sequence - ${by} where sequence > ${after}`,
   `update events set sequence = -sequence where sequence < 0`,
   `update sequences set latest = latest + ${by} where name = 'events'`,
 ]
 
 export const tamperings: readonly Tampering[] = [
   {
-    name: 'more money in a deposit, with every balance that follows',
+    name: 'a larger deposit with matching balances',
     statements: ({ deposit: { transferId, walletId } }) => [
       `update transfers set amount = amount + 1, balance_after = balance_after + 1 where id = '${transferId}'`,
       `update deposits set amount = amount + 1, balance_after = balance_after + 1 where transfer_id = '${transferId}'`,
@@ -57,7 +53,7 @@ export const tamperings: readonly Tampering[] = [
     isQuiet: true,
   },
   {
-    name: 'a payout that went to another account, with its checksum',
+    name: 'another account number with a matching checksum',
     statements: ({ payout: { id }, checksum }) => [
       `update payouts set account_number = '${otherAccount}', checksum = ${checksum(otherAccount)} where id = '${id}'`,
     ],
@@ -65,7 +61,7 @@ export const tamperings: readonly Tampering[] = [
     isQuiet: true,
   },
   {
-    name: 'a transfer that is later than it was',
+    name: 'a later time of a transfer',
     statements: ({ payout: { transferId } }) => [
       `update transfers set created_at = '2031-01-01T00:00:00.000Z' where id = '${transferId}'`,
     ],
@@ -73,13 +69,13 @@ export const tamperings: readonly Tampering[] = [
     isQuiet: true,
   },
   {
-    name: 'a transfer that is gone',
+    name: 'a deleted transfer',
     statements: ({ payout: { transferId } }) => [`delete from transfers where id = '${transferId}'`],
     found: ({ payout: { event } }) => ({ table: 'transfers', done: 'missing', event }),
     isQuiet: false,
   },
   {
-    name: 'a customer who was never what an event says',
+    name: 'changed data of a customer event',
     statements: ({ change: { event }, json }) => [
       `update events set data = ${json(`replace(cast(data as text), '"phone"', '"fax"')`)} where sequence = ${event}`,
     ],
@@ -87,13 +83,13 @@ export const tamperings: readonly Tampering[] = [
     isQuiet: true,
   },
   {
-    name: 'an event that is gone, its number closed up',
+    name: 'a deleted event whose gap was closed',
     statements: ({ change: { event } }) => [`delete from events where sequence = ${event}`, ...moveEvents(event, -1)],
     found: ({ change: { event } }) => ({ table: 'events', done: 'missing', event }),
     isQuiet: true,
   },
   {
-    name: 'an event that did not happen, the others moved on',
+    name: 'an inserted event with the later ones renumbered',
     statements: ({ change: { event } }) => [
       ...moveEvents(event, 1),
       `insert into events (merchant_id, sequence, type, object_id, version, time, data)
@@ -103,7 +99,7 @@ export const tamperings: readonly Tampering[] = [
     isQuiet: true,
   },
   {
-    name: 'two events in each other’s place',
+    name: 'two events that were swapped',
     statements: ({ payout, laterPayout }) => [
       `update events set sequence = -${payout.event} where sequence = ${laterPayout.event}`,
       `update events set sequence = ${laterPayout.event} where sequence = ${payout.event}`,
@@ -114,20 +110,19 @@ export const tamperings: readonly Tampering[] = [
   },
 ]
 
-/** How far back the latest of everything is looked for. */
-const looked = 500
+const searchedEvents = 500
 
-/**
- * Where the history of a merchant may be spoilt: its latest payouts, change of a customer, and deposit in a wallet from which nothing
- * was paid.
- */
 export async function createTamperTargets(
   context: Context,
   { engine, walletId }: { engine: 'sqlite' | 'postgres'; walletId: string },
 ): Promise<TamperTargets> {
   const { db, merchantId } = context
   const latest = await latestEventSequence(context)
-  const events = await eventsAfter(db, { merchantId, after: Math.max(0, latest - looked), limit: looked })
+  const events = await eventsAfter(db, {
+    merchantId,
+    after: Math.max(0, latest - searchedEvents),
+    limit: searchedEvents,
+  })
   const change = events.findLast(({ type }) => type === 'customer.updated')
   const deposit = events.findLast(({ type }) => type === 'wallet.transaction.inbound')
   const [payout, laterPayout] = events.filter(({ type }) => type === 'payout.initiated').slice(-3)
@@ -143,18 +138,16 @@ export async function createTamperTargets(
   }
 }
 
-/** Has everything sealed that has happened, as a service does that is left alone. */
 export async function sealAll(service: Service): Promise<void> {
-  // Somebody may have changed the file in this very turn.
+  // Tests change the file directly, so refresh the reader's snapshot.
   service.db.refresh()
-  const faults: unknown[] = []
-  const sealing = startSealer({ service, onError: (error) => faults.push(error) })
-  await sealing.poll()
-  await sealing.stop()
-  if (faults.length > 0) throw faults[0]
+  const errors: unknown[] = []
+  const sealer = startSealer({ service, onError: (error) => errors.push(error) })
+  await sealer.poll()
+  await sealer.stop()
+  if (errors.length > 0) throw errors[0]
 }
 
-/** Has a customer of the merchant changed. */
 export async function changeCustomer(context: Context, customerId: string, phone: string): Promise<void> {
   await perform(updateCustomer, context, { customerId, phone })
 }

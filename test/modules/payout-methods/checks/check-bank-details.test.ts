@@ -12,7 +12,7 @@ const details: BankDetails = {
   routingNumber: null,
   iban: null,
 }
-const everything = {
+const allFields = {
   sortCode: '12-34-56',
   swiftCode: 'DEUTDEFF500',
   routingNumber: '021000021',
@@ -25,12 +25,12 @@ describe('checkBankDetails', () => {
     expect(summary({ ...details, currency: 'ZAR' })).toEqual([])
   })
 
-  test('finds nothing about an account number whose bank code the CBN did not assign', () => {
+  test('does not check an account number whose bank code the CBN has not assigned', () => {
     expect(summary({ ...details, bankCode: '000013' })).toEqual([])
   })
 
   test('checks every field that is present, in the order of the contract', () => {
-    expect(summary({ ...details, ...everything })).toEqual([
+    expect(summary({ ...details, ...allFields })).toEqual([
       'accountNumber NUBAN PASSED',
       'sortCode SORT_CODE PASSED',
       'swiftCode BIC PASSED',
@@ -39,9 +39,9 @@ describe('checkBankDetails', () => {
     ])
   })
 
-  test('reports every fault at once', () => {
-    const faulty = { accountNumber: '1', sortCode: '1', swiftCode: '1', routingNumber: '1', iban: '1' }
-    expect(summary({ ...details, ...faulty })).toEqual([
+  test('reports every invalid field', () => {
+    const invalidFields = { accountNumber: '1', sortCode: '1', swiftCode: '1', routingNumber: '1', iban: '1' }
+    expect(summary({ ...details, ...invalidFields })).toEqual([
       'accountNumber NUBAN FAILED',
       'sortCode SORT_CODE FAILED',
       'swiftCode BIC FAILED',
@@ -50,18 +50,18 @@ describe('checkBankDetails', () => {
     ])
   })
 
-  test.each(['123456', '12-34-56', '12 34 56'])('passes sort code %s', (sortCode) => {
+  test.each(['123456', '12-34-56', '12 34 56'])('accepts the sort code %s', (sortCode) => {
     expect(summary({ ...details, currency: 'GBP', sortCode })).toEqual(['sortCode SORT_CODE PASSED'])
   })
 
   test.each(['', '12345', '1234567', '12--34-56', '12.34.56', 'AB-CD-EF', '12-34-56\n'])(
-    'fails sort code %j',
+    'rejects the sort code %j',
     (sortCode) => {
       expect(summary({ ...details, currency: 'GBP', sortCode })).toEqual(['sortCode SORT_CODE FAILED'])
     },
   )
 
-  test('never throws, whatever the text', () => {
+  test('never throws for any text', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.stringMatching(/^[\dA-Z]{0,40}$/))
     const optional = fc.option(text)
     const input = fc.record({
@@ -83,7 +83,7 @@ describe('checkBankDetails', () => {
     )
   })
 
-  test('no message holds an identifier, of which even the last digits are telling', () => {
+  test('has no identifier or its last digits in a message', () => {
     const digits = fc.stringMatching(/^[3-9]{4,34}$/)
     fc.assert(
       fc.property(digits, (text) => {

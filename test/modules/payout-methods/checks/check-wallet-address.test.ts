@@ -14,21 +14,21 @@ describe('checkWalletAddress', () => {
     ['bep20', evm, 'EVM_ADDRESS'],
     ['trc20', tron, 'TRON_ADDRESS'],
     ['solana', solana, 'SOLANA_ADDRESS'],
-  ])('passes an address of %s', (network, walletAddress, code) => {
+  ])('accepts an address of %s', (network, walletAddress, code) => {
     const message = expect.stringMatching(/right|carries no checksum/)
     expect(checkWalletAddress({ network, walletAddress })).toEqual([
       { field: 'walletAddress', code, outcome: 'PASSED', message },
     ])
   })
 
-  test.each(networks)('finds the addresses of other families wrong on %s', (network) => {
+  test.each(networks)('rejects the addresses of other families on %s', (network) => {
     const outcomes = [evm, tron, solana].map(
       (walletAddress) => checkWalletAddress({ network, walletAddress })[0]?.outcome,
     )
     expect(outcomes.toSorted()).toEqual(['FAILED', 'FAILED', 'PASSED'])
   })
 
-  test('has one finding about any text, and its message does not hold the text', () => {
+  test('returns one check for any text, without the text in its message', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{30,50}$/))
     fc.assert(
       fc.property(fc.constantFrom(...networks), text, (network, walletAddress) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { checkIban } from '../../../../src/modules/payout-methods/checks/iban.ts'
 import { oneDigitChanged, oneLetterChanged } from './mutations.ts'
 
-/** The SWIFT IBAN registry's example of each of its 89 countries. */
+/** The example of each of the 89 countries in the SWIFT IBAN registry. */
 const registryExamples = `
 AD1200012030200359100100 AE070331234567890123456 AL47212110090000000235698741 AT611904300234573201
 AZ21NABZ00000000137010001944 BA391290079401028494 BE68539007547034 BG80BNBG96611020345678
@@ -31,7 +31,6 @@ XK051212012345678906 YE15CBYE0001018861234567891234`
   .trim()
   .split(/\s+/)
 
-/** Examples from countries that use IBANs and are not in the SWIFT registry. */
 const unregisteredExamples = `
 AO06004400006729503010102 BF42BF0840101300463574000390 BJ66BJ0610100100144390000769 CF4220001000010120069700160
 CG3930011000101013451300019 CI05A00060174100178530011852 CI93CI0080111301134291200589 CM2110002000300277976315008
@@ -45,7 +44,7 @@ SN08SN0100152000048500003035 TD8960002000010271091600153 TG53TG00906043103465004
 const examples = fc.constantFrom(...registryExamples)
 
 describe('checkIban', () => {
-  test.each(registryExamples)('passes %s', (iban) => {
+  test.each(registryExamples)('accepts %s', (iban) => {
     expect(checkIban(iban)).toEqual({
       field: 'iban',
       code: 'IBAN',
@@ -54,51 +53,51 @@ describe('checkIban', () => {
     })
   })
 
-  test.each(unregisteredExamples)('passes %s, from a country outside the SWIFT registry', (iban) => {
+  test.each(unregisteredExamples)('accepts %s from a country outside the SWIFT registry', (iban) => {
     expect(checkIban(iban).outcome).toBe('PASSED')
   })
 
-  test('knows one example of every country', () => {
+  test('is tested with one example of each of the 89 registered countries', () => {
     expect(new Set(registryExamples.map((iban) => iban.slice(0, 2))).size).toBe(89)
   })
 
   test.each(['GB29 NWBK 6016 1331 9268 19', 'gb29nwbk60161331926819', 'Gb29 nWbK60161331926819 '])(
-    'tolerates %j',
+    'accepts spaces and lower case in %j',
     (iban) => {
       expect(checkIban(iban).outcome).toBe('PASSED')
     },
   )
 
   test.each([
-    ['nothing', '', /two letters, two digits/],
+    ['an empty text', '', /two letters, two digits/],
     ['an account number', '31926819', /two letters, two digits/],
     ['punctuation', 'GB29-NWBK-6016-1331-9268-19', /two letters, two digits/],
-    ['a letter that becomes ASCII in capitals', 'GB29NWBK6016133192681ſ', /two letters, two digits/],
+    ['a letter whose capital is ASCII', 'GB29NWBK6016133192681ſ', /two letters, two digits/],
     ['a country without IBANs', 'US64SVBKUS6S3300958879', /no IBANs/],
-    ['a character too few', 'GB29NWBK6016133192681', /22 characters/],
-    ['a character too many', 'NO93860111179470', /15 characters/],
+    ['a missing character', 'GB29NWBK6016133192681', /22 characters/],
+    ['an extra character', 'NO93860111179470', /15 characters/],
     ['wrong check digits', 'GB28NWBK60161331926819', /check digits/],
     ['two digits swapped', 'DE89370400440532010300', /check digits/],
-    ['digits in place of a British bank code', 'GB58123460161331926819', /letters and digits/],
+    ['digits instead of a British bank code', 'GB58123460161331926819', /letters and digits/],
     ['a letter in a German account number', 'DE973704004405320130A0', /letters and digits/],
     ['a wrong Spanish national check digit', 'ES2921000418460200051332', /national check digit/],
     ['a wrong Norwegian national check digit', 'NO6686011117948', /national check digit/],
     ['a wrong French national check digit', 'FR8420041010050500013M02607', /national check digit/],
     ['a million digits', `DE${'0'.repeat(1_000_000)}`, /two letters, two digits/],
-  ])('finds %s', (_, iban, message) => {
+  ])('rejects %s', (_, iban, message) => {
     expect(checkIban(iban)).toMatchObject({ outcome: 'FAILED', message: expect.stringMatching(message) })
   })
 
-  // 97 is prime: neither a digit's nor a letter's change, times any power of ten, is a multiple of it.
-  test('finds any one digit changed', () => {
+  // 97 is prime, so no change of one digit or letter, times a power of ten, is a multiple of it.
+  test('detects any one changed digit', () => {
     fc.assert(fc.property(oneDigitChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
-  test('finds any one letter changed, of the country too', () => {
+  test('detects any one changed letter, also of the country', () => {
     fc.assert(fc.property(oneLetterChanged(examples), ({ changed }) => checkIban(changed).outcome === 'FAILED'))
   })
 
-  test('passes exactly one pair of check digits, never 00, 01 or 99', () => {
+  test('accepts exactly one pair of check digits, never 00, 01 or 99', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^\d{18}$/), (account) => {
         const pairs = Array.from({ length: 100 }, (_, pair) => String(pair).padStart(2, '0'))

@@ -1,21 +1,20 @@
 import fc from 'fast-check'
 
-/** Two texts that differ in one digit: `text` drawn from `texts`, and `changed`. */
+/** A text from `texts` and the same text with one digit changed. */
 export function oneDigitChanged(texts: fc.Arbitrary<string>): fc.Arbitrary<{ text: string; changed: string }> {
-  return oneChanged(texts, /\d/g, '0123456789')
+  return oneCharacterChanged(texts, /\d/g, '0123456789')
 }
 
-/** Two texts that differ in one capital letter. */
 export function oneLetterChanged(texts: fc.Arbitrary<string>): fc.Arbitrary<{ text: string; changed: string }> {
-  return oneChanged(texts, /[A-Z]/g, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')
+  return oneCharacterChanged(texts, /[A-Z]/g, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')
 }
 
-function oneChanged(texts: fc.Arbitrary<string>, places: RegExp, alphabet: string) {
+function oneCharacterChanged(texts: fc.Arbitrary<string>, pattern: RegExp, alphabet: string) {
   return texts
     .chain((text) =>
       fc.record({
         text: fc.constant(text),
-        at: fc.constantFrom(...[...text.matchAll(places)].map((match) => match.index)),
+        at: fc.constantFrom(...[...text.matchAll(pattern)].map((match) => match.index)),
         character: fc.constantFrom(...alphabet),
       }),
     )

@@ -7,13 +7,13 @@ const digits = (count: number) => fc.stringMatching(new RegExp(`^\\d{${count}}$`
 const bankCodes = fc.oneof(digits(3), fc.stringMatching(/^[1-9]\d{4}$/))
 
 describe('checkNuban', () => {
-  // The CBN's own two examples (First Bank, 011); the rest worked out by its rule, with the sum of the 2020 revision.
+  // The CBN's own two examples (First Bank, 011); the rest computed by its rule of 2020.
   test.each([
     ['the first example of the standard', '011', '0000014579'],
-    ['its second example, whose check digit is 0', '011', '0000000220'],
-    ['a financial institution of five digits: 27+35+0+15+28+21 + 3 = 129', '50547', '0000000011'],
-    ['the same with its leading 9 written out', '950547', '0000000011'],
-  ])('passes %s', (_, bankCode, accountNumber) => {
+    ['the second example of the standard, whose check digit is 0', '011', '0000000220'],
+    ['a financial institution with five digits: 27+35+0+15+28+21 + 3 = 129', '50547', '0000000011'],
+    ['a financial institution with its leading 9 written out', '950547', '0000000011'],
+  ])('accepts %s', (_, bankCode, accountNumber) => {
     expect(checkNuban({ accountNumber, bankCode })).toEqual({
       field: 'accountNumber',
       code: 'NUBAN',
@@ -24,13 +24,13 @@ describe('checkNuban', () => {
 
   test.each([
     ['a wrong check digit', '011', '0000014578', /check digit/],
-    ['a number of another bank (one bank in ten would fit)', '058', '0000014579', /check digit/],
+    ['an account number of another bank', '058', '0000014579', /check digit/],
     ['nine digits', '011', '000001457', /ten digits/],
     ['eleven digits', '011', '00000145790', /ten digits/],
     ['letters', '011', 'ABCDEFGHIJ', /ten digits/],
     ['digits of another script', '011', '٠٠٠٠٠١٤٥٧٩', /ten digits/],
-    ['nothing, whatever the bank', '090267', '', /ten digits/],
-  ])('finds %s', (_, bankCode, accountNumber, message) => {
+    ['an empty account number', '090267', '', /ten digits/],
+  ])('rejects %s', (_, bankCode, accountNumber, message) => {
     expect(checkNuban({ accountNumber, bankCode })).toMatchObject({
       outcome: 'FAILED',
       message: expect.stringMatching(message),
@@ -38,13 +38,13 @@ describe('checkNuban', () => {
   })
 
   test.each(['', '01', '0011', '00103', '000013', '090267', '999992', '035A', 'GTB', '9505470'])(
-    'finds nothing where the CBN did not assign the bank code: %j',
+    'returns null for a bank code that the CBN has not assigned: %j',
     (bankCode) => {
       expect(checkNuban({ accountNumber: '0000014579', bankCode })).toBeNull()
     },
   )
 
-  test('passes exactly one of the ten check digits', () => {
+  test('accepts exactly one of the ten check digits', () => {
     fc.assert(
       fc.property(bankCodes, digits(9), (bankCode, serial) => {
         const outcomes = [...'0123456789'].map((digit) => outcomeOf(bankCode, serial + digit))
@@ -53,9 +53,11 @@ describe('checkNuban', () => {
     )
   })
 
-  // The weights 3, 7 and 1 have no factor in common with 10, so no single change leaves the sum as it was.
-  test('finds any one digit changed, in the number and in the bank code', () => {
-    const numbers = fc.tuple(bankCodes, digits(9)).map(([bankCode, serial]) => `${bankCode}/${valid(bankCode, serial)}`)
+  // The weights 3, 7 and 1 have no factor in common with 10, so any single change alters the sum.
+  test('detects any one changed digit of the account number or bank code', () => {
+    const numbers = fc
+      .tuple(bankCodes, digits(9))
+      .map(([bankCode, serial]) => `${bankCode}/${validNumber(bankCode, serial)}`)
     fc.assert(
       fc.property(oneDigitChanged(numbers), ({ text, changed }) => {
         const [bankCode = '', accountNumber = ''] = changed.split('/')
@@ -70,6 +72,6 @@ function outcomeOf(bankCode: string, accountNumber: string) {
   return checkNuban({ bankCode, accountNumber })?.outcome
 }
 
-function valid(bankCode: string, serial: string): string {
+function validNumber(bankCode: string, serial: string): string {
   return serial + [...'0123456789'].find((digit) => outcomeOf(bankCode, serial + digit) === 'PASSED')
 }

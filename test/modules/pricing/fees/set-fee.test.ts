@@ -29,7 +29,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await feeInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
   })
 
-  test('sets one from a time on', async () => {
+  test('sets a fee from a given time on', async () => {
     const app = await start()
     await setFee(app.service, { ...pair, flat: '1', percent: '0' })
     await setFee(app.service, { ...pair, flat: '2', effectiveAt: '2026-04-01T00:00:00Z' })
@@ -38,18 +38,18 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await flatAt('2026-04-01T00:00:00.000Z')).toBe(200_000_000n)
   })
 
-  test('takes one of both for nothing of the other, and nothing said for a mistake', async () => {
+  test('treats a missing flat or percent as zero, and rejects a fee without both', async () => {
     const app = await start()
     expect(await setFee(app.service, { ...pair, flat: '0' })).toMatchObject({ flat: 0n, percent: '0' })
     const before = await readStoredRows(app)
-    const silent = await domainErrorOf(() => setFee(app.service, { ...pair, effectiveAt: '2026-04-01T00:00:00Z' }))
-    expect(silent.details.fields).toMatchObject([{ field: 'flat', code: 'MISSING_REQUIRED_FIELD' }])
+    const error = await domainErrorOf(() => setFee(app.service, { ...pair, effectiveAt: '2026-04-01T00:00:00Z' }))
+    expect(error.details.fields).toMatchObject([{ field: 'flat', code: 'MISSING_REQUIRED_FIELD' }])
     expect(await readStoredRows(app)).toEqual(before)
     const proportional = { ...pair, percent: '1', effectiveAt: '2026-04-01T00:00:00Z' }
     expect(await setFee(app.service, proportional)).toMatchObject({ flat: 0n, percent: '1' })
   })
 
-  test('keeps the source of the fee that it takes over from, and takes the first from the balance', async () => {
+  test('keeps the fee source of the preceding fee, and deducts the first fee from the balance', async () => {
     const app = await start()
     const set = async (effectiveAt: string, deductedFrom?: 'AMOUNT' | 'BALANCE') =>
       (await setFee(app.service, { ...pair, flat: '1', deductedFrom, effectiveAt })).deductedFrom
@@ -62,7 +62,7 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     expect(await set('2026-04-06T00:00:00Z')).toBe('BALANCE')
   })
 
-  test('names every later row that will take over', async () => {
+  test('returns every later fee that will replace the new one', async () => {
     const app = await start()
     const set = (flat: string, effectiveAt?: string) => setFee(app.service, { ...pair, flat, effectiveAt })
     await set('2', '2026-04-01T00:00:00Z')
@@ -86,15 +86,15 @@ describe.each(everyEngine)('setFee on %s', (engine) => {
     ['deductedFrom', { deductedFrom: 'RECIPIENT' as 'AMOUNT' }],
     ['effectiveAt', { effectiveAt: 'soon' }],
     ['effectiveAt', { effectiveAt: '2026-03-01T00:00:00Z' }],
-  ])('refuses a wrong %s: %j', async (field, changes) => {
+  ])('rejects an invalid %s: %j', async (field, changes) => {
     const app = await start()
     await setFee(app.service, { ...pair, flat: '1', percent: '1' })
     const before = await readStoredRows(app)
 
-    const refusal = await domainErrorOf(() => setFee(app.service, { ...pair, flat: '2', percent: '0', ...changes }))
+    const error = await domainErrorOf(() => setFee(app.service, { ...pair, flat: '2', percent: '0', ...changes }))
 
-    expect(refusal.code).toBe('INVALID_INPUT')
-    expect(refusal.details.fields?.map((fault) => fault.field)).toEqual([field])
+    expect(error.code).toBe('INVALID_INPUT')
+    expect(error.details.fields?.map((each) => each.field)).toEqual([field])
     expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -14,9 +14,9 @@ import { readStoredRows } from '../../../support/stored.ts'
 const march = '2026-03-01T00:00:00.000Z'
 const april = '2026-04-01T00:00:00.000Z'
 
-type Listed = { readonly effectiveAt: string; readonly state: string; readonly cancelledAt: string | null }
+type ListedPrice = { readonly effectiveAt: string; readonly state: string; readonly cancelledAt: string | null }
 
-/** Rates and fees are set, cancelled and listed alike; `value` is one of a rate, or of a flat fee. */
+/** Rates and fees are set, cancelled and listed in the same way; `value` is a rate or a percentage. */
 const prices = [
   [
     'rates',
@@ -26,7 +26,7 @@ const prices = [
       cancel: (service: Service, effectiveAt: string) =>
         rates.cancel(service, { fromCode: 'USDC', toCode: 'NGN', effectiveAt }),
       list: async (service: Service, filter: object = {}) =>
-        (await rates.list(service, filter)).items.map((row) => [...shown(row), row.rate]),
+        (await rates.list(service, filter)).items.map((row) => [...summaryOf(row), row.rate]),
       otherPair: { toCode: 'ZAR' },
     },
   ],
@@ -38,24 +38,24 @@ const prices = [
       cancel: (service: Service, effectiveAt: string) =>
         fees.cancel(service, { assetCode: 'USDC', recipientCurrency: 'NGN', effectiveAt }),
       list: async (service: Service, filter: object = {}) =>
-        (await fees.list(service, filter)).items.map((row) => [...shown(row), row.percent]),
+        (await fees.list(service, filter)).items.map((row) => [...summaryOf(row), row.percent]),
       otherPair: { recipientCurrency: 'ZAR' },
     },
   ],
 ] as const
 
-const shown = ({ effectiveAt, state }: Listed) => [effectiveAt.slice(0, 10), state]
+const summaryOf = ({ effectiveAt, state }: ListedPrice) => [effectiveAt.slice(0, 10), state]
 
-describe.each(everyEngine)('on %s', (engine) => {
+describe.each(everyEngine)('prices on %s', (engine) => {
   describe.each(prices)('%s', (noun, { set, cancel, list, otherPair }) => {
     const start = async () => {
-      let now = march
-      const app = await startApp(engine, { clock: () => Date.parse(now), rates: [] })
-      return { app, service: app.service, goTo: (time: string) => (now = time) }
+      let currentTime = march
+      const app = await startApp(engine, { clock: () => Date.parse(currentTime), rates: [] })
+      return { app, service: app.service, setTime: (time: string) => (currentTime = time) }
     }
 
-    test('are listed with what each is now', async () => {
-      const { service, goTo } = await start()
+    test('are listed with their current state', async () => {
+      const { service, setTime: goTo } = await start()
       await set(service, '10')
       await set(service, '20', april)
       await set(service, '30', '2026-05-01T00:00:00Z')
@@ -74,13 +74,12 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect(await list(service, otherPair)).toEqual([])
     })
 
-    test('are cancelled before their time, and another may be set for it; all stay recorded', async () => {
-      const { app, service, goTo } = await start()
+    test('can be cancelled before their time and set again for it, and all rows stay', async () => {
+      const { app, service, setTime: goTo } = await start()
       await set(service, '10')
       await set(service, '20', april)
       const cancelled = await cancel(service, april)
       expect(cancelled).toMatchObject({ effectiveAt: april, cancelledAt: march })
-      // Again: as it is.
       goTo('2026-03-02T00:00:00Z')
       expect(await cancel(service, april)).toEqual(cancelled)
       await set(service, '11', april)
@@ -95,7 +94,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     })
 
     test('that were cancelled price no payout', async () => {
-      const { app, service, goTo } = await start()
+      const { app, service, setTime: goTo } = await start()
       await setRate(service, { fromCode: 'USDC', toCode: 'NGN', rate: '1', effectiveAt: '2026-03-01T00:00:01Z' })
       await set(service, '10', '2026-03-02T00:00:00Z')
       await set(service, '20', april)
@@ -106,22 +105,22 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect(noun === 'rates' ? exchangeRate : fee).toBe(noun === 'rates' ? '10' : 10_00000000n)
     })
 
-    test('that are in force, or were, are not cancelled: they may have been paid by', async () => {
-      const { app, service, goTo } = await start()
+    test('that are or were in force can’t be cancelled, because payouts may have used them', async () => {
+      const { app, service, setTime: goTo } = await start()
       await set(service, '10')
       await set(service, '20', april)
       goTo(april)
       const before = await readStoredRows(app)
       for (const time of [march, april]) {
-        const refusal = await domainErrorOf(() => cancel(service, time))
-        expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
+        const error = await domainErrorOf(() => cancel(service, time))
+        expect(error).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
       }
       expect((await domainErrorOf(() => cancel(service, '2026-07-01T00:00:00Z'))).code).toBe('RESOURCE_NOT_FOUND')
       expect((await domainErrorOf(() => cancel(service, 'soon'))).code).toBe('INVALID_INPUT')
       expect(await readStoredRows(app)).toEqual(before)
     })
 
-    test('are cancelled once by many at once, and set once for a time', async () => {
+    test('are cancelled once and set once by concurrent calls', async () => {
       const { service } = await start()
       await set(service, '20', april)
       const cancelled = await Promise.all(Array.from({ length: 8 }, () => cancel(service, april)))
@@ -132,24 +131,24 @@ describe.each(everyEngine)('on %s', (engine) => {
     })
   })
 
-  test('a rate that was set while the clock was two hours ahead is told of, taken back, and never in force', async () => {
+  test('a rate set with a clock two hours ahead is listed as upcoming, can be cancelled, and never is in force', async () => {
     const hour = 3_600_000
-    let now = Date.parse(march)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse(march)
+    const app = await startApp(engine, { clock: () => nowMs })
     const pair = { fromCode: 'USDC', toCode: 'NGN' }
-    const ahead = createService({ db: app.db, mode: 'sandbox', clock: () => now + 2 * hour })
-    const slip = await setRate(ahead, { ...pair, rate: '1300' })
+    const serviceAhead = createService({ db: app.db, mode: 'sandbox', clock: () => nowMs + 2 * hour })
+    const rateAhead = await setRate(serviceAhead, { ...pair, rate: '1300' })
     const terms = { assetCode: 'USDC', recipientCurrency: 'NGN', amount: 100_00000000n }
     const rateNow = async () => (await quotePayout(app.db, app.context(), terms)).exchangeRate
 
-    now += hour
+    nowMs += hour
     expect(await rateNow()).toBe('1500')
     const { later } = await setRate(app.service, { ...pair, rate: '1510' })
-    expect(later).toMatchObject([{ rate: '1300', effectiveAt: slip.effectiveAt }])
-    expect(await upcomingPriceLines(app.service)).toEqual([`rate USDC NGN 1300 from ${slip.effectiveAt}`])
-    await rates.cancel(app.service, { ...pair, effectiveAt: slip.effectiveAt })
+    expect(later).toMatchObject([{ rate: '1300', effectiveAt: rateAhead.effectiveAt }])
+    expect(await upcomingPriceLines(app.service)).toEqual([`rate USDC NGN 1300 from ${rateAhead.effectiveAt}`])
+    await rates.cancel(app.service, { ...pair, effectiveAt: rateAhead.effectiveAt })
     expect(await upcomingPriceLines(app.service)).toEqual([])
-    now += 2 * hour
+    nowMs += 2 * hour
     expect(await rateNow()).toBe('1510')
   })
 })

@@ -11,7 +11,7 @@ const pair = { fromCode: 'USDC', toCode: 'NGN' }
 describe.each(everyEngine)('setRate on %s', (engine) => {
   const start = () => startApp(engine, { clock: () => Date.parse('2026-03-01T00:00:00.000Z'), rates: [] })
 
-  test('sets a rate from now on, without needless zeros', async () => {
+  test('sets a rate from now on, without trailing zeros', async () => {
     const app = await start()
     const rate = await setRate(app.service, { ...pair, rate: '1545.500' })
     const row = { ...pair, rate: '1545.5', effectiveAt: '2026-03-01T00:00:00.000Z', revision: 1, cancelledAt: null }
@@ -20,10 +20,9 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     expect(await rateInForce(app.db, { ...pair, at: '2026-02-28T23:59:59.999Z' })).toBeNull()
   })
 
-  test('sets one from a time on, never a past one, and the latest that has come counts', async () => {
+  test('sets a rate from a given time on but not from the past, and the latest effective one is in force', async () => {
     const app = await start()
     await setRate(app.service, { ...pair, rate: '3', effectiveAt: '2026-04-01T00:00:00Z' })
-    // What was in force must stay known.
     const past = setRate(app.service, { ...pair, rate: '1', effectiveAt: '2026-02-28T23:59:59.999Z' })
     await expect(past).rejects.toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'effectiveAt' }] } })
     await setRate(app.service, { ...pair, rate: '2' })
@@ -35,7 +34,7 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     expect(await inForce('2026-04-01T00:00:00.000Z')).toBe('3')
   })
 
-  test('counts from the very moment that it is set for, also where several are in one minute', async () => {
+  test('puts a rate in force at exactly its time, also with several in one minute', async () => {
     const app = await start()
     for (const [rate, time] of [
       ['3', '00:00:00.000'],
@@ -58,8 +57,8 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     }
   })
 
-  // A clock that was ahead leaves a row that nobody remembers.
-  test('names every later row that will take over', async () => {
+  // A clock that was ahead can leave a forgotten later row.
+  test('returns every later rate that will replace the new one', async () => {
     const app = await start()
     const set = (rate: string, effectiveAt?: string) => setRate(app.service, { ...pair, rate, effectiveAt })
     await set('1600', '2026-03-01T02:00:00Z')
@@ -78,26 +77,29 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     ['1800', '1200', '1800.000000001', '+20.00'],
     ['1800', '1200', '1199.999999999', '-20.00'],
     ['1800', '1200', '150000000', '+9999900.00'],
-  ])('takes 1500 to %s or %s, and to %s (%s %%) only when forced', async (highest, lowest, slip, percent) => {
-    const app = await start()
-    const set = (rate: string, effectiveAt: string, isForced?: boolean) =>
-      setRate(app.service, { ...pair, rate, effectiveAt, isForced })
-    // The first of a pair has none to differ from, and counts from its time on.
-    await set('1500', '2026-04-01T00:00:00Z')
-    await set('9', '2026-03-01T00:00:00Z')
-    await set(highest, '2026-04-02T00:00:00Z')
-    await set('1500', '2026-04-03T00:00:00Z')
-    await set(lowest, '2026-04-04T00:00:00Z')
-    await set('1500', '2026-04-05T00:00:00Z', true)
-    const before = await readStoredRows(app)
+  ])(
+    'accepts a change from 1500 to %s or %s, and to %s (%s %%) only with isForced',
+    async (highest, lowest, outlier, percent) => {
+      const app = await start()
+      const set = (rate: string, effectiveAt: string, isForced?: boolean) =>
+        setRate(app.service, { ...pair, rate, effectiveAt, isForced })
+      // The first rate of a pair has no predecessor to compare with.
+      await set('1500', '2026-04-01T00:00:00Z')
+      await set('9', '2026-03-01T00:00:00Z')
+      await set(highest, '2026-04-02T00:00:00Z')
+      await set('1500', '2026-04-03T00:00:00Z')
+      await set(lowest, '2026-04-04T00:00:00Z')
+      await set('1500', '2026-04-05T00:00:00Z', true)
+      const before = await readStoredRows(app)
 
-    const refusal = await domainErrorOf(() => set(slip, '2026-04-06T00:00:00Z'))
+      const error = await domainErrorOf(() => set(outlier, '2026-04-06T00:00:00Z'))
 
-    const message = `of ${slip} differs by ${percent} % from 1500, which is in force until then: more than 20 % needs --force`
-    expect(refusal).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'rate', message }] } })
-    expect(await readStoredRows(app)).toEqual(before)
-    expect(await set(slip, '2026-04-06T00:00:00Z', true)).toMatchObject({ rate: slip })
-  })
+      const message = `of ${outlier} differs by ${percent} % from 1500, which is in force until then: more than 20 % needs --force`
+      expect(error).toMatchObject({ code: 'INVALID_INPUT', details: { fields: [{ field: 'rate', message }] } })
+      expect(await readStoredRows(app)).toEqual(before)
+      expect(await set(outlier, '2026-04-06T00:00:00Z', true)).toMatchObject({ rate: outlier })
+    },
+  )
 
   test.each([
     ['fromCode', { fromCode: 'NGN' }],
@@ -113,17 +115,16 @@ describe.each(everyEngine)('setRate on %s', (engine) => {
     ['effectiveAt', { effectiveAt: 'tomorrow' }],
     ['effectiveAt', { effectiveAt: '2026-03-01' }],
     ['effectiveAt', { effectiveAt: '2026-03-01T00:00:00+01:00' }],
-    // What was in force then is known already.
     ['effectiveAt', { effectiveAt: '2026-03-01T00:00:00Z' }],
-  ])('refuses a wrong %s: %j', async (field, changes) => {
+  ])('rejects an invalid %s: %j', async (field, changes) => {
     const app = await start()
     await setRate(app.service, { ...pair, rate: '1500' })
     const before = await readStoredRows(app)
 
-    const refusal = await domainErrorOf(() => setRate(app.service, { ...pair, rate: '1600', ...changes }))
+    const error = await domainErrorOf(() => setRate(app.service, { ...pair, rate: '1600', ...changes }))
 
-    expect(refusal.code).toBe('INVALID_INPUT')
-    expect(refusal.details.fields?.map((fault) => fault.field)).toEqual([field])
+    expect(error.code).toBe('INVALID_INPUT')
+    expect(error.details.fields?.map((each) => each.field)).toEqual([field])
     expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -1,33 +1,32 @@
 import type { BankReport } from '../../../../src/modules/rail-orders/rail-order.ts'
 import type { PaymentInstruction, Rail } from '../../../../src/modules/rails/adapters/rail.ts'
 
-/** What becomes of a call on its way: it arrives and is answered, the answer is lost, or the call is. */
+/** The fate of a call: it is answered, its response is lost, or its request is lost. */
 export type CallFate = 'answered' | 'answer lost' | 'lost'
 
-/** A bank of the test's own, with books: what it was asked, and what it has paid. */
 export function createBank({
   fate = () => 'answered',
   decide = () => ({ state: 'COMPLETED' }),
   ...limits
 }: {
   readonly fate?: (call: 'submit' | 'find' | 'cancel', order: PaymentInstruction) => CallFate
-  /** What it makes of an order that it has taken, whenever it is asked. */
+  /** The bank's state of a stored order, at any call. */
   readonly decide?: (order: PaymentInstruction) => BankReport
 } & Partial<Pick<Rail, 'maxConcurrentCalls' | 'callMs' | 'idempotentForMs' | 'cancel'>> = {}) {
   const taken = new Map<string, PaymentInstruction>()
   const calls: { readonly call: string; readonly id: string }[] = []
 
-  async function carry<Answer>(
+  async function runCall<Answer>(
     call: 'submit' | 'find',
     order: PaymentInstruction,
-    answer: () => Answer,
+    createResult: () => Answer,
   ): Promise<Answer> {
     calls.push({ call, id: order.id })
-    const what = fate(call, order)
-    if (what === 'lost') throw new Error('the connection was refused')
-    const answered = answer()
-    if (what === 'answer lost') throw new Error('the connection was closed')
-    return answered
+    const callFate = fate(call, order)
+    if (callFate === 'lost') throw new Error('the connection was refused')
+    const result = createResult()
+    if (callFate === 'answer lost') throw new Error('the connection was closed')
+    return result
   }
 
   const rail: Rail = {
@@ -37,17 +36,15 @@ export function createBank({
     idempotentForMs: 24 * 3_600_000,
     ...limits,
     submit: (order) =>
-      carry('submit', order, () => {
+      runCall('submit', order, () => {
         if (!taken.has(order.id)) taken.set(order.id, order)
         return decide(order)
       }),
-    find: (order) => carry('find', order, () => (taken.has(order.id) ? decide(order) : 'NOT_FOUND')),
+    find: (order) => runCall('find', order, () => (taken.has(order.id) ? decide(order) : 'NOT_FOUND')),
   }
   return {
     rail,
-    /** Every call that was made, in order. */
     calls,
-    /** Orders that it has, in the order in which they came. */
     taken,
     submitted: (id: string) => calls.filter((each) => each.call === 'submit' && each.id === id).length,
   }

@@ -9,13 +9,12 @@ import { freePort } from '../../../support/free-port.ts'
 
 const examples = join(import.meta.dirname, '../../../../examples')
 
-/** How each example is started, as its README says. */
 export const exampleBanks = {
   TypeScript: [process.execPath, join(examples, 'rail-server/server.ts')],
   Python: ['python3', join(examples, 'rail-server-python/server.py')],
 } as const
 
-/** A place for an example of a bank: where it will listen, its secret, and a folder for its book. */
+/** Prepares an example bank: its address, its secret, and a folder for its data. */
 export async function placeForBank(language: keyof typeof exampleBanks) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-bank-'))
   const [port, secret] = [await freePort(), generateSharedSecret()]
@@ -25,7 +24,6 @@ export async function placeForBank(language: keyof typeof exampleBanks) {
   return {
     at: { name: 'bank', url: `http://127.0.0.1:${port}`, secrets: [secret] },
     secret,
-    /** Starts it; it listens when that ends. */
     start: async (environment: Record<string, string> = {}) => {
       const env = { PATH, PORT: String(port), RAIL_SECRET: secret, ...environment }
       const child = spawn(command, [path], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })

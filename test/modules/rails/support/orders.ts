@@ -1,6 +1,5 @@
 import type { PaymentInstruction } from '../../../../src/modules/rails/adapters/rail.ts'
 
-/** The dullest order. */
 export function sampleOrder(change: Partial<PaymentInstruction> = {}): PaymentInstruction {
   return {
     id: '01980c61-0a1b-7c2d-8e3f-405162738490',

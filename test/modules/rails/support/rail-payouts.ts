@@ -10,13 +10,16 @@ import { perform } from '../../../support/perform.ts'
 import { dueTime } from '../../../support/times.ts'
 import { nigerian } from '../../payouts/payout-places.ts'
 
-/** A payout that the sandbox's bank would carry, where it was at work: here a test is the bank. */
+/** Creates a payout with an order on the sandbox rail, which no worker processes. */
 export async function createRailPayout(context: Context, amount = '10') {
   const recipient = { ...nigerian, accountNumber: '9999999900' }
   return perform(createPayout, context, { assetCode: 'USDC', amount, ...recipient })
 }
 
-/** Has the bank asked what is due of a payout, and answer so; the call that was made of it, `null` where nothing was due. */
+/**
+ * Makes the call that is due for a payout with the given result. Resolves to the call's name, or `null` if none was
+ * due.
+ */
 export async function answer(
   context: Context,
   payoutId: string,
@@ -24,31 +27,30 @@ export async function answer(
   { idempotentForMs = Number.MAX_SAFE_INTEGER } = {},
 ) {
   const { orderId } = await railOrderOf(context, payoutId)
-  const begun = await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs } })
-  if (begun === null) return null
-  await recordAnswer(context, { orderId, dueAt: begun.dueAt, answer, idempotentForMs })
-  return begun.call
+  const call = await beginCall(context, { orderId, rail: { callMs: 1_000, idempotentForMs } })
+  if (call === null) return null
+  await recordAnswer(context, { orderId, dueAt: call.dueAt, answer, idempotentForMs })
+  return call.call
 }
 
-/** Has the bank say something that it was not asked for, or was asked for by somebody else. */
+/** Records a result without a call, like a report of the bank. */
 export async function report(context: Context, payoutId: string, reported: RailCallResult): Promise<void> {
   const { orderId } = await railOrderOf(context, payoutId)
   await recordAnswer(context, { orderId, dueAt: dueTime(0), answer: reported, idempotentForMs: 0 })
 }
 
-/** A payout of which the bank has said first one thing and then another. */
+/** Creates a payout whose bank reports one state and then a contradicting one. */
 export async function createContradictedPayout(
   context: Context,
-  ...said: readonly BankReport['state'][]
+  ...states: readonly BankReport['state'][]
 ): Promise<string> {
   const { id } = await createRailPayout(context)
-  const [first = 'REJECTED', ...others] = said
+  const [first = 'REJECTED', ...others] = states
   await answer(context, id, { state: first, reference: 'BANK-1' })
   for (const state of others) await report(context, id, { state, reference: 'BANK-1' })
   return id
 }
 
-/** How far a payout is on its rail. */
 export async function railOrderOf(context: Context, payoutId: string): Promise<RailOrder> {
   const { db, merchantId } = context
   const { referenceId } = await getPayout(context, { payoutId })
