@@ -229,7 +229,7 @@ export type RestoreOptions = {
 }
 
 /** Where the restored database is (a file, or a database of a server), and where the previous one is kept, if there was one. */
-export type RestoreResult = { readonly location: string; readonly previousLocation: string | null }
+export type RestoreResult = { readonly file: string; readonly kept: string | null }
 
 export const missingDatabaseAdvice =
   'DATABASE_URL must name an existing database; to create a new one, run `npm run -s cli -- migrate`'

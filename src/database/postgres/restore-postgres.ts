@@ -43,7 +43,7 @@ export async function restorePostgres({ url, backup, canReplace, inspect }: Rest
       })
       throw error
     }
-    return { location: server.name, previousLocation: null }
+    return { file: server.name, kept: null }
   } finally {
     await client.end().catch(() => {})
   }

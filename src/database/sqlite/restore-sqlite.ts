@@ -81,7 +81,7 @@ function moveIntoPlace(
     linkSync(copy, path)
   }
   fsyncPath(dirname(path))
-  return { location: path, previousLocation }
+  return { file: path, kept: previousLocation }
 }
 
 /** @throws Error when a process has the database open, or it exists and may not be replaced */
