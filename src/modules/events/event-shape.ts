@@ -8,6 +8,7 @@ import { payoutMethod } from '../payout-methods/payout-method-shape.ts'
 import { payout } from '../payouts/payout-shape.ts'
 import { wallet } from '../wallets/wallet-shape.ts'
 import { webhookEndpointResource } from '../webhooks/endpoints/webhook-endpoint-shape.ts'
+import type { EventMessage } from '../webhooks/transport/message.ts'
 import type { DepositPayload, DepositReversalPayload, HydratedEvent } from './event-payload.ts'
 
 const deposit = resource<DepositPayload>('Deposit', 'Money that came into a wallet from outside.', {
@@ -95,3 +96,17 @@ export const event = resource<HydratedEvent>('Event', 'Something that happened t
   ...eventMembers,
   data: eventData,
 })
+
+/** An event as webhooks carry it. */
+export function toEventMessage(told: HydratedEvent): EventMessage {
+  const { id, type, timestamp, sequence, object, objectId, version, mode } = told
+  return {
+    id,
+    type,
+    timestamp,
+    sequence,
+    object: { type: object.type, id: objectId, version },
+    mode,
+    data: eventData.write(told),
+  }
+}

@@ -19,9 +19,7 @@ import { Wallet } from '../wallets/graphql.ts'
 import { EventTypeEnum, WebhookEndpoint } from '../webhooks/endpoints/graphql.ts'
 import type { HydratedEvent } from './event-payload.ts'
 import { eventData } from './event-shape.ts'
-import { findEvents } from './find-events.ts'
-import { listEvents } from './list-events.ts'
-import { watchEvents } from './watch-events.ts'
+import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
 /** Events that a page looks through for one customer, which is in its price (`cost.ts`): a document may hold many pages. */
 const maxPassed = 1_000

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { limit, parseInput, rejectField } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Event, EventType } from '../outbox/event.ts'
-import { maxEventSequence } from '../outbox/event.ts'
-import { eventBatchSize, subscribeToEvents } from '../outbox/event-poller.ts'
+import { eventId, maxEventSequence, sequenceOfEventId } from '../outbox/event.ts'
+import { eventBatchSize, streamEvents, subscribeToEvents } from '../outbox/event-poller.ts'
 import { requireKnownSequence } from '../outbox/latest-event.ts'
 import { optionalEventTypes } from '../outbox/optional-event-types.ts'
 import { readEvents, readEventsOfTypes } from '../outbox/read-events.ts'
+import { eventsBySequence } from '../outbox/repository.ts'
 import type { HydratedEvent } from './event-payload.ts'
 import { hydrateEvents } from './event-payload.ts'
 
@@ -138,4 +139,39 @@ async function waitForPage(context: Context, asked: EventPageRequest, waitMs: nu
     context.signal?.removeEventListener('abort', end)
     following.stop()
   }
+}
+
+const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
+
+/**
+ * Events as they happen, in order and without an end; with `after` first what happened since.
+ *
+ * @param signal ends it
+ * @throws Refusal INVALID_INPUT, also for a number that is later than the latest
+ */
+export async function watchEvents(
+  context: Context,
+  input: z.input<typeof WatchEventsInput>,
+  signal?: AbortSignal,
+): Promise<AsyncGenerator<HydratedEvent>> {
+  const { after, types } = parseInput(WatchEventsInput, input)
+  const wanted = new Set(types)
+  const batches = await streamEvents(context, after, signal)
+  return (async function* () {
+    for await (const events of batches) {
+      yield* await hydrateEvents(context, wanted.size === 0 ? events : events.filter(({ type }) => wanted.has(type)))
+    }
+  })()
+}
+
+/** The merchant's events among `ids`, in any order: an id says the number, and all of it must be right. */
+export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
+  const { db, merchantId } = context
+  const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])
+  const asked = new Set(ids)
+  const events = await eventsBySequence(db, { merchantId, sequences })
+  return hydrateEvents(
+    context,
+    events.filter((event) => asked.has(eventId(event))),
+  )
 }

@@ -3,9 +3,8 @@ import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import type { TransferKind } from '../ledger/entry.ts'
-import type { Export, ExportBalance } from './export.ts'
-import type { VerifiedLine } from './verified-lines.ts'
-import { verifyLines } from './verified-lines.ts'
+import type { Export, ExportBalance, VerifiedLine } from './export.ts'
+import { verifyLines } from './export.ts'
 
 /**
  * Writes the statement of a wallet as `camt.053.001.08` of ISO 20022.

@@ -1,7 +1,6 @@
 import { payout } from '../payouts/payout-shape.ts'
-import type { Export, ExportBalance, ExportKind, ExportRecord } from './export.ts'
-import type { VerifiedLine } from './verified-lines.ts'
-import { verifyLines } from './verified-lines.ts'
+import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
+import { verifyLines } from './export.ts'
 
 /** How the records of a kind are laid out: their columns in order, and which of them hold what all kinds have. */
 export type RecordLayout = {

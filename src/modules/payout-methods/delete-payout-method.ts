@@ -7,9 +7,9 @@ import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import { payoutMethods } from './list.ts'
-import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
+import { lockOwnedPayoutMethod } from './update-bank-payout-method.ts'
 
 const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
 

@@ -26,7 +26,6 @@ import { addNodeQuery, nodeType, nodeUnion } from '../../graphql/schema/node.ts'
 import { Customer } from '../customers/graphql.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
-import { bankCountries } from './bank-countries.ts'
 import type { IdentifierCheck as CheckRow } from './checks/check.ts'
 import { checkCodes, checkOutcomes } from './checks/check.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
@@ -38,7 +37,7 @@ import type {
   PayoutMethodType,
   WalletPayoutMethod as WalletPayoutMethodRow,
 } from './payout-method.ts'
-import { payoutMethodTypes } from './payout-method.ts'
+import { bankCountries, payoutMethodTypes } from './payout-method.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
 export const CheckCodeEnum = enumType(

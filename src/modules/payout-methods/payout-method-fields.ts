@@ -1,7 +1,7 @@
 import type { AddressFamily, Network } from '../networks/network.ts'
 import { addressFamily } from '../networks/network.ts'
-import type { countryOfCurrency } from './bank-countries.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
+import type { countryOfCurrency } from './payout-method.ts'
 
 /** What a form knows before it asks: it is for one type, one currency and one owner. */
 type PresetField = 'type' | 'currency' | 'customerId'

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import { lookupId, optionalUuidOrEmpty, parseInput, sentFields } from '../../core/input.ts'
-import type { IdempotentResult } from '../../operations/context.ts'
+import type { Tx } from '../../database/query.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
@@ -12,9 +14,9 @@ import { recordEvent } from '../outbox/record-event.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
 import { payoutMethods } from './list.ts'
-import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
-import type { BankPayoutMethod } from './payout-method.ts'
-import { updateBankDetails } from './repository.ts'
+import type { BankPayoutMethod, PayoutMethod } from './payout-method.ts'
+import { toPayoutMethod } from './payout-method.ts'
+import { lockPayoutMethodById, updateBankDetails } from './repository.ts'
 
 const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 
@@ -72,3 +74,17 @@ export const updateBankPayoutMethod = defineOperation(
     })
   },
 )
+
+/**
+ * The method that a request changes, `null` where there is none. A customer's is named together with its customer, a merchant's
+ * without; any mismatch is not found, so that a wrong `customerId` never acts on another owner's method (ruling 27).
+ */
+export async function lockOwnedPayoutMethod(
+  tx: Tx,
+  { merchantId }: Context,
+  { payoutMethodId, customerId }: { payoutMethodId: string; customerId: string | null },
+): Promise<PayoutMethod | null> {
+  const id = parseUuid(payoutMethodId)
+  const row = id && (await lockPayoutMethodById(tx, { merchantId, id }))
+  return row && row.customerId === customerId ? toPayoutMethod(row) : null
+}

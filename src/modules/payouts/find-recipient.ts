@@ -2,6 +2,8 @@ import { invalidInput, notFound } from '../../core/errors.ts'
 import { notOneOfError } from '../../core/input.ts'
 import type { MaybePromise, Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
+import type { IdentifierCheck } from '../payout-methods/checks/check.ts'
+import { checkBankDetails } from '../payout-methods/checks/check-bank-details.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import { toPayoutMethod } from '../payout-methods/payout-method.ts'
 import { payoutMethodById } from '../payout-methods/repository.ts'
@@ -58,4 +60,18 @@ function recipientOf(method: BankPayoutMethod): Recipient {
   }
   const { recipientCurrency, recipientCountry } = corridor
   return { accountNumber, bankName, bankCode, recipientName: accountName, recipientCurrency, recipientCountry, method }
+}
+
+/** What the checks find about the account that a payout goes to (ruling 23). */
+export function checkPayoutAccount({
+  recipientCurrency,
+  accountNumber,
+  bankCode,
+}: {
+  readonly recipientCurrency: string
+  readonly accountNumber: string
+  readonly bankCode: string
+}): IdentifierCheck[] {
+  const others = { sortCode: null, swiftCode: null, routingNumber: null, iban: null }
+  return checkBankDetails({ currency: recipientCurrency, accountNumber, bankCode, ...others })
 }

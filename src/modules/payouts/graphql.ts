@@ -22,11 +22,11 @@ import { NetworkEnum } from '../networks/graphql.ts'
 import { Check, PayoutMethod } from '../payout-methods/graphql.ts'
 import { computeFeeSums, feeSources } from '../pricing/fees/fee.ts'
 import { Wallet } from '../wallets/graphql.ts'
-import { findPayoutEvents } from './find-payout-events.ts'
+import { checkPayoutAccount } from './find-recipient.ts'
 import { payouts } from './list.ts'
 import type { PayoutEvent as PayoutEventRow, Payout as PayoutRow } from './payout.ts'
 import { paymentPurposes, payoutReason, payoutStatuses } from './payout.ts'
-import { checkPayoutAccount } from './payout-checks.ts'
+import { findPayoutEvents } from './payout-timeline.ts'
 import { settledStatuses } from './settle-payout.ts'
 
 const PayoutStatusEnum = enumType('PayoutStatus', payoutStatuses, 'How far a payout has come.')

@@ -3,8 +3,8 @@ import type { Context } from '../../operations/context.ts'
 import type { RailOrder, RailOrderHistoryEntry, RailOrderState } from '../rail-orders/rail-order.ts'
 import { railOrderStates } from '../rail-orders/rail-order.ts'
 import { railOrdersByIds } from '../rail-orders/repository.ts'
-import { findPayoutEvents } from './find-payout-events.ts'
 import type { Payout, PayoutEvent } from './payout.ts'
+import { eventsOfPayouts } from './repository.ts'
 import { stateBySettledStatus } from './settle-payout.ts'
 
 /** What a payout goes through: what its transfer does on a rail, or, where none carries it, what somebody says of it. */
@@ -70,4 +70,12 @@ function railSteps({ createdAt, history }: RailOrder): readonly TimelineStep[] {
 function manualSteps({ createdAt }: TimelinePayout, events: readonly PayoutEvent[]): readonly TimelineStep[] {
   const settled = events.map(({ status, createdAt: at, cause }) => ({ state: stateBySettledStatus[status], at, cause }))
   return [{ state: 'PROCESSING', at: createdAt, cause: null }, ...settled]
+}
+
+/** What became of the payouts among `payoutIds`, oldest first for each payout. */
+export async function findPayoutEvents(
+  { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
+  payoutIds: readonly string[],
+): Promise<PayoutEvent[]> {
+  return eventsOfPayouts(db, { merchantId, payoutIds })
 }

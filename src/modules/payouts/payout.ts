@@ -1,6 +1,6 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
-import { countryOfCurrency } from '../payout-methods/bank-countries.ts'
+import { countryOfCurrency } from '../payout-methods/payout-method.ts'
 
 /** Stablecoins that payouts are made from (ruling 37). */
 export const payoutAssetCodes = defineEnum({

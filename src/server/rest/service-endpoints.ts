@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { DomainError, unavailable } from '../../core/errors.ts'
-import { publicKeys } from '../../modules/webhooks/endpoints/public-keys.ts'
+import { publicKeys } from '../../modules/webhooks/endpoints/endpoint-secrets.ts'
 import type { Service } from '../../operations/context.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvCell, csvLine } from '../../../src/modules/exports/csv.ts'
+import { csvCell, csvLine } from '../../../src/modules/exports/export-formats.ts'
 
 /** What OWASP names, on keyboards and in full width: no cell of text may begin so for whoever opens it. */
 const dangerous = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']

@@ -1,7 +1,7 @@
 import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Context } from '../../../operations/context.ts'
-import { toEventMessage } from '../../events/event-message.ts'
 import { hydrateEvents } from '../../events/event-payload.ts'
+import { toEventMessage } from '../../events/event-shape.ts'
 import { eventsBySequence } from '../../outbox/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import type { EventMessage } from '../transport/message.ts'

@@ -8,10 +8,9 @@ import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { latestEventSequence } from '../../outbox/latest-event.ts'
 import { createSigningKeys, revealSecret } from './endpoint-secrets.ts'
-import { findUrlFieldErrors } from './endpoint-url.ts'
 import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
-import { endpointFields } from './webhook-endpoint-input.ts'
+import { endpointFields, findUrlFieldErrors } from './webhook-endpoint-input.ts'
 
 /** How many endpoints a merchant may have (ruling 70). */
 const maxEndpoints = 50

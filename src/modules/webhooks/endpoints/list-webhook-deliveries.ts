@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import { createdRangeFields, limit, oneOf, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { ProjectedRow, Projection } from '../../../database/projection.ts'
 import { cellReader, createProjection } from '../../../database/projection.ts'
 import type { MaybePromise, Reader } from '../../../database/query.ts'
+import type { RowOf } from '../../../database/tables.ts'
 import type { ListContext } from '../../../lists/declaration.ts'
 import { filterByEnum } from '../../../lists/filters.ts'
 import { createSliceParser } from '../../../lists/list-slices.ts'
@@ -13,11 +15,30 @@ import type { CreatedRange } from '../../../lists/time-range.ts'
 import { findSpan, fullSpan, intersectSpans, isEmptySpan } from '../../../lists/time-range.ts'
 import { maxCountedRows } from '../../../lists/totals.ts'
 import type { Context } from '../../../operations/context.ts'
+import type { EventType } from '../../outbox/event.ts'
 import { webhookEndpoints } from './list.ts'
 import { attemptsOfDeliveries, countDeliveries, deliveriesInRange, eventAtOrBefore } from './repository.ts'
-import type { WebhookDelivery } from './webhook-delivery.ts'
-import { deliveryStatuses, maxListedAttempts } from './webhook-delivery.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+
+export const deliveryStatuses = defineEnum({
+  pending: 'It was tried and will be again.',
+  delivered: 'The endpoint took it.',
+  exhausted: 'It was tried as often as anything is, or let go of, and is not tried again.',
+})
+
+/** Attempts that are told of one delivery, the latest: it has ten, and as many again whenever its owner asks for it. */
+export const maxListedAttempts = 20
+
+/** One time that an event was sent: how long it took, and the answer or what went wrong. */
+export type WebhookAttempt = RowOf<'webhookAttempts'>
+
+/** What became of an event that was sent to an endpoint, with its latest attempts, the first of them first. */
+export type WebhookDelivery = RowOf<'webhookDeliveries'> & {
+  readonly eventType: EventType
+  readonly eventTime: bigint
+  /** At most `mostAttempts`. */
+  readonly log: readonly WebhookAttempt[]
+}
 
 const pageSize = 20
 

@@ -1,4 +1,7 @@
 import { defineList } from '../../../lists/define-list.ts'
+import type { Service } from '../../../operations/context.ts'
+import { unhealthyEndpoints } from './repository.ts'
+import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
 /** Where the merchant wants to be told of its events. What signs is not among what is read. */
 export const webhookEndpoints = defineList({
@@ -20,3 +23,14 @@ export const webhookEndpoints = defineList({
   conditions: {},
   filters: {},
 })
+
+/** An endpoint that does not get what it should. */
+export type UnhealthyEndpoint = Pick<
+  WebhookEndpoint,
+  'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
+>
+
+/** Endpoints of all merchants that fail, or were disabled because they did, for an operator: the longest first, `limit` at most. */
+export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
+  return unhealthyEndpoints(db, { limit })
+}

@@ -12,14 +12,17 @@ import { disableWebhookEndpoint } from './disable-webhook-endpoint.ts'
 import { enableWebhookEndpoint } from './enable-webhook-endpoint.ts'
 import { getWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { webhookEndpoints } from './list.ts'
-import type { DeliveriesPage } from './list-webhook-deliveries.ts'
-import { ListWebhookDeliveriesInput, listWebhookDeliveries } from './list-webhook-deliveries.ts'
+import type { DeliveriesPage, WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.ts'
+import {
+  deliveryStatuses,
+  ListWebhookDeliveriesInput,
+  listWebhookDeliveries,
+  maxListedAttempts,
+} from './list-webhook-deliveries.ts'
 import { replayWebhookEvents } from './replay-webhook-events.ts'
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { testWebhookEndpoint } from './test-webhook-endpoint.ts'
 import { updateWebhookEndpoint } from './update-webhook-endpoint.ts'
-import type { WebhookAttempt, WebhookDelivery } from './webhook-delivery.ts'
-import { deliveryStatuses, maxListedAttempts } from './webhook-delivery.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 

@@ -4,12 +4,11 @@ import type { IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
 import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
-import { findUrlFieldErrors } from './endpoint-url.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { endpointFields, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { endpointFields, findUrlFieldErrors, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 // A field that is absent stays as it is; an optional one that is null or empty is as if it had never been given.
 const UpdateWebhookEndpointInput = z.object({
