@@ -18,7 +18,6 @@ export const payoutMethodById = queryOne((p: Params<PayoutMethodKey>) =>
   selectFrom('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
 )
 
-/** The method, which nobody else changes or deletes before the transaction ends. */
 export const lockPayoutMethodById = statementOne((p: Params<PayoutMethodKey>) =>
   selectFrom('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
@@ -28,7 +27,6 @@ const updatableColumns = [
   ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
 ]
 
-/** Replaces what may change of a bank method. */
 export const updateBankDetails = statementOne(
   (p: Params<PayoutMethodKey & Pick<RowOf<'payoutMethods'>, (typeof updatableColumns)[number]>>) =>
     updateTable('payoutMethods')

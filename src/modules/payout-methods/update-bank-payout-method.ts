@@ -20,7 +20,7 @@ import { lockPayoutMethodById, updateBankDetails } from './repository.ts'
 
 const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 
-// A field that is absent stays as it is; an optional one that is null or empty is cleared.
+// An absent field keeps its value; an optional field that is null or empty is cleared.
 const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
   customerId: optionalUuidOrEmpty(),
@@ -28,9 +28,9 @@ const UpdateBankPayoutMethodInput = z.object({
 })
 
 /**
- * Changes the fields of a bank method that are given, and no others (contract 4.5, ruling 26). A wallet method is not found.
+ * Changes the sent fields of a bank account (contract 4.5, ruling 26). A crypto address is not found.
  *
- * @param input `customerId` says whose method it is and never moves it
+ * @param input `customerId` identifies the owner and never changes it
  */
 export const updateBankPayoutMethod = defineOperation(
   {
@@ -76,8 +76,8 @@ export const updateBankPayoutMethod = defineOperation(
 )
 
 /**
- * The method that a request changes, `null` where there is none. A customer's is named together with its customer, a merchant's
- * without; any mismatch is not found, so that a wrong `customerId` never acts on another owner's method (ruling 27).
+ * Locks the method that a request changes, or returns `null`. The request names the customer of a customer's method and none
+ * for the merchant's, so that a wrong `customerId` never acts on another owner's method (ruling 27).
  */
 export async function lockOwnedPayoutMethod(
   tx: Tx,

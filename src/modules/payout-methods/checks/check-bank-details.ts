@@ -2,7 +2,7 @@ import { countrySpecs, ValidationErrorsIBAN, validateIBAN } from 'ibantools'
 import type { IdentifierCheck } from './check.ts'
 import { toIdentifierCheck } from './check.ts'
 
-/** The identifiers of a bank account, as the contract names them (4.4); the nullable ones are optional there. */
+/** The identifiers of a bank account (contract 4.4, where the nullable ones are optional). */
 export type BankDetails = {
   currency: string
   accountNumber: string
@@ -14,7 +14,7 @@ export type BankDetails = {
 }
 
 /**
- * Checks whatever identifiers of a bank account can be checked, in the order of the contract's fields (ruling 23).
+ * Checks the identifiers of a bank account, in the order of the contract's fields (ruling 23).
  *
  * The account number is checked for NGN only: no other currency of the contract has check digits that one rule covers.
  */
@@ -31,10 +31,10 @@ export function checkBankDetails(details: BankDetails): IdentifierCheck[] {
 }
 
 /**
- * Checks a Nigerian account number: ten digits, the last of which checks the bank's code and the nine before it (CBN,
- * NUBAN standard of 2010, revised in 2020). Finds every wrong single digit, of the number and of the bank code alike.
+ * Checks a Nigerian account number: ten digits, the last of which is a check digit over the bank code and the other nine
+ * (CBN, NUBAN standard of 2010, revised in 2020). Detects every single wrong digit in number and bank code.
  *
- * @returns null where no check is possible, because the bank code is not one that the CBN assigned
+ * @returns null if no check is possible, because the CBN has not assigned the bank code
  */
 export function checkNuban({
   accountNumber,
@@ -47,18 +47,18 @@ export function checkNuban({
   const isWellFormed = /^\d{10}$/.test(accountNumber)
   if (isWellFormed && institution === null) return null
 
-  const fault = isWellFormed
-    ? checkDigitError(`${institution}${accountNumber}`)
+  const error = isWellFormed
+    ? nubanCheckDigitError(`${institution}${accountNumber}`)
     : 'A Nigerian account number (NUBAN) has ten digits.'
-  return toIdentifierCheck({ field: 'accountNumber', code: 'NUBAN', fault })
+  return toIdentifierCheck({ field: 'accountNumber', code: 'NUBAN', error })
 }
 
 /**
- * The six digits that stand for a bank in the check: `000` before a bank's three digits, `9` before the five of another
- * financial institution.
+ * Returns the six digits of an institution for the check: a bank's three digits prefixed with `000`, or the five digits of
+ * another financial institution prefixed with `9`.
  *
- * Payment switches number banks their own way, and their codes say nothing about check digits: NIBSS writes six digits
- * (`000013` is not bank 013), aggregators pad (`00103`) or invent (`999992`). All of these give null.
+ * Returns null for the codes of payment switches, which check digits do not cover: NIBSS uses six digits (`000013` is not
+ * bank 013), aggregators pad (`00103`) or invent codes (`999992`).
  */
 function institutionCode(bankCode: string): string | null {
   if (/^\d{3}$/.test(bankCode)) return `000${bankCode}`
@@ -67,29 +67,27 @@ function institutionCode(bankCode: string): string | null {
   return null
 }
 
-function checkDigitError(digits: string): string | null {
+function nubanCheckDigitError(digits: string): string | null {
   const sum = weightedSum(digits.slice(0, -1), [3, 7, 3]) + Number(digits.slice(-1))
   return sum % 10 === 0
     ? null
     : 'The check digit of the account number does not fit the bank code: one of them is wrong.'
 }
 
-/** Checks a British sort code: six digits, in pairs or not. It carries no check digit, so only its form can be checked. */
-export function checkSortCode(sortCode: string): IdentifierCheck {
+/** Checks the form of a UK sort code: six digits, optionally in pairs. It has no check digit. */
+function checkSortCode(sortCode: string): IdentifierCheck {
   const isWellFormed = /^\d{2}[- ]?\d{2}[- ]?\d{2}$/.test(sortCode)
-  const fault = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'
-  return toIdentifierCheck({ field: 'sortCode', code: 'SORT_CODE', fault })
+  const error = isWellFormed ? null : 'A sort code has six digits, in pairs if they are separated by dashes or spaces.'
+  return toIdentifierCheck({ field: 'sortCode', code: 'SORT_CODE', error })
 }
 
 /**
- * Checks a BIC, also called SWIFT code (ISO 9362): its form and its country. It carries no check digit. Lower case is
- * tolerated.
+ * Checks the form and country of a BIC, also called SWIFT code (ISO 9362), in either case. It has no check digit.
  *
- * The first four characters may be digits since 2014, although most BICs in use have letters there. ibantools rejects
- * those, so this check stays our own.
+ * ibantools rejects digits in the first four characters, which ISO 9362 has allowed since 2014.
  */
 export function checkBic(swiftCode: string): IdentifierCheck {
-  return toIdentifierCheck({ field: 'swiftCode', code: 'BIC', fault: bicError(swiftCode) })
+  return toIdentifierCheck({ field: 'swiftCode', code: 'BIC', error: bicError(swiftCode) })
 }
 
 function bicError(text: string): string | null {
@@ -110,11 +108,11 @@ const countryCodes = new Set(
 )
 
 /**
- * Checks an ABA routing number: nine digits, a Federal Reserve range, and a check digit that finds every wrong single
+ * Checks an ABA routing number: nine digits, a Federal Reserve range, and a check digit that detects every single wrong
  * digit.
  */
 export function checkAba(routingNumber: string): IdentifierCheck {
-  return toIdentifierCheck({ field: 'routingNumber', code: 'ABA', fault: abaError(routingNumber) })
+  return toIdentifierCheck({ field: 'routingNumber', code: 'ABA', error: abaError(routingNumber) })
 }
 
 function abaError(text: string): string | null {
@@ -123,21 +121,21 @@ function abaError(text: string): string | null {
   if (!/^(0\d|1[0-2]|2[1-9]|3[0-2]|6[1-9]|7[0-2]|80)/.test(text)) {
     return 'An ABA routing number begins with 00 to 12, 21 to 32, 61 to 72 or 80.'
   }
-  // Nine zeros satisfy the sum, but stand for nobody: they are what a form sends that was not filled in.
+  // Nine zeros have a valid check digit, but come from a form field that was not filled in.
   if (/^0+$/.test(text)) return 'An ABA routing number is not all zeros.'
   return weightedSum(text, [3, 7, 1]) % 10 === 0 ? null : 'The check digit of the routing number is wrong.'
 }
 
-// ibantools wants one letter before the digits of a bank in Côte d'Ivoire; codes in use today have two (CI008).
+// ibantools expects one letter in front of the bank's digits in Côte d'Ivoire; codes in use have two (CI008).
 countrySpecs.CI = { chars: 28, bban_regexp: '^[A-Z]{1,2}[0-9]{22,23}$' }
 
-/** Checks an IBAN (ISO 13616): country, structure and check digits. Spaces and lower case are tolerated. */
+/** Checks country, structure and check digits of an IBAN (ISO 13616). Allows spaces and lower case. */
 export function checkIban(iban: string): IdentifierCheck {
-  return toIdentifierCheck({ field: 'iban', code: 'IBAN', fault: ibanError(iban.replaceAll(' ', '')) })
+  return toIdentifierCheck({ field: 'iban', code: 'IBAN', error: ibanError(iban.replaceAll(' ', '')) })
 }
 
 function ibanError(text: string): string | null {
-  // The form goes first: it admits ASCII only, so that nothing else can become ASCII in capitals.
+  // First, because it allows ASCII only: upper-casing could turn other characters into ASCII.
   if (!/^[a-z]{2}\d{2}[a-z0-9]{1,30}$/i.test(text))
     return 'An IBAN is two letters, two digits, then at most 30 letters and digits.'
   const iban = text.toUpperCase()
@@ -155,10 +153,9 @@ function ibanError(text: string): string | null {
 }
 
 /**
- * The sum of decimal digits, each times its weight; `weights` begin anew when used up.
- *
- * A check of this sum modulo 10 finds every wrong single digit as long as no weight shares a factor with 10.
+ * Sums decimal digits, each times its weight, repeating `weights` as needed. Modulo 10 it detects every single wrong digit
+ * if no weight shares a factor with 10.
  */
-export function weightedSum(digits: string, weights: readonly [number, ...number[]]): number {
-  return [...digits].reduce((sum, digit, at) => sum + Number(digit) * (weights[at % weights.length] ?? 0), 0)
+function weightedSum(digits: string, weights: readonly [number, ...number[]]): number {
+  return [...digits].reduce((sum, digit, i) => sum + Number(digit) * (weights[i % weights.length] ?? 0), 0)
 }
