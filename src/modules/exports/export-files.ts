@@ -5,10 +5,11 @@ import type { Export } from './export.ts'
 import type { ExportFormat } from './export-formats.ts'
 import { exportFormats, mediaTypes, writeExport } from './export-formats.ts'
 import { exportDeposits, exportFees } from './journals.ts'
-import { exportPayouts, PeriodInput } from './payouts-export.ts'
+import { exportPayouts } from './payouts-export.ts'
+import { PeriodInput } from './period.ts'
 import { exportStatement, StatementInput } from './wallet-statement.ts'
 
-/** A file that is written while it is read: its media type, what to call it, and its text, some at a time. */
+/** A file that is written as the consumer reads `chunks`; `type` is its media type. */
 export type ExportFile = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
 
 const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }
@@ -16,25 +17,23 @@ const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }
 export const StatementFileInput = z.object({ ...StatementInput.shape, format: z.enum(exportFormats).default('csv') })
 export const JournalFileInput = z.object({ ...PeriodInput.shape, ...recordFormatField })
 
-/** The statement of a wallet as a file. @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND (wallet) */
+/** @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet) */
 export async function statementFile(context: Context, input: z.input<typeof StatementFileInput>): Promise<ExportFile> {
   const { format } = parseInput(StatementFileInput, input)
   return createExportFile(format, await exportStatement(context, input))
 }
 
-/** The payouts of a period as a file. @throws Refusal INVALID_INPUT */
 export const payoutsFile = createJournalFile(exportPayouts)
 
-/** The fees of a period as a file. @throws Refusal INVALID_INPUT */
 export const feesFile = createJournalFile(exportFees)
 
-/** The deposits of a period as a file. @throws Refusal INVALID_INPUT */
 export const depositsFile = createJournalFile(exportDeposits)
 
-function createJournalFile(of: (context: Context, input: z.input<typeof PeriodInput>) => Promise<Export>) {
+/** @throws DomainError INVALID_INPUT */
+function createJournalFile(exportJournal: (context: Context, input: z.input<typeof PeriodInput>) => Promise<Export>) {
   return async (context: Context, input: z.input<typeof JournalFileInput>): Promise<ExportFile> => {
     const { format } = parseInput(JournalFileInput, input)
-    return createExportFile(format, await of(context, input))
+    return createExportFile(format, await exportJournal(context, input))
   }
 }
 

@@ -5,11 +5,9 @@ import type { Export, ExportCell, ExportKind, ExportRecord } from './export.ts'
 import type { RecordLayout } from './records.ts'
 import { recordLayouts, recordsOfExports } from './records.ts'
 
-/** How an export is written. */
 export const exportFormats = ['csv', 'ndjson', 'camt053'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** What each is called on the web and on disk. */
 export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; readonly extension: string }>> = {
   csv: { type: 'text/csv; charset=utf-8; header=present', extension: 'csv' },
   ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
@@ -17,9 +15,9 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
 }
 
 /**
- * Writes exports of one kind, page by page: nothing of a page is written before it was asked for.
+ * Writes exports of one kind, page by page as the consumer reads.
  *
- * @throws Error where they do not add up, in the place of an end
+ * @throws Error instead of an end if an export does not add up
  */
 export async function* writeExport(
   format: ExportFormat,
@@ -57,10 +55,10 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** The columns that the record has, in their order: exactly what there is, as REST would tell it. */
+/** Omits absent columns and keeps values as REST has them. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
-  const there = columns.filter((column) => record[column] !== undefined)
-  const members = there.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
+  const present = columns.filter((column) => record[column] !== undefined)
+  const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
   return `{${members.join(',')}}\n`
 }
 
@@ -69,20 +67,19 @@ function formatJsonCell(cell: ExportCell): string {
 }
 
 /**
- * Text that a spreadsheet takes for a formula: it begins with one of these characters, as they are on keyboards or in full width,
- * whatever quotes and characters that draw nothing come first; or it begins with a tab or a line break, which some pass over. An apostrophe
- * before these may be one of ours, so there is another then.
+ * Matches text that a spreadsheet may run as a formula (CSV injection): it begins with one of these characters, ASCII or full
+ * width, after any quotes and invisible characters; or with a tab or line break, which some spreadsheets skip. Text that already
+ * begins with an apostrophe matches too, so that the escape can be undone.
  *
- * Unicode's properties say what draws nothing (marks, separators, controls, default-ignorable code points), so that no list has to
- * follow its versions. Only the Braille blank and the null notehead are blank symbols by their glyph alone.
+ * Unicode properties define the invisible characters (marks, separators, controls, default-ignorable code points), so no list
+ * follows its versions. Only the Braille blank and the null notehead are blank by their glyph alone.
  */
 const formulaPattern =
   /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
 
 /**
- * A cell of RFC 4180. What would be taken for a formula has an apostrophe before it, by which spreadsheets know text; so whoever
- * wants the text itself takes one apostrophe away where what follows would be taken for a formula. Amounts are made here, are
- * numbers and stay as they are.
+ * Writes a cell of RFC 4180. An apostrophe in front of a formula makes spreadsheets show it as text; to restore the value, remove
+ * one apostrophe if the rest matches `formulaPattern`. Amounts and numbers need no escape.
  */
 export function csvCell(cell: ExportCell): string {
   if (cell === null) return ''
@@ -92,7 +89,6 @@ export function csvCell(cell: ExportCell): string {
   return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A line of cells, which ends as RFC 4180 has it. */
 export function csvLine(cells: readonly ExportCell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`
 }

@@ -18,7 +18,7 @@ export const payouts = defineList({
     assetCode: { column: 'payouts.assetCode' },
     recipientCurrency: { column: 'payouts.recipientCurrency' },
   },
-  // These must list every value in the table: payouts with another are missing from lists that the other two filter.
+  // These must list every value in the table: payouts with another are missing when a list is filtered by the other two.
   mergedBy: { status: payoutStatuses, assetCode: payoutAssetCodes, recipientCurrency: recipientCurrencies },
   filters: {
     owner: filterByOwner("Only payouts from one customer's wallets, or from the merchant's own.", {

@@ -67,11 +67,11 @@ test.each<[string, Parameters<typeof exportOf>[0], string]>([
     { lines: [[line(3n, { balanceAfter: null })]] },
     `USDC is 8.00000000 where the ledger says otherwise`,
   ],
-  ['lines lead elsewhere', { lines: [[line(2n)], [line(2n)]] }, `USDC comes to 9.00000000 and not to 8.00000000`],
+  ['lines lead elsewhere', { lines: [[line(2n)], [line(2n)]] }, `USDC is 9.00000000 and not 8.00000000`],
   [
     'what is held in the end was never moved',
     { closing: [usdc(8n), { assetCode: 'NGN', balance: 1n }] },
-    `NGN comes to 0.00000000 and not to 0.00000001`,
+    `NGN is 0.00000000 and not 0.00000001`,
   ],
   ['what was moved is not held in the end', { closing: [] }, `there is no balance of USDC`],
   [
@@ -145,7 +145,7 @@ test('camt.053 tells a balance below zero by its indicator, and is of one wallet
 
   const fieldsOf = async (refused: Promise<string>) => (await domainErrorOf(() => refused)).details.fields
   const tooFine = (what: string) => {
-    const message = `can not be camt053, which has five decimal places and eighteen digits: ${what} has more`
+    const message = `cannot be camt053, which has at most five decimal places and eighteen digits: ${what} has more`
     return [{ field: 'format', code: 'INVALID_PARAMETER', message }]
   }
   const moving = (moved: bigint) => write({ lines: [[line(0n, { moved })]] })
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     await tamperWith(app, 'update transfers set balance_after = balance_after + 1')
     const to = '9999-01-01T00:00:00Z'
     await expect(exportStatement(app.context(), { walletId: wallet, to })).rejects.toThrow(
-      `the statement of wallet ${wallet} does not add up`,
+      `The statement of wallet ${wallet} does not add up. Run the audit.`,
     )
   })
 })
