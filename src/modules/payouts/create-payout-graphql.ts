@@ -37,7 +37,7 @@ const BankAccountInput = inputType('BankAccountInput', 'A bank account.', {
   accountName: optional('The name of the account holder. Required, unless the deprecated `recipientName` is given.'),
   recipientName: {
     ...optional('The name of the account holder.'),
-    deprecationReason: 'Use `accountName`, the name in payout methods and `payoutMethodRequirements`.',
+    deprecationReason: 'Use `accountName`, as `payoutMethodRequirements` and the payout methods have it.',
   },
   recipientCurrency: required(payoutDescriptions.recipientCurrency, RecipientCurrencyEnum),
   recipientCountry: required(payoutDescriptions.recipientCountry, BankCountryEnum),

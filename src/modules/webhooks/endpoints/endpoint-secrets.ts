@@ -10,13 +10,13 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** How many secrets of an endpoint sign at most: rotated more often than that, it lets go of the oldest. */
+/** The limit of valid secrets of an endpoint; further rotations drop the oldest. */
 const maxSecrets = 5
 
 /**
- * What signs for a new endpoint: a secret, and where it is asked for a pair of keys.
+ * Creates the secret of a new endpoint, and a key pair if it is asymmetric.
  *
- * @throws Refusal NOT_CONFIGURED
+ * @throws DomainError NOT_CONFIGURED
  */
 export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsymmetric: boolean): EndpointSigningKeys {
   const seal = (text: string) => ({ sealed: secrets.seal(text, secretContext(key)), until: null })
@@ -28,7 +28,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** What signs once there is something new: that, and until a time what did so before. */
+/** Adds a new secret (and key pair), and lets the previous ones expire at `until` or earlier. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -46,9 +46,9 @@ export function rotateSigningKeys(
 }
 
 /**
- * Everything that signs for an endpoint now, the newest first: each `whsec_…`, and each `whsk_…` where it has such.
+ * Returns the valid secrets of an endpoint (`whsec_…`, then `whsk_…`), newest first of each kind.
  *
- * @throws Refusal NOT_CONFIGURED where the key that sealed one is not there
+ * @throws DomainError NOT_CONFIGURED if the key that encrypts a secret is missing
  */
 export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
   return [...endpoint.secrets, ...endpoint.signingKeys]
@@ -57,8 +57,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * What is shown of an endpoint whose secret is new. A replay shows the same: what is kept with an idempotency key is the
- * sealed one (ruling 71).
+ * Returns an endpoint with its newest secret. The stored result of an idempotency key has the encrypted secret, so a replay can
+ * show it again (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
@@ -66,31 +66,30 @@ export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoi
   return { ...toPublicEndpoint(endpoint), secret: secrets.open(newest.sealed, secretContext(endpoint)) }
 }
 
-/** Whether one still signs at a time. */
-export function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
+function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   const at = timestamp(now)
   return ({ until }) => until === null || until > at
 }
 
-/** Where a secret belongs: put anywhere else it does not open. */
+/** Binds a secret to its endpoint: moved to another row it does not decrypt. */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** For how long what was read is told again: nobody needs a key to ask, so it must cost little. */
+/** Bounds the cost of a public page, which needs no API key. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
 
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
-/** Every `whpk_…` by which a `v1a` signature may be verified now, in the order of their text: whose they are is not told. */
+/** Returns the valid public keys (`whpk_…`) of `v1a` signatures, sorted, so that they do not reveal their owners. */
 export function publicKeys(service: Service): Promise<readonly string[]> {
-  const kept = cachedKeys.get(service.db)
-  if (kept && performance.now() - kept.readAt < cacheMs) return kept.keys
+  const cached = cachedKeys.get(service.db)
+  if (cached && performance.now() - cached.readAt < cacheMs) return cached.keys
   const keys = readPublicKeys(service)
   cachedKeys.set(service.db, { readAt: performance.now(), keys })
-  // What could not be read is asked for again.
+  // A failed read is not cached.
   keys.catch(() => cachedKeys.delete(service.db))
   return keys
 }

@@ -9,9 +9,9 @@ import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.
 import type { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /**
- * One of the merchant's webhook endpoints, without what signs for it.
+ * Returns an endpoint without its secrets.
  *
- * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
 export async function getWebhookEndpoint(
   context: Context,
@@ -21,9 +21,9 @@ export async function getWebhookEndpoint(
 }
 
 /**
- * An endpoint that the transaction will change, with what signs for it.
+ * Locks an endpoint and returns it with its encrypted secrets.
  *
- * @throws Refusal RESOURCE_NOT_FOUND
+ * @throws DomainError RESOURCE_NOT_FOUND
  */
 export async function lockWebhookEndpoint(
   tx: Tx,
@@ -36,7 +36,7 @@ export async function lockWebhookEndpoint(
   return row
 }
 
-/** @throws Refusal WEBHOOK_DISABLED, because what is to be sent now would not be (ruling 72) */
+/** @throws DomainError WEBHOOK_DISABLED, because a disabled endpoint would not be sent the event (ruling 72) */
 export function requireEnabled(endpoint: StoredWebhookEndpoint): StoredWebhookEndpoint {
   if (endpoint.status === 'enabled') return endpoint
   throw new DomainError('WEBHOOK_DISABLED', 'The webhook endpoint is disabled: enable it first.')

@@ -21,39 +21,55 @@ import { attemptsOfDeliveries, countDeliveries, deliveriesInRange, eventAtOrBefo
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 export const deliveryStatuses = defineEnum({
-  pending: 'It was tried and will be again.',
-  delivered: 'The endpoint took it.',
-  exhausted: 'It was tried as often as anything is, or let go of, and is not tried again.',
+  pending: 'An attempt failed; another is scheduled.',
+  delivered: 'The endpoint accepted the event.',
+  exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** Attempts that are told of one delivery, the latest: it has ten, and as many again whenever its owner asks for it. */
-export const maxListedAttempts = 20
+/** The limit for one delivery, which has up to ten attempts, and ten more for each replay. */
+const maxListedAttempts = 20
 
-/** One time that an event was sent: how long it took, and the answer or what went wrong. */
 export type WebhookAttempt = RowOf<'webhookAttempts'>
 
-/** What became of an event that was sent to an endpoint, with its latest attempts, the first of them first. */
+/** A delivery with its event and its latest attempts, oldest first. */
 export type WebhookDelivery = RowOf<'webhookDeliveries'> & {
   readonly eventType: EventType
   readonly eventTime: bigint
-  /** At most `mostAttempts`. */
+  /** At most `maxListedAttempts`. */
   readonly log: readonly WebhookAttempt[]
 }
+
+/** Descriptions that REST and GraphQL share. */
+export const deliveryDescriptions = {
+  delivery: 'The delivery of an event to an endpoint.',
+  eventId: 'The id of the event.',
+  eventType: 'The type of the event.',
+  sequence: 'The sequence of the event.',
+  status: 'The status of the delivery.',
+  nextAttemptAt: 'When the next attempt is due; null if none is scheduled.',
+  attempts: `The latest attempts, at most ${maxListedAttempts}, oldest first. They are kept for 30 days.`,
+  attempt: 'An attempt to send the event.',
+  attemptedAt: 'When the event was sent.',
+  durationMs: 'The duration in milliseconds.',
+  responseStatus: 'The HTTP status of the response; null if there was none.',
+  error: 'The error; null if there was none.',
+  answer: 'The first KiB of the response body.',
+} as const
 
 const pageSize = 20
 
 export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   status: optional(oneOf(deliveryStatuses)),
-  // In a query it comes as text.
-  before: optional(z.unknown()).transform((given, context) => {
-    if (given === null) return null
-    const isNumber = /^[1-9]\d{0,8}$/.test(String(given))
-    return isNumber ? Number(given) : rejectField(context, 'INVALID_PARAMETER', 'must be the sequence of an event')
+  // A text in the query of a URL.
+  before: optional(z.unknown()).transform((value, context) => {
+    if (value === null) return null
+    const isNumber = /^[1-9]\d{0,8}$/.test(String(value))
+    return isNumber ? Number(value) : rejectField(context, 'INVALID_PARAMETER', 'must be the sequence of an event')
   }),
   limit: limit(pageSize),
 })
 
-/** A part of an endpoint's log; `next` is what `before` takes for the part after it, `null` at the end. */
+/** `next` is the `before` of the next page, `null` on the last page. */
 export type DeliveriesPage = {
   readonly items: readonly WebhookDelivery[]
   readonly limit: number
@@ -61,10 +77,10 @@ export type DeliveriesPage = {
 }
 
 /**
- * The log of an endpoint, the newest event first. It is no numbered list: its numbers are the events', of which an endpoint
- * gets some, and old ones are removed; so it has no pages that are counted, and goes on before a sequence.
+ * Lists the deliveries of an endpoint, newest event first. Their sequence numbers are those of the events and have gaps, so this
+ * list has no numbered pages and continues before a sequence.
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
 export async function listWebhookDeliveries(
   context: Context,
@@ -79,13 +95,12 @@ export async function listWebhookDeliveries(
     isAscending: false,
     withAttempts: true,
   }
-  const found = await readDeliveries(context, { endpointId, status, ...unboundedTime }, range)
-  const items = found.slice(0, limit)
-  return { items, limit, next: found.length > limit ? (items.at(-1)?.sequence ?? null) : null }
+  const rows = await readDeliveries(context, { endpointId, status, ...unboundedTime }, range)
+  const items = rows.slice(0, limit)
+  return { items, limit, next: rows.length > limit ? (items.at(-1)?.sequence ?? null) : null }
 }
 
-/** By what the log of an endpoint is narrowed. */
-const filters = { status: filterByEnum(deliveryStatuses, 'Only what became of events in this way.') }
+const filters = { status: filterByEnum(deliveryStatuses, 'Only deliveries with this status.') }
 
 const DeliverySliceInput = z.object({ status: filters.status.schema, ...createdRangeFields, ...sliceFields })
 type DeliverySliceArgs = Partial<z.input<typeof DeliverySliceInput>>
@@ -94,14 +109,14 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The logs of endpoints as lists of many parents are read. */
+/** The deliveries of endpoints, with the interface of a list of many parents. */
 export const webhookDeliveries = {
   filters,
-  columns: (wanted: readonly string[]): Projection => createProjection([...wanted, 'sequence']),
+  columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** Each endpoint's log is asked for alone: a merchant has few, and each has an index of its own. */
+  /** One query per endpoint: a merchant has few, and the index begins with the endpoint. */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -123,22 +138,22 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(input)
-  // The same for the logs of all endpoints, because it is of the merchant's events.
-  let found: ReturnType<typeof findSpan> | null = null
-  const findRange = () => {
-    found ??= findEventSequenceRange(context, parsed)
-    return found
+  // One span serves all endpoints, because it is of the merchant's events.
+  let span: ReturnType<typeof findSpan> | null = null
+  const findSharedSpan = () => {
+    span ??= findEventSequenceRange(context, parsed)
+    return span
   }
-  const asked = { ...parsed, span: findRange, withAttempts: columns === undefined || columns.names.includes('log') }
-  const slices = ids.map(async (id) => [id, projectSlice(await sliceDeliveryLog(context, id, asked), columns)] as const)
+  const args = { ...parsed, span: findSharedSpan, withAttempts: columns === undefined || columns.names.includes('log') }
+  const slices = ids.map(async (id) => [id, projectSlice(await sliceDeliveryLog(context, id, args), columns)] as const)
   return new Map(await Promise.all(slices))
 }
 
 async function rejectWithoutParent(): Promise<never> {
-  throw new Error('deliveries are those of an endpoint')
+  throw new Error('deliveries can only be listed for an endpoint')
 }
 
-/** What is asked of each log, with what finds the events of the times that are asked for. */
+/** `span` finds the range of events for the time filters. */
 type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
   readonly span: () => ReturnType<typeof findSpan>
   readonly withAttempts: boolean
@@ -150,25 +165,26 @@ function sliceDeliveryLog(
   { span, withAttempts, first, after, last, before, ...filters }: DeliveryLogSliceArgs,
 ): MaybePromise<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
-  const which = { endpointId, ...filters }
+  const deliveryFilters = { endpointId, ...filters }
   const list = {
-    name: ['webhook_deliveries', { merchantId, ...which }],
+    name: ['webhook_deliveries', { merchantId, ...deliveryFilters }],
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,
     rows: async (range: SequenceRange) => {
       const within = intersectSpans(range, await span())
-      return isEmptySpan(within) ? [] : readDeliveries(context, which, { ...range, ...within, withAttempts })
+      return isEmptySpan(within) ? [] : readDeliveries(context, deliveryFilters, { ...range, ...within, withAttempts })
     },
     total: async () => {
-      const asked = { merchantId, endpointId, ...toFilterParams(which), ...(await span()), limit: maxCountedRows + 1 }
-      const [counted] = await countDeliveries(db, asked)
-      const count = Number(counted?.count ?? 0)
+      const filterParams = toFilterParams(deliveryFilters)
+      const limit = maxCountedRows + 1
+      const [row] = await countDeliveries(db, { merchantId, endpointId, ...filterParams, ...(await span()), limit })
+      const count = Number(row?.count ?? 0)
       return count > maxCountedRows ? null : count
     },
   }
   return readSlice(list, { first, after, last, before })
 }
 
-/** The numbers between which the events of a time lie, a little wide. */
+/** Finds a range of sequence numbers that contains the events of a time, with some margin. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -179,7 +195,6 @@ export function findEventSequenceRange(
   })
 }
 
-/** The same slice with the values of chosen columns. */
 function projectSlice(slice: Slice<WebhookDelivery>, columns: Projection | undefined): Slice<never> {
   if (columns === undefined) return slice as unknown as Slice<never>
   const rows = new Map<ProjectedRow, WebhookDelivery>(
@@ -193,7 +208,7 @@ type DeliveryFilters = CreatedRange & { readonly endpointId: string; readonly st
 
 const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 
-/** What a query binds: the times are those of the events. */
+/** Query parameters; the times are those of the events. */
 function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
@@ -202,18 +217,18 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Attempts are up to 20 rows a delivery with long answers, so they are read only where they are asked for. */
+/** Reads attempts only on request: they are up to 20 rows per delivery, with long responses. */
 async function readDeliveries(
   { db, merchantId }: ListContext,
-  which: DeliveryFilters,
+  filters: DeliveryFilters,
   { isAscending, withAttempts, ...range }: SequenceRange & { readonly withAttempts: boolean },
 ): Promise<WebhookDelivery[]> {
-  const { endpointId } = which
-  const asked = { merchantId, endpointId, ...toFilterParams(which), ...range, ...(isAscending && { isAscending }) }
-  const rows = await deliveriesInRange(db, asked)
+  const { endpointId } = filters
+  const params = { merchantId, endpointId, ...toFilterParams(filters), ...range, ...(isAscending && { isAscending }) }
+  const rows = await deliveriesInRange(db, params)
   const sequences = rows.map(({ sequence }) => sequence)
-  const those = { merchantId, endpointId, sequences, most: maxListedAttempts }
-  const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, those) : []
+  const latest = { merchantId, endpointId, sequences, limitEach: maxListedAttempts }
+  const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, latest) : []
   const log = Map.groupBy(attempts, ({ sequence }) => sequence)
   return rows.map((row) => ({ ...row, log: log.get(row.sequence) ?? [] }))
 }

@@ -3,7 +3,7 @@ import type { Service } from '../../../operations/context.ts'
 import { unhealthyEndpoints } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
-/** Where the merchant wants to be told of its events. What signs is not among what is read. */
+/** Does not read secrets and signing keys. */
 export const webhookEndpoints = defineList({
   name: 'webhook_endpoints',
   noun: 'Webhook endpoint',
@@ -19,18 +19,17 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // There are so few of them that nothing but their times narrows them.
+  // There are few endpoints, so only their times can be filtered.
   conditions: {},
   filters: {},
 })
 
-/** An endpoint that does not get what it should. */
 export type UnhealthyEndpoint = Pick<
   WebhookEndpoint,
   'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
 >
 
-/** Endpoints of all merchants that fail, or were disabled because they did, for an operator: the longest first, `limit` at most. */
+/** Lists endpoints of all merchants that fail or were disabled for failing, longest first, for operators. */
 export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
   return unhealthyEndpoints(db, { limit })
 }

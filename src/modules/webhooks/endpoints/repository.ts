@@ -26,12 +26,10 @@ type DeliveriesKey = { merchantId: string; endpointId: string }
 
 export const insertWebhookEndpoint = insertRow('webhookEndpoints')
 
-/** The endpoint with what signs for it, which nobody else changes until the transaction ends. */
 export const lockWebhookEndpointById = statementOne((p: Params<EndpointKey>) =>
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
 
-/** How many endpoints the merchant has. */
 export const countEndpoints = queryOne((p: Params<{ merchantId: string }>) =>
   selectFrom('webhookEndpoints').select(sql<number>`count(*)`.as('count')).where('merchantId', '=', p.merchantId),
 )
@@ -39,7 +37,6 @@ export const countEndpoints = queryOne((p: Params<{ merchantId: string }>) =>
 const { merchantId, id, sequence, createdAt, ...mutableColumnTypes } = tables.webhookEndpoints
 const mutableColumns = Object.keys(mutableColumnTypes) as (keyof typeof mutableColumnTypes)[]
 
-/** Replaces what may change of an endpoint. */
 export const storeWebhookEndpoint = statementOne((p: Params<StoredWebhookEndpoint>) =>
   updateTable('webhookEndpoints')
     .set(pickParams(p, mutableColumns))
@@ -52,15 +49,15 @@ export const deleteWebhookEndpointRow = statementOne((p: Params<EndpointKey>) =>
   deleteFrom('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
 )
 
-/** What keys sign for anybody, and until when; whose they are is not told. */
+/** The signing keys of all merchants, without their owners. */
 export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** The merchant of an endpoint, for an operator who has nothing but the endpoint's id: one look per merchant. */
+/** For an operator who has only the endpoint's id. Probes each merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
-/** Endpoints that fail, or were disabled because they did, the longest first; an operator's view. */
+/** Endpoints that fail or were disabled for failing, longest first, for operators. */
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -77,7 +74,6 @@ export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** The number and time of the latest event that is not after a number. */
 export const eventAtOrBefore = queryOne((p: Params<{ merchantId: string; fromSequence: number }>) =>
   selectFrom('events')
     .select(['sequence', 'time'])
@@ -92,7 +88,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Has an event sent, whatever became of it: from the start of the schedule, with its earlier attempts kept. */
+/** Schedules a delivery, whatever its outcome was. The retry schedule restarts; previous attempts are kept. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -110,7 +106,7 @@ export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
     ),
 )
 
-/** Has what is waiting for its next attempt tried at this time; not what waits for an earlier event of its object. */
+/** Reschedules retries, but not deliveries that wait for an earlier event of their object. */
 export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.nextAttemptAt })
@@ -120,7 +116,7 @@ export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAtt
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Lets go of what is waiting for its next attempt. */
+/** Drops all scheduled retries. */
 export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
   updateTable('webhookDeliveries')
     .set({ status: 'exhausted', nextAttemptAt: null })
@@ -141,7 +137,7 @@ type DeliveryRange = DeliveriesKey & {
 
 const deliveryFilterNames = ['status', 'fromTime', 'beforeTime'] as const
 
-/** Deliveries of a range of events with the events' types and times, the newest event first unless `isAscending`. */
+/** Deliveries with the types and times of their events, newest event first unless `isAscending`. */
 export const deliveriesInRange = queryWithFilters(
   [...deliveryFilterNames, 'isAscending'],
   (p: Params<DeliveryRange>, has) =>
@@ -152,7 +148,7 @@ export const deliveriesInRange = queryWithFilters(
       .limit(p.limit),
 )
 
-/** How many such deliveries there are, of which at most `limit` are looked at. */
+/** Counts at most `limit` deliveries. */
 export const countDeliveries = queryWithFilters(
   deliveryFilterNames,
   (p: Params<Omit<DeliveryRange, 'isAscending'>>, has) =>
@@ -165,7 +161,7 @@ function filterDeliveries(
   p: Params<Omit<DeliveryRange, 'isAscending'>>,
   has: (filter: (typeof deliveryFilterNames)[number]) => boolean,
 ) {
-  // SQLite keeps the order of a cross join. Free to choose, it reads all events of the merchant to count a few deliveries.
+  // A cross join fixes the join order in SQLite, which otherwise scans all events of the merchant to count a few deliveries.
   let rows = selectFrom('webhookDeliveries as deliveries')
     .crossJoin('events')
     .whereRef('events.merchantId', '=', 'deliveries.merchantId')
@@ -179,20 +175,21 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** The latest attempts to deliver some events, so many of each, the first of them first. */
-export const attemptsOfDeliveries = query((p: Params<DeliveriesKey & { sequences: readonly number[]; most: number }>) =>
-  selectFrom('webhookAttempts as attempts')
-    .innerJoin('webhookDeliveries as deliveries', (join) =>
-      join
-        .onRef('deliveries.merchantId', '=', 'attempts.merchantId')
-        .onRef('deliveries.endpointId', '=', 'attempts.endpointId')
-        .onRef('deliveries.sequence', '=', 'attempts.sequence'),
-    )
-    .selectAll('attempts')
-    .where('deliveries.merchantId', '=', p.merchantId)
-    .where('deliveries.endpointId', '=', p.endpointId)
-    .where('deliveries.sequence', 'in', listParam(p.sequences))
-    .where('attempts.attempt', '>', sql<number>`deliveries.attempts - ${p.most}`)
-    .orderBy('attempts.sequence')
-    .orderBy('attempts.attempt'),
+/** The latest attempts of deliveries, `limitEach` per delivery, oldest first. */
+export const attemptsOfDeliveries = query(
+  (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
+    selectFrom('webhookAttempts as attempts')
+      .innerJoin('webhookDeliveries as deliveries', (join) =>
+        join
+          .onRef('deliveries.merchantId', '=', 'attempts.merchantId')
+          .onRef('deliveries.endpointId', '=', 'attempts.endpointId')
+          .onRef('deliveries.sequence', '=', 'attempts.sequence'),
+      )
+      .selectAll('attempts')
+      .where('deliveries.merchantId', '=', p.merchantId)
+      .where('deliveries.endpointId', '=', p.endpointId)
+      .where('deliveries.sequence', 'in', listParam(p.sequences))
+      .where('attempts.attempt', '>', sql<number>`deliveries.attempts - ${p.limitEach}`)
+      .orderBy('attempts.sequence')
+      .orderBy('attempts.attempt'),
 )

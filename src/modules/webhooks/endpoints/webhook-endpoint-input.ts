@@ -7,9 +7,8 @@ import { createAllowlist } from '../transport/allowlist.ts'
 import { findUrlError } from '../transport/check-url.ts'
 import { webhookFormats } from '../transport/formats.ts'
 
-/** What may be said of an endpoint at any time. */
 export const endpointFields = {
-  // Its own check says what else is wrong, and how long it may be.
+  // `findUrlFieldErrors` checks the rest, including the length.
   url: z
     .string()
     .transform((url, context) => url.trim() || rejectField(context, 'MISSING_REQUIRED_FIELD', 'must not be empty')),
@@ -18,13 +17,12 @@ export const endpointFields = {
   description: optionalFreeText(),
 }
 
-/** What names one that is there. */
 export const WebhookEndpointIdInput = z.object({ webhookId: lookupId() })
 
-/** The number of an event, or 0 for before the first. */
+/** The sequence of an event, or 0 for the position before the first. */
 export const eventSequence = () => z.int().min(0)
 
-/** What is wrong with the URL of an endpoint beyond its being text; nothing where it was not given. */
+/** Validates the URL of an endpoint, if present. */
 export function findUrlFieldErrors({ mode, webhookAllowed }: Service, url: unknown): FieldError[] {
   if (typeof url !== 'string' || !hasValue(url)) return []
   const message = findUrlError(url.trim(), { mode, allowlist: createAllowlist(webhookAllowed, mode) })
