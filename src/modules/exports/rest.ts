@@ -5,11 +5,11 @@ import {
   depositsFile,
   feesFile,
   JournalFileInput,
+  mediaTypes,
   payoutsFile,
   StatementFileInput,
   statementFile,
-} from './export-files.ts'
-import { mediaTypes } from './export-formats.ts'
+} from './export-formats.ts'
 
 const periodFieldSchemas = {
   from: {

@@ -58,7 +58,7 @@ export const Check = objectType<CheckRow>('Check', {
     'The result of a check of an identifier. A failed check rejects nothing: show it to the person who typed the identifier.',
   fields: {
     field: exposeColumn('field', 'The field that was checked, such as `accountNumber`.'),
-    code: exposeColumn('code', 'The check.', CheckCodeEnum),
+    code: exposeColumn('code', 'The check that ran.', CheckCodeEnum),
     outcome: exposeColumn('outcome', 'Whether the check passed.', CheckOutcomeEnum),
     message: exposeColumn('message', 'The result as a sentence for people.'),
   },

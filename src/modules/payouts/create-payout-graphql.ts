@@ -132,7 +132,7 @@ addMutation(createPayout, {
   isIdempotencyKeyRequired: true,
   input: {
     ...payoutTermFields('pays'),
-    recipient: required('The recipient.', PayoutRecipientInput),
+    recipient: required('The recipient of the payout.', PayoutRecipientInput),
     // Optional in both APIs, with the same default (ruling 40).
     paymentPurpose: optional(payoutDescriptions.paymentPurposeInput, PaymentPurposeEnum),
     narration: optional(payoutDescriptions.narration),

@@ -100,18 +100,18 @@ export const Payout = nodeType<PayoutRow>('Payout', {
     reason: computedField('String', ['accountNumber', 'bankCode'], payoutDescriptions.reason, payoutReason),
     receiverWalletId: exposeNullableColumn(
       'receiverWalletId',
-      'Null. Reserved for the wallet that receives a payout to another wallet.',
+      'Null today. Reserved for the wallet that receives a payout to another wallet.',
       'UUID',
     ),
     ...exposeNullableStrings({
       narration: payoutDescriptions.narration,
-      cryptoTransactionId: 'Null. Reserved for the blockchain transaction of a payout to a crypto address.',
-      address: 'Null. Reserved for the recipient address of `cryptoTransactionId`.',
+      cryptoTransactionId: 'Null today. Reserved for the blockchain transaction of a payout to a crypto address.',
+      address: 'Null today. Reserved for the recipient address of `cryptoTransactionId`.',
       fiatReferenceId: 'The bank’s reference, once a rail has reported one.',
       // Visible to everyone who may read the payout (ruling 119).
       idempotencyKey: 'The idempotency key of its request; null if the request had none.',
     }),
-    network: exposeColumnAs('network', 'Null. Reserved for the network of `cryptoTransactionId`.', NetworkEnum, {
+    network: exposeColumnAs('network', 'Null today. Reserved for the network of `cryptoTransactionId`.', NetworkEnum, {
       isNullable: true,
     }),
     checks: computedField(

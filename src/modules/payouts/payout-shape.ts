@@ -22,7 +22,7 @@ export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin
   ),
   receiver_wallet_id: nullInExample(
     (payout) => payout.receiverWalletId,
-    uuid('Null. Reserved for the wallet that receives a payout to another wallet.'),
+    uuid('Null today. Reserved for the wallet that receives a payout to another wallet.'),
   ),
   transaction_id: member(
     (payout) => payout.transactionId,
@@ -41,11 +41,11 @@ export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin
   updated_at: member((payout) => payout.updatedAt, timestamp(payoutDescriptions.updatedAt)),
   crypto_transaction_id: nullInExample(
     (payout) => payout.cryptoTransactionId,
-    text('Null. Reserved for the blockchain transaction of a payout to a crypto address.', '0x…'),
+    text('Null today. Reserved for the blockchain transaction of a payout to a crypto address.', '0x…'),
   ),
   network: nullInExample(
     (payout) => payout.network,
-    oneOf('Null. Reserved for the network of `crypto_transaction_id`.', networks),
+    oneOf('Null today. Reserved for the network of `crypto_transaction_id`.', networks),
   ),
   transaction_type: constant('The type of transaction.', 'PAYOUT'),
   transaction_mode: constant('The direction of the money, seen from the wallet.', 'DEBIT'),
@@ -76,7 +76,7 @@ export const payout = resource<Payout>('Payout', 'A withdrawal from a stablecoin
   bank_code: member((payout) => payout.bankCode, text(payoutDescriptions.bankCode, '044')),
   address: nullInExample(
     (payout) => payout.address,
-    text('Null. Reserved for the recipient address of `crypto_transaction_id`.', '0x…'),
+    text('Null today. Reserved for the recipient address of `crypto_transaction_id`.', '0x…'),
   ),
   bank_account: member((payout) => payout.accountNumber, text(payoutDescriptions.accountNumber, '0690000032')),
   amount_fiat: member(

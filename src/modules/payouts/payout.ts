@@ -48,10 +48,10 @@ export const paymentPurposes = defineEnum({
   EDUCATION_FEES: 'Fees of a school or a university.',
   EMPLOYEE_SALARIES_OR_WAGES: 'Pay for employees.',
   EXPENSES_REIMBURSEMENT: 'A refund of expenses.',
-  GIFTS: 'A gift.',
+  GIFTS: 'A gift to a person or an organization.',
   GOVERNMENT_GRANTS: 'A government grant.',
   INCOME_TAX_PAYMENTS: 'Taxes that a person owes.',
-  INHERITANCE_PAYMENTS: 'An inheritance.',
+  INHERITANCE_PAYMENTS: 'The payment of an inheritance.',
   INSURANCE_CLAIM_PAYOUTS: 'A payment of an insurer for a claim.',
   INSURANCE_PREMIUM_PAYMENTS: 'A premium for an insurance.',
   INVESTMENTS: 'An investment, such as shares.',
@@ -68,7 +68,7 @@ export const paymentPurposes = defineEnum({
   TRUST_FUND_DISTRIBUTIONS: 'A payment of a trust to its beneficiaries.',
   UTILITY_BILLS: 'Bills for utilities such as electricity, water or telephone.',
   WELFARE_OR_BENEFITS: 'Social support, such as a pension.',
-  WINNINGS_AND_PRIZES: 'Winnings and prizes.',
+  WINNINGS_AND_PRIZES: 'A prize, or the winnings of a game.',
 })
 
 export const payoutStatuses = defineEnum({

@@ -65,7 +65,7 @@ export type CreatePayoutInput = {
   narration?: string | null | undefined;
   /** The purpose of the payout; `OTHER` if absent. */
   paymentPurpose?: PaymentPurpose | null | undefined;
-  /** The recipient. */
+  /** The recipient of the payout. */
   recipient: PayoutRecipientInput;
   /** The transfer type for payouts in USD. Payouts to Nigeria and South Africa use the local rail whatever it is. */
   transferType?: TransferType | null | undefined;
@@ -165,13 +165,13 @@ export type PaymentPurpose =
   | 'EMPLOYEE_SALARIES_OR_WAGES'
   /** A refund of expenses. */
   | 'EXPENSES_REIMBURSEMENT'
-  /** A gift. */
+  /** A gift to a person or an organization. */
   | 'GIFTS'
   /** A government grant. */
   | 'GOVERNMENT_GRANTS'
   /** Taxes that a person owes. */
   | 'INCOME_TAX_PAYMENTS'
-  /** An inheritance. */
+  /** The payment of an inheritance. */
   | 'INHERITANCE_PAYMENTS'
   /** A payment of an insurer for a claim. */
   | 'INSURANCE_CLAIM_PAYOUTS'
@@ -205,7 +205,7 @@ export type PaymentPurpose =
   | 'UTILITY_BILLS'
   /** Social support, such as a pension. */
   | 'WELFARE_OR_BENEFITS'
-  /** Winnings and prizes. */
+  /** A prize, or the winnings of a game. */
   | 'WINNINGS_AND_PRIZES';
 
 /** A stablecoin to pay from. */

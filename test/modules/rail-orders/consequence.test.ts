@@ -34,7 +34,7 @@ describe.each(railOrderStates)('an order that is %s', (state) => {
   test.each(reportStates)('has the settlements that follow from the report %s, or a person looks', (reported) => {
     const [next, ...settles] = followed[state][reported] ?? []
     const cause = next === 'ATTENTION' ? `the bank says ${reported} of what was ${state}` : null
-    expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settles, cause } : null)
+    expect(effectOfReport(state, reported)).toEqual(next ? { state: next, settlements: settles, cause } : null)
   })
 
   test('is open until its outcome is final', () => {
