@@ -17,7 +17,14 @@ import { loadSecrets } from './load-secrets.ts'
 import { listenError } from './ports.ts'
 import { startBackupSchedule } from './scheduled-backups.ts'
 import type { ProcessResources } from './start.ts'
-import { prepareDatabase, publicDemoKeyWarning, shutDown, startProcess, startupMessage, takeOverDatabase } from './start.ts'
+import {
+  prepareDatabase,
+  publicDemoKeyWarning,
+  shutDown,
+  startProcess,
+  startupMessage,
+  takeOverDatabase,
+} from './start.ts'
 import { gaugeSource, instrumentTracing, setUpMetrics, setUpWorkerMetrics } from './telemetry.ts'
 import type { ReaderArgs } from './workers/messages.ts'
 import { createSupervisorExchange, sendToSupervisor, startHeartbeat } from './workers/messages.ts'

@@ -1,7 +1,14 @@
 import { styleText } from 'node:util'
 import { Help } from 'commander'
 import stringWidth from 'string-width'
-import { areNumbers, escapeControlCharacters, formatCell, formatNumbers, statusColourOf, truncateToMinute } from './format-cell.ts'
+import {
+  areNumbers,
+  escapeControlCharacters,
+  formatCell,
+  formatNumbers,
+  statusColourOf,
+  truncateToMinute,
+} from './format-cell.ts'
 
 type TextColumn = {
   /** Replaces the name of the field. */

@@ -2,7 +2,12 @@ import { notFound } from '../core/errors.ts'
 import { createClientToken } from '../modules/client-tokens/create-client-token.ts'
 import { listKeys } from '../modules/merchants/manage-keys.ts'
 import { parseWholeNumber, splitList } from '../modules/operators/actions/action-declaration.ts'
-import { createKeyAction, revokeKeyAction, rotateKeyAction, scopesHelp } from '../modules/operators/actions/key-actions.ts'
+import {
+  createKeyAction,
+  revokeKeyAction,
+  rotateKeyAction,
+  scopesHelp,
+} from '../modules/operators/actions/key-actions.ts'
 import { systemCaller } from '../operations/access/api-caller.ts'
 import type { Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'

@@ -1,4 +1,10 @@
-import { cancelFeeAction, cancelRateAction, setFeeAction, setRateAction, withoutRevision } from '../modules/operators/actions/price-actions.ts'
+import {
+  cancelFeeAction,
+  cancelRateAction,
+  setFeeAction,
+  setRateAction,
+  withoutRevision,
+} from '../modules/operators/actions/price-actions.ts'
 import type { PriceState } from '../modules/pricing/effective-dated.ts'
 import { fees } from '../modules/pricing/fees/fees.ts'
 import { rates } from '../modules/pricing/rates/rates.ts'

@@ -3,7 +3,13 @@ import { stat } from 'node:fs/promises'
 import { invalidInput, notFound } from '../core/errors.ts'
 import { timestamp } from '../core/ids-and-clock.ts'
 import { createMerchantContext } from '../modules/merchants/sandbox-clock.ts'
-import { attentionDecisions, cancelPayoutAction, pauseRailAction, resumeRailAction, settlePayoutAction } from '../modules/operators/actions/payout-actions.ts'
+import {
+  attentionDecisions,
+  cancelPayoutAction,
+  pauseRailAction,
+  resumeRailAction,
+  settlePayoutAction,
+} from '../modules/operators/actions/payout-actions.ts'
 import type { RuleResult } from '../modules/rails/adapters/conformance-suite.ts'
 import { checkRail } from '../modules/rails/adapters/conformance-suite.ts'
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'

@@ -1,15 +1,22 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import { splitList } from '../modules/operators/actions/action-declaration.ts'
-import { disableWebhookAction, enableWebhookAction, endpointRow, replayEventsAction, rotateWebhookSecretAction, testWebhookAction } from '../modules/operators/actions/webhook-actions.ts'
+import {
+  disableWebhookAction,
+  enableWebhookAction,
+  endpointRow,
+  replayEventsAction,
+  rotateWebhookSecretAction,
+  testWebhookAction,
+} from '../modules/operators/actions/webhook-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { createWebhookEndpoint } from '../modules/webhooks/endpoints/create-webhook-endpoint.ts'
 import { deleteWebhookEndpoint } from '../modules/webhooks/endpoints/delete-webhook-endpoint.ts'
 import { getWebhookEndpoint } from '../modules/webhooks/endpoints/get-webhook-endpoint.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import type { WebhookAttempt, WebhookDelivery } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
 import { listWebhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
 import { updateWebhookEndpoint } from '../modules/webhooks/endpoints/update-webhook-endpoint.ts'
-import type { WebhookAttempt, WebhookDelivery } from '../modules/webhooks/endpoints/webhook-delivery.ts'
 import type { WebhookEndpoint } from '../modules/webhooks/endpoints/webhook-endpoint.ts'
 import type { Context, IdempotentResult, Service } from '../operations/context.ts'
 import type { CommandTable, OptionValues } from './command.ts'

@@ -3,7 +3,17 @@ import { resolveDepositAction } from '../modules/operators/actions/deposit-actio
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { assetAmount, idElement, numberColumn, pager, shortIdLink, statusBadge, table, timeElement, valueOrEmpty } from './components.ts'
+import {
+  assetAmount,
+  idElement,
+  numberColumn,
+  pager,
+  shortIdLink,
+  statusBadge,
+  table,
+  timeElement,
+  valueOrEmpty,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 
 const maxDeposits = 100

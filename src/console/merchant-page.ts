@@ -9,7 +9,19 @@ import type { Context } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { assetAmount, descriptionList, emptyValue, idElement, numberColumn, sliceArgs, slicePager, statusBadge, table, timeElement, valueOrEmpty } from './components.ts'
+import {
+  assetAmount,
+  descriptionList,
+  emptyValue,
+  idElement,
+  numberColumn,
+  sliceArgs,
+  slicePager,
+  statusBadge,
+  table,
+  timeElement,
+  valueOrEmpty,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { endpointsTable } from './webhooks-page.ts'

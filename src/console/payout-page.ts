@@ -1,23 +1,36 @@
 import { timestamp } from '../core/ids-and-clock.ts'
 import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
-import { attentionDecisions, cancelPayoutAction, settlePayoutAction } from '../modules/operators/actions/payout-actions.ts'
+import {
+  attentionDecisions,
+  cancelPayoutAction,
+  settlePayoutAction,
+} from '../modules/operators/actions/payout-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
-import { findPayoutEvents } from '../modules/payouts/find-payout-events.ts'
 import { getPayout } from '../modules/payouts/get-payout.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
-import { findRailOrders, findTimelines } from '../modules/payouts/payout-timeline.ts'
+import { findPayoutEvents, findRailOrders, findTimelines } from '../modules/payouts/payout-timeline.ts'
 import { computeFeeSums } from '../modules/pricing/fees/fee.ts'
 import type { RailOrder } from '../modules/rail-orders/rail-order.ts'
 import { isOpenState } from '../modules/rail-orders/rail-order.ts'
 import { actionsFor } from '../modules/rails/attention/attention-actions.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
+import type { WebhookDelivery } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
 import { webhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
-import type { WebhookDelivery } from '../modules/webhooks/endpoints/webhook-delivery.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { assetAmount, descriptionList, fiatAmount, idElement, shortIdLink, statusBadge, table, timeElement, valueOrEmpty } from './components.ts'
+import {
+  assetAmount,
+  descriptionList,
+  fiatAmount,
+  idElement,
+  shortIdLink,
+  statusBadge,
+  table,
+  timeElement,
+  valueOrEmpty,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { transferEntriesTable } from './wallet-page.ts'

@@ -7,7 +7,19 @@ import { payoutAssetCodes, payoutStatuses } from '../modules/payouts/payout.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { assetAmount, fiatAmount, filterForm, numberColumn, pager, shortIdLink, sliceArgs, slicePager, statusBadge, table, timeElement } from './components.ts'
+import {
+  assetAmount,
+  fiatAmount,
+  filterForm,
+  numberColumn,
+  pager,
+  shortIdLink,
+  sliceArgs,
+  slicePager,
+  statusBadge,
+  table,
+  timeElement,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { chooseMerchant } from './merchants-page.ts'
 

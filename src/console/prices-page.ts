@@ -1,9 +1,23 @@
-import { cancelFeeAction, cancelRateAction, setFeeAction, setRateAction } from '../modules/operators/actions/price-actions.ts'
+import {
+  cancelFeeAction,
+  cancelRateAction,
+  setFeeAction,
+  setRateAction,
+} from '../modules/operators/actions/price-actions.ts'
 import { fees } from '../modules/pricing/fees/fees.ts'
 import { rates } from '../modules/pricing/rates/rates.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { assetAmount, emptyValue, numberColumn, sliceArgs, slicePager, statusBadge, table, timeElement } from './components.ts'
+import {
+  assetAmount,
+  emptyValue,
+  numberColumn,
+  sliceArgs,
+  slicePager,
+  statusBadge,
+  table,
+  timeElement,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 
 type RateList = Awaited<ReturnType<typeof rates.list>>

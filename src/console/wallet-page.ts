@@ -8,7 +8,18 @@ import { reversedDepositReferences } from '../modules/wallets/repository.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { assetAmount, descriptionList, idElement, numberColumn, shortIdLink, sliceArgs, slicePager, table, timeElement, valueOrEmpty } from './components.ts'
+import {
+  assetAmount,
+  descriptionList,
+  idElement,
+  numberColumn,
+  shortIdLink,
+  sliceArgs,
+  slicePager,
+  table,
+  timeElement,
+  valueOrEmpty,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 
 export const walletPage: ConsolePage = {

@@ -1,16 +1,31 @@
 import { timestamp } from '../core/ids-and-clock.ts'
-import { disableWebhookAction, enableWebhookAction, replayEventAction, replayEventsAction, rotateWebhookSecretAction, testWebhookAction } from '../modules/operators/actions/webhook-actions.ts'
+import {
+  disableWebhookAction,
+  enableWebhookAction,
+  replayEventAction,
+  replayEventsAction,
+  rotateWebhookSecretAction,
+  testWebhookAction,
+} from '../modules/operators/actions/webhook-actions.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { eventId } from '../modules/outbox/event.ts'
 import { getWebhookEndpoint } from '../modules/webhooks/endpoints/get-webhook-endpoint.ts'
-import { listWebhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
-import type { WebhookAttempt, WebhookDelivery } from '../modules/webhooks/endpoints/webhook-delivery.ts'
-import { deliveryStatuses } from '../modules/webhooks/endpoints/webhook-delivery.ts'
+import type { WebhookAttempt, WebhookDelivery } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
+import { deliveryStatuses, listWebhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
 import type { WebhookEndpoint } from '../modules/webhooks/endpoints/webhook-endpoint.ts'
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { descriptionList, filterForm, idElement, pager, statusBadge, table, timeElement, valueOrEmpty } from './components.ts'
+import {
+  descriptionList,
+  filterForm,
+  idElement,
+  pager,
+  statusBadge,
+  table,
+  timeElement,
+  valueOrEmpty,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { operatorActionsOn } from './log-page.ts'
 import { endpointStatusBadge } from './webhooks-page.ts'

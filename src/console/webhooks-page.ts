@@ -4,7 +4,17 @@ import { listUnhealthyEndpoints, webhookEndpoints } from '../modules/webhooks/en
 import type { Context } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
-import { filterForm, pager, shortIdLink, sliceArgs, slicePager, statusBadge, table, timeElement, valueOrEmpty } from './components.ts'
+import {
+  filterForm,
+  pager,
+  shortIdLink,
+  sliceArgs,
+  slicePager,
+  statusBadge,
+  table,
+  timeElement,
+  valueOrEmpty,
+} from './components.ts'
 import type { ConsolePage, PageRequest } from './console-page.ts'
 import { chooseMerchant } from './merchants-page.ts'
 

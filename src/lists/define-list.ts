@@ -20,7 +20,13 @@ import { readPage } from './list-pages.ts'
 import type { ConditionValues } from './list-queries.ts'
 import { buildListQueries } from './list-queries.ts'
 import type { ParentFilter } from './list-slices.ts'
-import { createParentSlicesReader, createSliceParser, parentColumns, readListSlice, sequenceColumns } from './list-slices.ts'
+import {
+  createParentSlicesReader,
+  createSliceParser,
+  parentColumns,
+  readListSlice,
+  sequenceColumns,
+} from './list-slices.ts'
 import type { Slice } from './slice.ts'
 import { sliceFields } from './slice.ts'
 import type { SequenceSpan } from './time-range.ts'

@@ -1,5 +1,12 @@
 import type { Clock, RecordClock, WallClock, WallTime } from '../core/ids-and-clock.ts'
-import { createRecordClock, createUuidV7Generator, createWallClock, offsetClock, timestamp, wallTimeAfter } from '../core/ids-and-clock.ts'
+import {
+  createRecordClock,
+  createUuidV7Generator,
+  createWallClock,
+  offsetClock,
+  timestamp,
+  wallTimeAfter,
+} from '../core/ids-and-clock.ts'
 import type { Secrets } from '../core/secrets/secrets.ts'
 import { noSecrets } from '../core/secrets/secrets.ts'
 import { customerScope } from '../database/customer-scope.ts'

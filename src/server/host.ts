@@ -10,7 +10,14 @@ import type { AllowedDocuments } from './graphql/trusted-documents.ts'
 import type { TrustedProxies } from './http/caller-address.ts'
 import { fastifyTrustProxy } from './http/caller-address.ts'
 import { answerPreflight, setCorsHeaders } from './http/cors.ts'
-import { bodyLimitBytes, endpointNotFound, forwardExpectations, rejectConnection, toDomainError, validateHead } from './http/http-errors.ts'
+import {
+  bodyLimitBytes,
+  endpointNotFound,
+  forwardExpectations,
+  rejectConnection,
+  toDomainError,
+  validateHead,
+} from './http/http-errors.ts'
 import { restoreMethod, routeOtherMethods } from './http/method-not-allowed.ts'
 import type { ExchangeTokens, RateLimits } from './http/rate-limit.ts'
 import { createRateLimiter, createSharedRateLimiter, createUnauthenticatedRateLimiter } from './http/rate-limit.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkNuban } from '../../src/modules/payout-methods/checks/nuban.ts'
+import { checkNuban } from '../../src/modules/payout-methods/checks/check-bank-details.ts'
 import { startApp } from '../support/app.ts'
 
 const root = join(import.meta.dirname, '../..')

@@ -4,12 +4,31 @@ import type { Diagnosis, DiagnosisCheck, DiagnosisContext } from '../../modules/
 import { reportFault } from '../../modules/diagnoses/diagnosis.ts'
 import { checkExpiringKeys, checkKeyModes, checkUnusedKeys } from '../../modules/diagnoses/key-checks.ts'
 import { checkMissingFees, checkMissingRates, checkStaleRates } from '../../modules/diagnoses/price-checks.ts'
-import { checkAttentionQueue, checkDisabledEndpoints, checkFailingEndpoints, checkPausedRails, checkStoredTimes, checkUnknownRails } from '../../modules/diagnoses/queue-checks.ts'
+import {
+  checkAttentionQueue,
+  checkDisabledEndpoints,
+  checkFailingEndpoints,
+  checkPausedRails,
+  checkStoredTimes,
+  checkUnknownRails,
+} from '../../modules/diagnoses/queue-checks.ts'
 import { endpointHealth } from '../../modules/diagnoses/repository.ts'
 import { findMode } from '../../modules/installation/find-mode.ts'
 import type { Config } from '../config.ts'
 import { inspectDatabase } from '../open-database.ts'
-import { checkBackupAge, checkCorsOrigins, checkDiskSpace, checkEngineSettings, checkFilePermissions, checkMigrations, checkMode, checkNodeVersion, checkSchemaDrift, checkSecretsKeys, checkServerClock } from './installation-checks.ts'
+import {
+  checkBackupAge,
+  checkCorsOrigins,
+  checkDiskSpace,
+  checkEngineSettings,
+  checkFilePermissions,
+  checkMigrations,
+  checkMode,
+  checkNodeVersion,
+  checkSchemaDrift,
+  checkSecretsKeys,
+  checkServerClock,
+} from './installation-checks.ts'
 
 /** What rows tell, in the order in which it is told. */
 const checks: Readonly<Record<string, DiagnosisCheck>> = {

@@ -4,7 +4,17 @@ import { mapMaybe } from '../../core/maybe-promise.ts'
 import type { Database, OnCommitted, WatchedTable, WriteOptions } from '../database.ts'
 import { watchedTables } from '../database.ts'
 import type { DeferredWrites, Outcome, QueuedWrite, WriteOperation } from '../group-commit.ts'
-import { deadlineExceeded, deferredWrites, groupCommit, guardedTx, maxQueuedWrites, monotonicNowMs, operationEnded, writeQueueFull, writeTimeoutMs } from '../group-commit.ts'
+import {
+  deadlineExceeded,
+  deferredWrites,
+  groupCommit,
+  guardedTx,
+  maxQueuedWrites,
+  monotonicNowMs,
+  operationEnded,
+  writeQueueFull,
+  writeTimeoutMs,
+} from '../group-commit.ts'
 import type { DeferredValues, Query, Tx } from '../query.ts'
 import { changedTable, isRead, returnsRows } from '../query.ts'
 import type { PostgresPool } from './pool.ts'

@@ -1,7 +1,17 @@
 import { unavailable, unknownOutcome } from '../../core/errors.ts'
 import type { Database, OnCommitted, WriteOptions } from '../database.ts'
 import type { DeferredWrites, Outcome, QueuedWrite, WriteOperation } from '../group-commit.ts'
-import { deadlineExceeded, deferredWrites, groupCommit, guardedTx, maxQueuedWrites, monotonicNowMs, operationEnded, writeQueueFull, writeTimeoutMs } from '../group-commit.ts'
+import {
+  deadlineExceeded,
+  deferredWrites,
+  groupCommit,
+  guardedTx,
+  maxQueuedWrites,
+  monotonicNowMs,
+  operationEnded,
+  writeQueueFull,
+  writeTimeoutMs,
+} from '../group-commit.ts'
 import type { Query, Tx } from '../query.ts'
 import { returnsRows } from '../query.ts'
 import { sharedQueryCache } from '../query-caches.ts'

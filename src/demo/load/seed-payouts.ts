@@ -9,7 +9,12 @@ import type { NewTransfer } from '../../modules/ledger/post-transfer.ts'
 import { recordTransfer } from '../../modules/ledger/post-transfer.ts'
 import { insertEventRow } from '../../modules/outbox/repository.ts'
 import type { Payout } from '../../modules/payouts/payout.ts'
-import { defaultTransferType, initialPayoutState, paymentPurposes, payoutAssetCodes } from '../../modules/payouts/payout.ts'
+import {
+  defaultTransferType,
+  initialPayoutState,
+  paymentPurposes,
+  payoutAssetCodes,
+} from '../../modules/payouts/payout.ts'
 import { withChecksum } from '../../modules/payouts/payout-checksum.ts'
 import { computeQuote } from '../../modules/payouts/quote.ts'
 import { insertPayout, insertPayoutEvent } from '../../modules/payouts/repository.ts'

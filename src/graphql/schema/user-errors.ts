@@ -5,7 +5,15 @@ import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { describedEnumType } from './enums.ts'
 import type { ObjectFields } from './fields.ts'
-import { buildFields, computedField, exposeColumn, exposeColumnAs, exposeNullableColumn, exposeStrings, objectType } from './fields.ts'
+import {
+  buildFields,
+  computedField,
+  exposeColumn,
+  exposeColumnAs,
+  exposeNullableColumn,
+  exposeStrings,
+  objectType,
+} from './fields.ts'
 
 /**
  * Describes the errors that mutations return as types of their own; null for those that GraphQL returns in the response's

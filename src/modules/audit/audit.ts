@@ -10,7 +10,31 @@ import type { Service } from '../../operations/context.ts'
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
-import { brokenSequences, depositsWithoutCredit, duplicateQueries, ledgerSizes, malformedTransfers, orphanedTransfers, payoutsAfter, payoutsWithoutDebit, payoutsWithoutRefund, payoutsWithWrongStatus, reversalsWithoutDebit, transfersWithWrongAsset, transfersWithWrongCause, unsettledPayouts, walletTotals, wrongBalances, wrongChainDeposits, wrongClearingAccounts, wrongEvents, wrongEventVersions, wrongRailOrders, wrongReachableBalances, wrongRunningBalances } from './repository.ts'
+import {
+  brokenSequences,
+  depositsWithoutCredit,
+  duplicateQueries,
+  ledgerSizes,
+  malformedTransfers,
+  orphanedTransfers,
+  payoutsAfter,
+  payoutsWithoutDebit,
+  payoutsWithoutRefund,
+  payoutsWithWrongStatus,
+  reversalsWithoutDebit,
+  transfersWithWrongAsset,
+  transfersWithWrongCause,
+  unsettledPayouts,
+  walletTotals,
+  wrongBalances,
+  wrongChainDeposits,
+  wrongClearingAccounts,
+  wrongEvents,
+  wrongEventVersions,
+  wrongRailOrders,
+  wrongReachableBalances,
+  wrongRunningBalances,
+} from './repository.ts'
 
 /** One thing that was recomputed: how many contradictions there are, and the first few by id. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }

@@ -1,6 +1,14 @@
 import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../graphql/schema/enums.ts'
-import { exposeColumn, exposeNullableColumn, exposeNullableRowAs, exposeNullableStrings, exposeRowAs, exposeStrings, objectType } from '../../graphql/schema/fields.ts'
+import {
+  exposeColumn,
+  exposeNullableColumn,
+  exposeNullableRowAs,
+  exposeNullableStrings,
+  exposeRowAs,
+  exposeStrings,
+  objectType,
+} from '../../graphql/schema/fields.ts'
 import { optional, optionalTexts, required, requiredId, requiredTexts } from '../../graphql/schema/inputs.ts'
 import { sourceOfList } from '../../graphql/schema/loader.ts'
 import { addMutation } from '../../graphql/schema/mutation.ts'

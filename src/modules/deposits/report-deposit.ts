@@ -15,7 +15,16 @@ import { parseTransactionHash, transactionHashFormat } from '../networks/transac
 import { addDeposit } from '../wallets/deposit-to-wallet.ts'
 import type { ChainDeposit, DepositTransition, NewChainDeposit } from './chain-deposit.ts'
 import { causeWithReason, reorganisedCause, reportedStates, transitionOf } from './chain-deposit.ts'
-import { claimChainEvent, insertChainDeposit, lockChainDeposit, merchantOfChainEvent, merchantOfWatchedAddress, similarDepositsInAttention, updateChainDeposit, watchedAddressById } from './repository.ts'
+import {
+  claimChainEvent,
+  insertChainDeposit,
+  lockChainDeposit,
+  merchantOfChainEvent,
+  merchantOfWatchedAddress,
+  similarDepositsInAttention,
+  updateChainDeposit,
+  watchedAddressById,
+} from './repository.ts'
 
 /** What an integer column holds at most. */
 const maxInteger = 2_147_483_647

@@ -1,6 +1,18 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, insertInto, insertRow, listParam, pickParams, query, queryOne, selectFrom, statement, statementOne, updateTable } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  insertInto,
+  insertRow,
+  listParam,
+  pickParams,
+  query,
+  queryOne,
+  selectFrom,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { NewChainDeposit } from './chain-deposit.ts'
 
 /** Whose a watched address is; an operator's view. */

@@ -6,17 +6,16 @@ import type { Customer } from '../customers/customer.ts'
 import type { Event, EventObjectType } from '../outbox/event.ts'
 import { eventId, objectTypeOf } from '../outbox/event.ts'
 import type { PayoutMethod } from '../payout-methods/payout-method.ts'
-import { findPayoutEvents } from '../payouts/find-payout-events.ts'
 import { payouts } from '../payouts/list.ts'
 import type { Payout, PayoutEvent } from '../payouts/payout.ts'
 import { payoutAsCreated } from '../payouts/payout.ts'
+import { findPayoutEvents } from '../payouts/payout-timeline.ts'
 import { findWalletAddresses } from '../wallets/find-wallet-addresses.ts'
 import { wallets } from '../wallets/list.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import type { WebhookEndpoint } from '../webhooks/endpoints/webhook-endpoint.ts'
 import { depositTransfers } from './repository.ts'
 
-/** A deposit as its event tells it. */
 export type DepositPayload = {
   readonly id: string
   readonly walletId: string
@@ -28,10 +27,9 @@ export type DepositPayload = {
   readonly createdAt: string
 }
 
-/** The reversal of a deposit as its event tells it: `balanceAfter` is what the wallet held then. */
 export type DepositReversalPayload = DepositPayload & { readonly reason: string }
 
-/** What an event is about, as it was then; `null` where a later version wrote what this one can't tell. */
+/** The object of an event, as it was at the time of the event. */
 type EventObject =
   | { readonly type: 'payout'; readonly row: Payout }
   | { readonly type: 'deposit'; readonly row: DepositPayload }
@@ -41,7 +39,7 @@ type EventObject =
   | { readonly type: 'payout_method'; readonly row: PayoutMethod }
   | { readonly type: 'webhook_endpoint'; readonly row: WebhookEndpoint }
 
-/** An event as it is told: with its id, and the object that it is about as of then. */
+/** An event with its id and its object. */
 export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'objectId' | 'version'> & {
   readonly id: string
   readonly timestamp: string
@@ -51,7 +49,7 @@ export type HydratedEvent = Pick<Event, 'merchantId' | 'sequence' | 'type' | 'ob
 
 type HydrationContext = Pick<Context, 'db' | 'merchantId' | 'mode'>
 
-/** Tells events with what they are about, in their order, with a query for each kind of object and not for each event. */
+/** Hydrates events with the objects they refer to, in order, using one query per object type. */
 export async function hydrateEvents(context: HydrationContext, events: readonly Event[]): Promise<HydratedEvent[]> {
   const idsOf = (type: EventObjectType) => [
     ...new Set(events.filter((event) => objectTypeOf(event.type) === type).map(({ objectId }) => objectId)),
@@ -83,7 +81,7 @@ export async function hydrateEvents(context: HydrationContext, events: readonly 
 }
 
 function requireRow<Row>(row: Row | undefined, { sequence, type }: Event): Row {
-  if (row === undefined) throw new Error(`what event ${sequence} (${type}) is about is not there`)
+  if (row === undefined) throw new Error(`The object of event ${sequence} (${type}) is missing`)
   return row
 }
 
@@ -93,10 +91,10 @@ const statusByEventType = {
   'payout.returned': 'RETURNED',
 } as const
 
-/** Payouts as they were at each event: of what changes in a payout all is known by its status and when it came to that. */
+/** Reconstructs payouts as they were at each event. Only the status and its time change, and events have both. */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
-  // Only one that was returned was something else before.
+  // Only a returned payout had another settled status before.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
   const changes = hasEarlier ? await findPayoutEvents(context, returned) : []
@@ -135,14 +133,14 @@ async function loadDeposits(
         balanceAfter: balanceAfter as Amount,
         reference: reference as string,
         createdAt,
-        // Of a deposit itself there is none, and none is told.
+        // A deposit has no reason, and its shape omits it.
         reason: reason ?? '',
       },
     ]),
   )
 }
 
-/** Wallets as they were opened: nothing of one has changed since but its balance. */
+/** Loads wallets as they were created: only the balance has changed since. */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])

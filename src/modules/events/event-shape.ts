@@ -8,45 +8,65 @@ import { payoutMethod } from '../payout-methods/payout-method-shape.ts'
 import { payout } from '../payouts/payout-shape.ts'
 import { wallet } from '../wallets/wallet-shape.ts'
 import { webhookEndpointResource } from '../webhooks/endpoints/webhook-endpoint-shape.ts'
+import type { EventMessage } from '../webhooks/transport/build-request.ts'
 import type { DepositPayload, DepositReversalPayload, HydratedEvent } from './event-payload.ts'
 
-const deposit = resource<DepositPayload>('Deposit', 'Money that came into a wallet from outside.', {
-  id: member(({ id }) => id, uuid('The id of the deposit, which is that of its ledger transfer.')),
-  wallet_id: member(({ walletId }) => walletId, uuid('The wallet that it was credited to.')),
+/** Descriptions that REST and GraphQL share. */
+export const eventDescriptions = {
+  event: 'A change of one of the merchant’s objects.',
+  id: 'The id of the event.',
+  type: 'The type of the event.',
+  timestamp: 'When the event happened.',
+  sequence: 'The number of the event among the merchant’s events, from 1 and without gaps.',
+  version: 'The number of the event among the events of its object, from 1. A gap means that an event is missing.',
+  data: 'The object as in its REST endpoints, as it was at the time of the event.',
+  page: 'The events, oldest first.',
+  nextAfter: 'The value of `after` for the next request, also if there were no events.',
+  hasMore: 'Whether more events may be available immediately.',
+} as const
+
+const deposit = resource<DepositPayload>('Deposit', 'A deposit to a wallet.', {
+  id: member(({ id }) => id, uuid('The id of the deposit and of its ledger transfer.')),
+  wallet_id: member(({ walletId }) => walletId, uuid('The credited wallet.')),
   customer_id: nullInExample(
     ({ customerId }) => customerId,
-    uuid('The customer whose wallet that is; null when it is the merchant’s own.'),
+    uuid('The customer that owns the wallet; null if the merchant does.'),
   ),
-  currency: member(({ currency }) => currency, text('What came in.', 'USDC')),
-  amount: member(({ amount }) => amount, amount('How much came in.', '250.00000000')),
-  balance: member(({ balanceAfter }) => balanceAfter, amount('What the wallet held then.', '250.00000000')),
-  reference: member(({ reference }) => reference, text('Under what it was credited, once.', 'sandbox 7')),
-  created_at: member(({ createdAt }) => createdAt, timestamp('When it was credited.')),
+  currency: member(({ currency }) => currency, text('The stablecoin or currency of the deposit.', 'USDC')),
+  amount: member(({ amount }) => amount, amount('The amount of the deposit.', '250.00000000')),
+  balance: member(
+    ({ balanceAfter }) => balanceAfter,
+    amount('The balance of the wallet after the deposit.', '250.00000000'),
+  ),
+  reference: member(({ reference }) => reference, text('The unique reference of the deposit.', 'sandbox 7')),
+  created_at: member(({ createdAt }) => createdAt, timestamp('When the deposit was credited.')),
 })
 
 const depositReversal = resource<DepositReversalPayload>(
   'DepositReversal',
-  'Money that was taken back out of a wallet, because its deposit was credited by mistake.',
+  'The reversal of a deposit that was credited by mistake.',
   {
-    id: member(({ id }) => id, uuid('The id of the reversal, which is that of its ledger transfer.')),
-    wallet_id: member(({ walletId }) => walletId, uuid('The wallet that the deposit was credited to.')),
+    id: member(({ id }) => id, uuid('The id of the reversal and of its ledger transfer.')),
+    wallet_id: member(({ walletId }) => walletId, uuid('The debited wallet.')),
     customer_id: nullInExample(
       ({ customerId }) => customerId,
-      uuid('The customer whose wallet that is; null when it is the merchant’s own.'),
+      uuid('The customer that owns the wallet; null if the merchant does.'),
     ),
-    currency: member(({ currency }) => currency, text('What was taken back.', 'USDC')),
+    currency: member(({ currency }) => currency, text('The stablecoin or currency of the reversal.', 'USDC')),
     amount: member(
       ({ amount }) => amount,
-      amount('How much was taken back, which is what was credited.', '250.00000000'),
+      amount('The amount of the reversal, which equals that of the deposit.', '250.00000000'),
     ),
-    balance: member(({ balanceAfter }) => balanceAfter, amount('What the wallet held after it.', '0.00000000')),
+    balance: member(
+      ({ balanceAfter }) => balanceAfter,
+      amount('The balance of the wallet after the reversal.', '0.00000000'),
+    ),
     reference: member(({ reference }) => reference, text('The reference of the deposit.', 'sandbox 7')),
-    reason: member(({ reason }) => reason, text('Why it was taken back.', 'The amount was mistyped.')),
-    created_at: member(({ createdAt }) => createdAt, timestamp('When it was taken back.')),
+    reason: member(({ reason }) => reason, text('The reason of the reversal.', 'The amount was mistyped.')),
+    created_at: member(({ createdAt }) => createdAt, timestamp('When the deposit was reversed.')),
   },
 )
 
-/** How each kind of object is told. */
 export const objectShapes: { readonly [Type in EventObjectType]: Shape<never> } = {
   payout,
   deposit,
@@ -57,41 +77,47 @@ export const objectShapes: { readonly [Type in EventObjectType]: Shape<never> } 
   webhook_endpoint: webhookEndpointResource,
 }
 
-/** What an event is about, as its own endpoints show it. */
 export const eventData = unquotedType<Pick<HydratedEvent, 'object'>>(
   {
-    description: 'The object in the form of its own endpoints, as it was when this happened.',
+    description: eventDescriptions.data,
     oneOf: Object.values(objectShapes).map(({ schema }) => schema),
   },
   ({ object }) => objectShapes[object.type].write(object.row as never),
 )
 
-const eventObject = shape<HydratedEvent>('What it happened to.', {
-  type: member(({ object }) => object.type, oneOf('What kind of thing.', objectTypes)),
-  id: member(({ objectId }) => objectId, uuid('The id of the thing.')),
-  version: member(
-    ({ version }) => version,
-    integer('Which of the thing’s events it is, counted from 1: a gap tells that one is missing.', 1),
-  ),
+const eventObject = shape<HydratedEvent>('The object of the event.', {
+  type: member(({ object }) => object.type, oneOf('The type of the object.', objectTypes)),
+  id: member(({ objectId }) => objectId, uuid('The id of the object.')),
+  version: member(({ version }) => version, integer(eventDescriptions.version, 1)),
 })
 
 const eventMembers = {
   id: member(
     ({ id }: HydratedEvent) => id,
-    plainText('The id of the event.', 'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2'),
+    plainText(eventDescriptions.id, 'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2'),
   ),
-  type: member(({ type }: HydratedEvent) => type, oneOf('What happened.', eventTypes)),
-  timestamp: member(({ timestamp }: HydratedEvent) => timestamp, timestamp('When it happened.')),
-  sequence: member(
-    ({ sequence }: HydratedEvent) => sequence,
-    integer('Its number among the merchant’s events, from 1 and without a gap.', 1234),
-  ),
+  type: member(({ type }: HydratedEvent) => type, oneOf(eventDescriptions.type, eventTypes)),
+  timestamp: member(({ timestamp }: HydratedEvent) => timestamp, timestamp(eventDescriptions.timestamp)),
+  sequence: member(({ sequence }: HydratedEvent) => sequence, integer(eventDescriptions.sequence, 1234)),
   object: eventObject,
-  mode: member(({ mode }: HydratedEvent) => mode, oneOf('Whether it happened with real money.', ['sandbox', 'live'])),
+  mode: member(({ mode }: HydratedEvent) => mode, oneOf('Whether the event concerns real money.', ['sandbox', 'live'])),
 }
 
-/** What is told of an event. */
-export const event = resource<HydratedEvent>('Event', 'Something that happened to something of the merchant.', {
+export const event = resource<HydratedEvent>('Event', eventDescriptions.event, {
   ...eventMembers,
   data: eventData,
 })
+
+/** Converts an event to the message that webhooks send. */
+export function toEventMessage(event: HydratedEvent): EventMessage {
+  const { id, type, timestamp, sequence, object, objectId, version, mode } = event
+  return {
+    id,
+    type,
+    timestamp,
+    sequence,
+    object: { type: object.type, id: objectId, version },
+    mode,
+    data: eventData.write(event),
+  }
+}

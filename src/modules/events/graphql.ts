@@ -1,4 +1,12 @@
-import { addQuery, computedField, exposeColumn, exposeColumnAs, objectType, queryField, relationField } from '../../graphql/schema/fields.ts'
+import {
+  addQuery,
+  computedField,
+  exposeColumn,
+  exposeColumnAs,
+  objectType,
+  queryField,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import { inputType, optional } from '../../graphql/schema/inputs.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import { addSubscription } from '../../graphql/schema/subscription.ts'
@@ -10,15 +18,13 @@ import { Payout } from '../payouts/graphql.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { EventTypeEnum, WebhookEndpoint } from '../webhooks/endpoints/graphql.ts'
 import type { HydratedEvent } from './event-payload.ts'
-import { eventData } from './event-shape.ts'
-import { findEvents } from './find-events.ts'
-import { listEvents } from './list-events.ts'
-import { watchEvents } from './watch-events.ts'
+import { eventData, eventDescriptions } from './event-shape.ts'
+import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
-/** Events that a page looks through for one customer, which is in its price (`cost.ts`): a document may hold many pages. */
-const maxPassed = 1_000
+/** Less than in REST, because a document may have many pages; their cost (`cost.ts`) accounts for this. */
+const maxScanned = 1_000
 
-/** An event with the ids of what it leads to. */
+/** An event with the ids of its relations. */
 type EventRow = HydratedEvent & {
   readonly payoutId: string | null
   readonly walletId: string | null
@@ -27,22 +33,22 @@ type EventRow = HydratedEvent & {
   readonly webhookEndpointId: string | null
 }
 
-function toEventRow(told: HydratedEvent): EventRow {
-  const { object, objectId } = told
+function toEventRow(event: HydratedEvent): EventRow {
+  const { object, objectId } = event
   const isDeposit = object.type === 'deposit' || object.type === 'deposit_reversal'
-  const where = (isOf: boolean) => (isOf ? objectId : null)
+  const idIf = (isOfType: boolean) => (isOfType ? objectId : null)
   return {
-    ...told,
-    payoutId: where(object.type === 'payout'),
-    walletId: isDeposit ? object.row.walletId : where(object.type === 'wallet'),
-    customerId: where(object.type === 'customer'),
-    payoutMethodId: where(object.type === 'payout_method'),
-    webhookEndpointId: where(object.type === 'webhook_endpoint'),
+    ...event,
+    payoutId: idIf(object.type === 'payout'),
+    walletId: isDeposit ? object.row.walletId : idIf(object.type === 'wallet'),
+    customerId: idIf(object.type === 'customer'),
+    payoutMethodId: idIf(object.type === 'payout_method'),
+    webhookEndpointId: idIf(object.type === 'webhook_endpoint'),
   }
 }
 
 const Event = nodeType<EventRow>('Event', {
-  description: 'Something that happened to something of the merchant.',
+  description: eventDescriptions.event,
   key: {
     from: ['id'],
     keyOf: ({ id }) => id,
@@ -50,48 +56,35 @@ const Event = nodeType<EventRow>('Event', {
   },
   source: {
     find: async (context, ids) => {
-      const rows = new Map((await findEvents(context, ids)).map((told) => [told.id, toEventRow(told)]))
+      const rows = new Map((await findEvents(context, ids)).map((event) => [event.id, toEventRow(event)]))
       return (id) => rows.get(id) ?? null
     },
   },
   fields: {
-    webhookId: exposeColumn('id', 'The id that REST and webhooks show: `evt_` and a UUID.'),
-    type: exposeColumn('type', 'What it is that happened.', EventTypeEnum),
-    timestamp: exposeColumn('timestamp', 'When it happened.', 'DateTime'),
-    sequence: exposeColumn('sequence', "Its number among the merchant's events, from 1 and without a gap.", 'Int'),
-    objectId: exposeColumn('objectId', 'The id of what it happened to, as REST shows it.', 'UUID'),
-    version: exposeColumn(
-      'version',
-      'Which of the events of the same object it is, counted from 1: a gap tells that one is missing.',
-      'Int',
-    ),
-    data: computedField(
-      'JSON',
-      ['object'],
-      'What it happened to, in the form of its REST endpoints, as it was then.',
-      (row) => JSON.parse(eventData.write(row)),
-    ),
-    payout: relationField(Payout, 'payoutId', 'The payout that it happened to, as it is now.'),
-    wallet: relationField(
-      Wallet,
-      'walletId',
-      'The wallet that it happened to, or that a deposit was credited to or taken back from, as it is now.',
-    ),
-    customer: relationField(Customer, 'customerId', 'The customer that it happened to, as it is now.'),
+    webhookId: exposeColumn('id', 'The id in the REST API and in webhooks: `evt_` and a UUID.'),
+    type: exposeColumn('type', eventDescriptions.type, EventTypeEnum),
+    timestamp: exposeColumn('timestamp', eventDescriptions.timestamp, 'DateTime'),
+    sequence: exposeColumn('sequence', eventDescriptions.sequence, 'Int'),
+    objectId: exposeColumn('objectId', 'The id of the object in the REST API.', 'UUID'),
+    version: exposeColumn('version', eventDescriptions.version, 'Int'),
+    data: computedField('JSON', ['object'], eventDescriptions.data, (row) => JSON.parse(eventData.write(row))),
+    payout: relationField(Payout, 'payoutId', 'The payout of the event, in its current state.'),
+    wallet: relationField(Wallet, 'walletId', 'The wallet of the event or of its deposit, in its current state.'),
+    customer: relationField(Customer, 'customerId', 'The customer of the event, in its current state.'),
     payoutMethod: relationField(
       PayoutMethod,
       'payoutMethodId',
-      'The payout method that it happened to, as it is now; null once it is deleted.',
+      'The payout method of the event, in its current state; null if it is deleted.',
     ),
     webhookEndpoint: relationField(
       WebhookEndpoint,
       'webhookEndpointId',
-      'The webhook endpoint that it happened to, as it is now; null once it is deleted.',
+      'The webhook endpoint of the event, in its current state; null if it is deleted.',
     ),
   },
 })
 
-const EventFilter = inputType('EventFilter', 'Which events: those that every field here lets through.', {
+const EventFilter = inputType('EventFilter', 'Events must match every field.', {
   types: optional('Only events of these types.', [EventTypeEnum]),
 })
 
@@ -101,16 +94,14 @@ const rethrowWithArgumentNames = rethrowWithFieldNames((field) =>
   field === 'limit' ? 'first' : field.replace(/^types/, 'filter.types'),
 )
 
-const afterDescription =
-  'The `sequence` of the last event that is known: what happened after it. From the first without it.'
+const afterDescription = 'Only events after this `sequence`; absent for all from the first.'
 
 const EventPage = objectType<EventPageRow>('EventPage', {
-  description:
-    'Some of what happened, oldest first: unlike other lists it only grows at its end, and is read on from there.',
+  description: 'A page of the event feed, oldest first. The feed only grows at its end: continue from `after`.',
   fields: {
-    nodes: exposeColumnAs('items', 'The events, oldest first.', [Event]),
-    after: exposeColumn('after', 'What to ask for next as `after`, also where nothing was found.'),
-    hasMore: exposeColumn('hasMore', 'Whether there may be more at once.', 'Boolean'),
+    nodes: exposeColumnAs('items', eventDescriptions.page, [Event]),
+    after: exposeColumn('after', eventDescriptions.nextAfter),
+    hasMore: exposeColumn('hasMore', eventDescriptions.hasMore, 'Boolean'),
   },
 })
 
@@ -118,15 +109,15 @@ addQuery(
   'events',
   queryField(
     EventPage,
-    'What happened, oldest first, so that whoever remembers one number misses nothing.',
+    'The event feed, oldest first. A client that stores the last `after` misses no event.',
     {
-      first: optional('How many at most: 1 to 100. Without it: 20.', 'Int'),
+      first: optional('The maximum number of events, 1 to 100; 20 if absent.', 'Int'),
       after: optional(afterDescription),
-      filter: optional('Which events to list; all without it.', EventFilter),
+      filter: optional('The events to list; absent for all.', EventFilter),
     },
     async (context, { first, after, filter }) => {
-      const asked = { limit: first ?? undefined, after, types: filter?.types }
-      const page = await listEvents(context, asked, { maxPassed }).catch(rethrowWithArgumentNames)
+      const request = { limit: first ?? undefined, after, types: filter?.types }
+      const page = await listEvents(context, request, { maxScanned }).catch(rethrowWithArgumentNames)
       return { items: page.items.map(toEventRow), after: String(page.after), hasMore: page.hasMore }
     },
   ),
@@ -134,22 +125,20 @@ addQuery(
 
 addSubscription('eventPublished', Event, {
   description:
-    'Each event as it happens, in order. Each result of an event stream has its sequence as `id`, so a client that connects again with `Last-Event-ID` goes on where it was, whatever `after` says.',
+    'Each event as it happens, in order. In an event stream each result has its sequence as `id`, so a client that reconnects with `Last-Event-ID` continues after it, whatever `after` is.',
   args: {
-    after: optional(
-      'The `sequence` of the last event that is known: first what happened since. Without it only what happens from now on.',
-    ),
+    after: optional('Begin with the events after this `sequence`; absent for new events only.'),
     types: optional('Only events of these types.', [EventTypeEnum]),
   },
   eventIdOf: ({ sequence }) => String(sequence),
   events: async (context, { after, types }, signal) => {
-    const before = context.stream?.lastEventId || null
-    const refuseByPlace = rethrowWithFieldNames((field) =>
-      field === 'after' && before !== null ? 'Last-Event-ID' : field,
+    const lastEventId = context.stream?.lastEventId || null
+    const rethrowWithSource = rethrowWithFieldNames((field) =>
+      field === 'after' && lastEventId !== null ? 'Last-Event-ID' : field,
     )
-    const told = await watchEvents(context, { after: before ?? after, types }, signal).catch(refuseByPlace)
+    const events = await watchEvents(context, { after: lastEventId ?? after, types }, signal).catch(rethrowWithSource)
     return (async function* () {
-      for await (const each of told) yield toEventRow(each)
+      for await (const event of events) yield toEventRow(event)
     })()
   },
 })

@@ -3,22 +3,22 @@ import { limit, parseInput, rejectField } from '../../core/input.ts'
 import type { EventType } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Event } from '../outbox/event.ts'
-import { maxEventSequence } from '../outbox/event.ts'
-import { eventBatchSize, subscribeToEvents } from '../outbox/event-poller.ts'
+import { eventId, maxEventSequence, sequenceOfEventId } from '../outbox/event.ts'
+import { eventBatchSize, streamEvents, subscribeToEvents } from '../outbox/event-poller.ts'
 import { requireKnownSequence } from '../outbox/latest-event.ts'
 import { optionalEventTypes } from '../outbox/optional-event-types.ts'
 import { readEvents, readEventsOfTypes } from '../outbox/read-events.ts'
+import { eventsBySequence } from '../outbox/repository.ts'
 import type { HydratedEvent } from './event-payload.ts'
 import { hydrateEvents } from './event-payload.ts'
 
-/** Events that one request looks through at most for those of one customer. */
-const defaultOptions = { maxPassed: 10_000 }
+/** Limits the events that a request of one customer scans. */
+const defaultOptions = { maxScanned: 10_000 }
 
-/** The longest that a request may be held, in seconds. */
 export const maxWaitSeconds = 30
 
-/** The number of an event, as a number or in decimal digits: what follows it is asked for. */
-export const sequenceInput = () =>
+/** The sequence of an event, as a number or in decimal digits. */
+const sequenceInput = () =>
   z
     .unknown()
     .optional()
@@ -43,28 +43,27 @@ export const ListEventsInput = z.object({
     }),
 })
 
-/** Some events, oldest first; `after` is where to go on, also where none is of the types that were asked for. */
+/** `after` is where to continue, also if no event matched. */
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
- * What happened after an event, oldest first: whoever remembers one number misses nothing.
+ * Lists the events after a sequence, oldest first. A client that stores the last `after` misses no event.
  *
- * @param input `after` 0 or absent for the first there is; with `wait` the answer is held until there is something, or so
- *   many seconds have passed
- * @param options `maxPassed` how many events it looks through at most for those of one customer
- * @throws Refusal INVALID_INPUT, also for a number that is later than the latest: its events are not there any more
+ * @param input `after` 0 or absent for all from the first; `wait` long-polls for this many seconds
+ * @param options `maxScanned` limits the events that a request of one customer scans
+ * @throws DomainError INVALID_INPUT, also for a sequence above the latest, as after a restore of an older backup
  */
 export async function listEvents(
   context: Context,
   input: z.input<typeof ListEventsInput>,
-  { maxPassed } = defaultOptions,
+  { maxScanned } = defaultOptions,
 ): Promise<EventsPage> {
   const { after, types, limit, wait } = parseInput(ListEventsInput, input)
-  const asked = { after: after ?? 0, types: new Set(types), limit, maxPassed }
-  if (asked.after > maxEventSequence) await requireKnownSequence(context, asked.after)
-  if (wait > 0) return hydratePage(context, await waitForPage(context, asked, wait * 1_000))
-  const page = await readPage(context, asked)
-  if (page.events.length === 0 && !page.hasMore) await requireKnownSequence(context, asked.after)
+  const request = { after: after ?? 0, types: new Set(types), limit, maxScanned }
+  if (request.after > maxEventSequence) await requireKnownSequence(context, request.after)
+  if (wait > 0) return hydratePage(context, await waitForPage(context, request, wait * 1_000))
+  const page = await readPage(context, request)
+  if (page.events.length === 0 && !page.hasMore) await requireKnownSequence(context, request.after)
   return hydratePage(context, page)
 }
 
@@ -72,7 +71,7 @@ type EventPageRequest = {
   readonly after: number
   readonly types: ReadonlySet<EventType>
   readonly limit: number
-  readonly maxPassed: number
+  readonly maxScanned: number
 }
 type EventPageRows = { readonly events: readonly Event[]; readonly after: number; readonly hasMore: boolean }
 
@@ -80,31 +79,31 @@ async function hydratePage(context: Context, { events, after, hasMore }: EventPa
   return { items: await hydrateEvents(context, events), after, hasMore }
 }
 
-/** Reads on until the page is full, there is no more, or too much was passed. */
-async function readPage(context: Context, asked: EventPageRequest): Promise<EventPageRows> {
-  const { after, types, limit, maxPassed } = asked
-  if (types.size > 0 && context.db.customerId === undefined) return readPageOfTypes(context, asked)
-  const found: Event[] = []
-  const read = types.size === 0 ? limit + 1 : eventBatchSize
-  let seen = after
-  while (seen < after + maxPassed) {
-    const { events, through, isLast } = await readEvents(context, { after: seen, limit: read })
+/** Reads until the page is full, the feed ends, or `maxScanned` events were read. */
+async function readPage(context: Context, request: EventPageRequest): Promise<EventPageRows> {
+  const { after, types, limit, maxScanned } = request
+  if (types.size > 0 && context.db.customerId === undefined) return readPageOfTypes(context, request)
+  const matches: Event[] = []
+  const batchSize = types.size === 0 ? limit + 1 : eventBatchSize
+  let scanned = after
+  while (scanned < after + maxScanned) {
+    const { events, through, isLast } = await readEvents(context, { after: scanned, limit: batchSize })
     for (const event of events) {
       if (types.size > 0 && !types.has(event.type)) {
-        seen = event.sequence
+        scanned = event.sequence
         continue
       }
-      if (found.length === limit) return { events: found, after: seen, hasMore: true }
-      found.push(event)
-      seen = event.sequence
+      if (matches.length === limit) return { events: matches, after: scanned, hasMore: true }
+      matches.push(event)
+      scanned = event.sequence
     }
-    seen = Math.max(seen, through)
-    if (isLast) return { events: found, after: seen, hasMore: false }
+    scanned = Math.max(scanned, through)
+    if (isLast) return { events: matches, after: scanned, hasMore: false }
   }
-  return { events: found, after: seen, hasMore: true }
+  return { events: matches, after: scanned, hasMore: true }
 }
 
-/** The page of some types, by one query; one event more than asked for tells whether there are more. */
+/** Reads a page of some types with one query, and one more event to know whether there are more. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]
@@ -112,24 +111,24 @@ async function readPageOfTypes(context: Context, { after, types, limit }: EventP
   return { events, after: through, hasMore: !isLast }
 }
 
-async function waitForPage(context: Context, asked: EventPageRequest, waitMs: number): Promise<EventPageRows> {
+async function waitForPage(context: Context, request: EventPageRequest, waitMs: number): Promise<EventPageRows> {
   let wake = () => {}
-  let isOver = false
+  let hasEnded = false
   const end = () => {
-    isOver = true
+    hasEnded = true
     wake()
   }
-  const following = await subscribeToEvents(context, () => wake())
+  const subscription = await subscribeToEvents(context, () => wake())
   const timer = setTimeout(end, waitMs)
   context.signal?.addEventListener('abort', end, { once: true })
-  if (context.signal?.aborted) isOver = true
+  if (context.signal?.aborted) hasEnded = true
   try {
-    await requireKnownSequence(context, asked.after, following.latest())
-    let page: EventPageRows = { events: [], after: asked.after, hasMore: false }
+    await requireKnownSequence(context, request.after, subscription.latest())
+    let page: EventPageRows = { events: [], after: request.after, hasMore: false }
     for (;;) {
-      if (page.after < following.latest()) page = await readPage(context, { ...asked, after: page.after })
-      if (page.events.length > 0 || page.hasMore || isOver) return page
-      if (page.after < following.latest()) continue
+      if (page.after < subscription.latest()) page = await readPage(context, { ...request, after: page.after })
+      if (page.events.length > 0 || page.hasMore || hasEnded) return page
+      if (page.after < subscription.latest()) continue
       await new Promise<void>((resolve) => {
         wake = resolve
       })
@@ -137,6 +136,44 @@ async function waitForPage(context: Context, asked: EventPageRequest, waitMs: nu
   } finally {
     clearTimeout(timer)
     context.signal?.removeEventListener('abort', end)
-    following.stop()
+    subscription.stop()
   }
+}
+
+const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
+
+/**
+ * Streams events as they happen, in order; with `after`, begins with the events since then.
+ *
+ * @param signal ends the stream
+ * @throws DomainError INVALID_INPUT, also for a sequence above the latest
+ */
+export async function watchEvents(
+  context: Context,
+  input: z.input<typeof WatchEventsInput>,
+  signal?: AbortSignal,
+): Promise<AsyncGenerator<HydratedEvent>> {
+  const { after, types } = parseInput(WatchEventsInput, input)
+  const wantedTypes = new Set(types)
+  const batches = await streamEvents(context, after, signal)
+  return (async function* () {
+    for await (const events of batches) {
+      yield* await hydrateEvents(
+        context,
+        wantedTypes.size === 0 ? events : events.filter(({ type }) => wantedTypes.has(type)),
+      )
+    }
+  })()
+}
+
+/** Finds events by id, in any order. An id contains the sequence, but must match completely. */
+export async function findEvents(context: Context, ids: readonly string[]): Promise<HydratedEvent[]> {
+  const { db, merchantId } = context
+  const sequences = ids.flatMap((id) => sequenceOfEventId(id) ?? [])
+  const requestedIds = new Set(ids)
+  const events = await eventsBySequence(db, { merchantId, sequences })
+  return hydrateEvents(
+    context,
+    events.filter((event) => requestedIds.has(eventId(event))),
+  )
 }

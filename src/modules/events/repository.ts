@@ -1,7 +1,7 @@
 import type { Params } from '../../database/query.ts'
 import { listParam, query, selectFrom } from '../../database/query.ts'
 
-/** The transfers of deposits and of their reversals among `ids`, in any order, with why a deposit was reversed. */
+/** Transfers of deposits and reversals by id, in any order, with the reason of a reversal. */
 export const depositTransfers = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('transfers')
     .leftJoin('depositReversals', (join) =>

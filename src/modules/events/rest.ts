@@ -4,7 +4,7 @@ import type { RouteGroup } from '../../rest/route.ts'
 import { get } from '../../rest/route.ts'
 import { listOf, member, shape } from '../../rest/shape.ts'
 import { eventTypes } from '../outbox/event.ts'
-import { event } from './event-shape.ts'
+import { event, eventDescriptions } from './event-shape.ts'
 import type { EventsPage } from './list-events.ts'
 import { ListEventsInput, listEvents, maxWaitSeconds } from './list-events.ts'
 
@@ -12,12 +12,12 @@ const anyTypePattern = eventTypes.map((type) => type.replaceAll('.', '\\.')).joi
 
 export const eventEndpoints: RouteGroup = {
   name: 'Events',
-  description: 'What happened, in one feed without gaps and in its order.',
+  description: 'The event feed: all changes, in order and without gaps.',
   routes: [
     get('/api/events', {
       name: 'listEvents',
       title: 'Read what happened',
-      description: `Lists what happened after an event, oldest first. Whoever remembers the last \`sequence\` that it has seen misses nothing: numbers have no gaps, and an event is there as soon as what it tells of is, never later. Events are kept for ever. ${notInContract}`,
+      description: `Lists the events after a sequence, oldest first. A client that stores the last \`sequence\` misses no event: the numbers have no gaps, and an event becomes visible together with its change. Events are never deleted. ${notInContract}`,
       input: ListEventsInput,
       operation: listEvents,
       fields: {
@@ -25,7 +25,7 @@ export const eventEndpoints: RouteGroup = {
           type: 'integer',
           minimum: 0,
           default: 0,
-          description: 'The `sequence` of the last event that is known.',
+          description: 'Only events after this `sequence`.',
         },
         types: {
           type: 'string',
@@ -40,27 +40,24 @@ export const eventEndpoints: RouteGroup = {
           minimum: 1,
           maximum: 100,
           default: 20,
-          description: 'How many are answered at most.',
+          description: 'The maximum number of events.',
         },
         wait: {
           type: 'integer',
           minimum: 0,
           maximum: maxWaitSeconds,
           default: 0,
-          description: 'Seconds for which the answer is held until there is something.',
+          description: 'The number of seconds to wait for an event if there is none (long polling).',
         },
       },
       example: { after: 0, limit: 2 },
       errors: [],
       isLongPoll: ({ wait }) => Number(wait) > 0,
       response: {
-        data: member(({ items }: EventsPage) => items, listOf('The events, oldest first.', event)),
-        pagination: shape<EventsPage>('Where to go on.', {
-          after: member(
-            ({ after }) => after,
-            integer('What to ask for next as `after`, also where nothing was found.', 1235),
-          ),
-          hasMore: member(({ hasMore }) => hasMore, boolean('Whether there may be more at once.', false)),
+        data: member(({ items }: EventsPage) => items, listOf(eventDescriptions.page, event)),
+        pagination: shape<EventsPage>('Where to continue.', {
+          after: member(({ after }) => after, integer(eventDescriptions.nextAfter, 1235)),
+          hasMore: member(({ hasMore }) => hasMore, boolean(eventDescriptions.hasMore, false)),
         }),
       },
     }),

@@ -3,24 +3,22 @@ import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import type { TransferKind } from '../ledger/entry.ts'
-import type { Export, ExportBalance } from './export.ts'
-import type { VerifiedLine } from './verified-lines.ts'
-import { verifyLines } from './verified-lines.ts'
+import type { Export, ExportBalance, VerifiedLine } from './export.ts'
+import { verifyLines } from './export.ts'
 
 /**
  * Writes the statement of a wallet as `camt.053.001.08` of ISO 20022.
  *
- * That has currencies of three letters only, and stablecoins have none in ISO 4217: their amounts are said in `XXX`, by which it means
- * that no currency is involved, and the type of the account names the asset. What arrived at a bank stands in its own currency
- * as the amount of the transaction, with the order's id, so that banks' statements can be held against it.
+ * ISO 4217 has no codes for stablecoins, so their amounts have `XXX` (no currency) and the account type names the asset. A
+ * transaction has the fiat amount of its payout and the id of the order, for reconciliation with the bank's statement.
  *
- * @throws Refusal INVALID_INPUT for amounts that the format can't say: it has five decimal places and eighteen digits
+ * @throws DomainError INVALID_INPUT for amounts that exceed the format's five decimal places or eighteen digits
  */
 export async function* writeCamt053(exports: AsyncIterable<Export>): AsyncGenerator<string> {
   for await (const exported of exports) {
     yield statementHeader(exported)
     for await (const lines of verifyLines(exported)) yield lines.map(entryElement).join('')
-    // The element that all of these are in ends only here, when they are proven.
+    // The closing tags come last, after verification: a document without them is incomplete.
     yield '</Stmt></BkToCstmrStmt></Document>\n'
   }
 }
@@ -33,13 +31,13 @@ function statementHeader({
   opening: [opening],
   closing: [closing],
   lineCount,
-  hasMoreThanFiveDecimals: hasFineAmounts,
+  hasMoreThanFiveDecimals,
 }: Export): string {
   if (walletId === null || !opening || !closing) throw new Error('camt.053 is for the statement of one wallet')
-  if (hasFineAmounts) throw precisionError('an amount of the period')
+  if (hasMoreThanFiveDecimals) throw precisionError('an amount of the period')
   const { from, to } = period
   const id = compactId(walletId)
-  // Of the wallet and the numbers of its entries: whoever asks for the same again gets the same statement, to the byte.
+  // Built from the wallet and the sequence numbers, so that a repeated export is identical to the byte.
   const numbers = [opening, closing].map(({ sequence = 0 }) => sequence.toString(36)).join('-')
   const statementId = `${Buffer.from(id, 'hex').toString('base64url')}${numbers}`
   const { assetCode } = opening
@@ -72,14 +70,12 @@ function balanceElement(code: 'OPBD' | 'CLBD', { assetCode, balance }: ExportBal
   )
 }
 
-/** The kinds that take back what an entry before has moved. */
 const reversalKinds: readonly unknown[] = [
   'payout_failed',
   'payout_returned',
   'deposit_reversal',
 ] satisfies TransferKind[]
 
-/** An entry; what came back of a payout is a reversal, and so is a deposit that was taken back. */
 function entryElement({ assetCode, moved, cells }: VerifiedLine): string {
   const isReversal = reversalKinds.includes(cells.kind)
   const transferId = compactId(String(cells.transfer_id))
@@ -102,7 +98,7 @@ function entryElement({ assetCode, moved, cells }: VerifiedLine): string {
 function detailElements(cells: VerifiedLine['cells'], transferId: string): string[] {
   const { reference_id: orderId, amount_fiat: fiat, recipient_currency: currency } = cells
   const { withdrawal_recipient_name: name, narration, transaction_id: transactionId, reference } = cells
-  const told = narration ?? reference
+  const remittance = narration ?? reference
   return [
     element(
       'Refs',
@@ -114,11 +110,13 @@ function detailElements(cells: VerifiedLine['cells'], transferId: string): strin
     typeof name === 'string'
       ? element('RltdPties', element('Cdtr', element('Pty', ...splitText(name, 1).map((part) => element('Nm', part)))))
       : '',
-    typeof told === 'string' ? element('RmtInf', ...splitText(told, 3).map((part) => element('Ustrd', part))) : '',
+    typeof remittance === 'string'
+      ? element('RmtInf', ...splitText(remittance, 3).map((part) => element('Ustrd', part)))
+      : '',
   ]
 }
 
-/** Amounts have no sign here: the indicator says which way. */
+/** Amounts are unsigned: `CdtDbtInd` has the direction. */
 function amountElement(amount: Amount, assetCode: string): string {
   return fiatAmountElement(formatAmount(amount < 0n ? -amount : amount), isoCurrencyOf(assetCode))
 }
@@ -133,28 +131,28 @@ function fiatAmountElement(text: string, currency: string): string {
 }
 
 function precisionError(what: string): Error {
-  const message = `can not be camt053, which has five decimal places and eighteen digits: ${what} has more`
+  const message = `cannot be camt053, which has at most five decimal places and eighteen digits: ${what} has more`
   return invalidInput([{ field: 'format', code: 'INVALID_PARAMETER', message }])
 }
 
-/** What ISO 4217 calls an asset: stablecoins are not among its currencies. */
+/** Returns `XXX` for a stablecoin, which ISO 4217 does not have. */
 function isoCurrencyOf(assetCode: string): string {
   return /^[A-Z]{3}$/.test(assetCode) ? assetCode : 'XXX'
 }
 
-/** An id without its hyphens: the format has 34 or 35 characters for one, and banks are told it so too. */
+/** Removes the hyphens: the format allows 34 or 35 characters, and banks get ids without hyphens too. */
 function compactId(id: string): string {
   return id.replaceAll('-', '')
 }
 
-/** A text in parts of 140 characters, which is what an element holds, at most so many. */
-function splitText(text: string, most: number): string[] {
+/** Splits a text into parts of 140 characters, the maximum of an element. */
+function splitText(text: string, maxParts: number): string[] {
   const characters = [...text]
-  const count = Math.min(most, Math.ceil(characters.length / 140))
+  const count = Math.min(maxParts, Math.ceil(characters.length / 140))
   return Array.from({ length: count }, (_, part) => escapeXml(characters.slice(part * 140, (part + 1) * 140).join('')))
 }
 
-/** Text between tags, with what XML has no characters for replaced. */
+/** Also replaces characters that XML 1.0 does not allow. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
@@ -163,6 +161,6 @@ function escapeXml(text: string): string {
     .replaceAll('>', '&gt;')
 }
 
-function element(name: string, ...within: readonly string[]): string {
-  return `<${name}>${within.join('')}</${name}>`
+function element(name: string, ...content: readonly string[]): string {
+  return `<${name}>${content.join('')}</${name}>`
 }

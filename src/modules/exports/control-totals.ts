@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 
-/** What some lines come to in one asset, whole units and the rest apart, as queries add them up. */
+/** The sum of some lines in one asset, as a query computes it: whole units and the remainder separately. */
 type SumRow = {
   readonly assetCode: string
   readonly rowCount: number | bigint
@@ -14,7 +14,7 @@ type SumRow = {
   readonly fineCount: number | bigint
 }
 
-/** How many lines there are, what they come to in each asset, and whether one of them has more than five decimal places. */
+/** Count and sums of lines. */
 export type ControlTotals = {
   readonly count: number
   readonly totals: ReadonlyMap<string, Amount>
@@ -22,31 +22,30 @@ export type ControlTotals = {
 }
 
 /**
- * Adds up what lies between two numbers of a sequence, some at a time, with turns for others in between: what is numbered is never
- * changed, so it need not be of one moment.
+ * Sums a range of a sequence in batches, and yields to the event loop between them. Numbered rows never change, so the batches
+ * need no common snapshot.
  */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
-  sum: (numbers: { after: number; through: number }) => MaybePromise<readonly SumRow[]>,
+  sumBatch: (range: { after: number; through: number }) => MaybePromise<readonly SumRow[]>,
 ): Promise<ControlTotals> {
   const totals = new Map<string, Amount>()
   let count = 0
-  let hasFineAmounts = false
+  let hasMoreThanFiveDecimals = false
   for (let from = after; from < through; from += sumBatchSize) {
-    for (const { assetCode, rowCount, units, rest, fineCount } of await sum({
+    for (const { assetCode, rowCount, units, rest, fineCount } of await sumBatch({
       after: from,
       through: Math.min(from + sumBatchSize, through),
     })) {
       count += Number(rowCount)
-      hasFineAmounts ||= Number(fineCount) > 0
+      hasMoreThanFiveDecimals ||= Number(fineCount) > 0
       totals.set(assetCode, (totals.get(assetCode) ?? 0n) + BigInt(units) * oneUnit + BigInt(rest))
     }
-    await nextTurn()
+    await nextEventLoopTurn()
   }
-  return { count, totals, hasMoreThanFiveDecimals: hasFineAmounts }
+  return { count, totals, hasMoreThanFiveDecimals }
 }
 
-/** What the accounts of all assets held before a period, and after it. */
 export function openingAndClosingBalances(
   before: ControlTotals,
   within: ControlTotals,

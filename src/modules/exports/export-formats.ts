@@ -1,15 +1,20 @@
+import { z } from 'zod'
+import { parseInput } from '../../core/input.ts'
+import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
+import type { Context } from '../../operations/context.ts'
 import { writeCamt053 } from './camt053.ts'
-import { csvLine } from './csv.ts'
 import type { Export, ExportCell, ExportKind, ExportRecord } from './export.ts'
+import { exportDeposits, exportFees } from './journals.ts'
+import { exportPayouts } from './payouts-export.ts'
+import { PeriodInput } from './period.ts'
 import type { RecordLayout } from './records.ts'
 import { recordLayouts, recordsOfExports } from './records.ts'
+import { exportStatement, StatementInput } from './wallet-statement.ts'
 
-/** How an export is written. */
 export const exportFormats = ['csv', 'ndjson', 'camt053'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** What each is called on the web and on disk. */
 export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; readonly extension: string }>> = {
   csv: { type: 'text/csv; charset=utf-8; header=present', extension: 'csv' },
   ndjson: { type: 'application/x-ndjson', extension: 'ndjson' },
@@ -17,9 +22,9 @@ export const mediaTypes: Readonly<Record<ExportFormat, { readonly type: string; 
 }
 
 /**
- * Writes exports of one kind, page by page: nothing of a page is written before it was asked for.
+ * Writes exports of one kind, page by page as the consumer reads.
  *
- * @throws Error where they do not add up, in the place of an end
+ * @throws Error instead of an end if an export does not add up
  */
 export async function* writeExport(
   format: ExportFormat,
@@ -57,13 +62,79 @@ function formatCsvRecord(columns: readonly string[], record: ExportRecord): stri
   return csvLine(columns.map((column) => record[column] ?? null))
 }
 
-/** The columns that the record has, in their order: exactly what there is, as REST would tell it. */
+/** Omits absent columns and keeps values as REST has them. */
 function formatNdjsonRecord(columns: readonly string[], record: ExportRecord): string {
-  const there = columns.filter((column) => record[column] !== undefined)
-  const members = there.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
+  const present = columns.filter((column) => record[column] !== undefined)
+  const members = present.map((column) => `${JSON.stringify(column)}:${formatJsonCell(record[column] as ExportCell)}`)
   return `{${members.join(',')}}\n`
 }
 
 function formatJsonCell(cell: ExportCell): string {
   return JSON.stringify(typeof cell === 'bigint' ? formatAmount(cell) : cell)
+}
+
+/**
+ * Matches text that a spreadsheet may run as a formula (CSV injection): it begins with one of these characters, ASCII or full
+ * width, after any quotes and invisible characters; or with a tab or line break, which some spreadsheets skip. Text that already
+ * begins with an apostrophe matches too, so that the escape can be undone.
+ *
+ * Unicode properties define the invisible characters (marks, separators, controls, default-ignorable code points), so no list
+ * follows its versions. Only the Braille blank and the null notehead are blank by their glyph alone.
+ */
+const formulaPattern =
+  /^['"\p{White_Space}\p{Default_Ignorable_Code_Point}\p{M}\p{Z}\p{C}\u2800\u{1d159}]*[=+\-@＝＋－＠]|^'*[\t\r\n]/u
+
+/**
+ * Writes a cell of RFC 4180. An apostrophe in front of a formula makes spreadsheets show it as text; to restore the value, remove
+ * one apostrophe if the rest matches `formulaPattern`. Amounts and numbers need no escape.
+ */
+export function csvCell(cell: ExportCell): string {
+  if (cell === null) return ''
+  if (typeof cell === 'bigint') return formatAmount(cell satisfies Amount)
+  if (typeof cell === 'number') return String(cell)
+  const text = formulaPattern.test(cell) ? `'${cell}` : cell
+  return /[",;\t\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export function csvLine(cells: readonly ExportCell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`
+}
+
+/** A file that is written as the consumer reads `chunks`; `type` is its media type. */
+export type ExportFile = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
+
+const recordFormatField = { format: z.enum(['csv', 'ndjson']).default('csv') }
+
+export const StatementFileInput = z.object({ ...StatementInput.shape, format: z.enum(exportFormats).default('csv') })
+export const JournalFileInput = z.object({ ...PeriodInput.shape, ...recordFormatField })
+
+/** @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet) */
+export async function statementFile(context: Context, input: z.input<typeof StatementFileInput>): Promise<ExportFile> {
+  const { format } = parseInput(StatementFileInput, input)
+  return createExportFile(format, await exportStatement(context, input))
+}
+
+export const payoutsFile = createJournalFile(exportPayouts)
+
+export const feesFile = createJournalFile(exportFees)
+
+export const depositsFile = createJournalFile(exportDeposits)
+
+/** @throws DomainError INVALID_INPUT */
+function createJournalFile(exportJournal: (context: Context, input: z.input<typeof PeriodInput>) => Promise<Export>) {
+  return async (context: Context, input: z.input<typeof JournalFileInput>): Promise<ExportFile> => {
+    const { format } = parseInput(JournalFileInput, input)
+    return createExportFile(format, await exportJournal(context, input))
+  }
+}
+
+function createExportFile(format: ExportFormat, exported: Export): ExportFile {
+  const { kind, period } = exported
+  const days = [period.from, period.to].map((moment) => moment?.slice(0, 10) ?? 'beginning').join('-to-')
+  const { type, extension } = mediaTypes[format]
+  return { type, name: `${kind}-${days}.${extension}`, chunks: writeExport(format, kind, singleExport(exported)) }
+}
+
+async function* singleExport(exported: Export): AsyncGenerator<Export> {
+  yield exported
 }

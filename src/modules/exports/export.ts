@@ -1,20 +1,20 @@
 import type { Amount } from '../../core/money/amount.ts'
+import { formatAmount } from '../../core/money/amount.ts'
 import type { Period } from './period.ts'
 
-/** What can be exported. */
 const exportKinds = ['payouts', 'statement', 'fees', 'deposits'] as const
 export type ExportKind = (typeof exportKinds)[number]
 
-/** What stands in a cell: text of callers, what is made here, or an amount, which may be below zero. */
+/** Amounts may be negative. */
 export type ExportCell = string | number | Amount | null
 
-/** A record by the names of its columns. */
+/** A record by column. */
 export type ExportRecord = Readonly<Record<string, ExportCell>>
 
-/** What an account of an asset holds at a moment, and in a wallet's statement the number of the last entry before that, 0 for none. */
+/** A balance at a time. In a wallet's statement `sequence` is the last entry before it, or 0. */
 export type ExportBalance = { readonly assetCode: string; readonly balance: Amount; readonly sequence?: number }
 
-/** A line: how much it moves in the account of an asset, what the ledger says that holds then, and what else there is to say. */
+/** A line: the change of the balance in an asset, and the ledger's balance after it, if known. */
 export type ExportLine = {
   readonly assetCode: string
   readonly moved: Amount
@@ -23,8 +23,8 @@ export type ExportLine = {
 }
 
 /**
- * What is exported of one merchant: the lines of a period with the balances before and after. The balances come from the
- * ledger's transfers and not from the lines, so that each proves the other.
+ * An export of one merchant: the lines of a period with the balances before and after. The balances come from the ledger's
+ * transfers and not from the lines, so that they verify each other.
  */
 export type Export = {
   readonly kind: ExportKind
@@ -33,16 +33,60 @@ export type Export = {
   readonly period: Period
   readonly opening: readonly ExportBalance[]
   readonly closing: readonly ExportBalance[]
-  /** How many lines there must be. */
+  /** The number of lines according to the ledger. */
   readonly lineCount: number
-  /** Whether an amount of them has more than five decimal places, which some formats can't say. */
+  /** Some formats cannot express such amounts. */
   readonly hasMoreThanFiveDecimals: boolean
-  /** The lines in their order, some at a time: whoever reads them lets others have a turn in between. */
+  /** The lines in order. The iterator yields to the event loop between pages. */
   readonly pages: AsyncIterable<readonly ExportLine[]>
 }
 
-/** Lines that are held in memory at once. */
+/** Limits the memory of an export. */
 export const linesPerPage = 250
 
-/** Numbers of a sequence that one query adds up: it is done within a few milliseconds. */
+/** Sequence numbers per summing query, which takes a few milliseconds. */
 export const sumBatchSize = 1_000
+
+export type VerifiedLine = ExportLine & { readonly balance: Amount }
+
+/**
+ * Adds the running balance to each line, and verifies at the end that the number of lines equals the ledger's and that they lead
+ * exactly from the opening to the closing balances.
+ *
+ * @throws Error if the export does not add up; the writer must then not write its end marker
+ */
+export async function* verifyLines(exported: Export): AsyncGenerator<readonly VerifiedLine[]> {
+  const balances = new Map(exported.opening.map(({ assetCode, balance }) => [assetCode, balance]))
+  let count = 0
+  for await (const lines of exported.pages) {
+    count += lines.length
+    yield lines.map((line) => {
+      const balance = (balances.get(line.assetCode) ?? 0n) + line.moved
+      balances.set(line.assetCode, balance)
+      if (line.balanceAfter !== undefined && line.balanceAfter !== balance) {
+        throw verificationError(
+          exported,
+          `${line.assetCode} is ${formatAmount(balance)} where the ledger says otherwise`,
+        )
+      }
+      return { ...line, balance }
+    })
+  }
+  if (count !== exported.lineCount) throw verificationError(exported, `${count} lines are not ${exported.lineCount}`)
+  for (const { assetCode, balance } of exported.closing) {
+    const sum = balances.get(assetCode) ?? 0n
+    balances.delete(assetCode)
+    if (sum !== balance) {
+      const difference = `${assetCode} is ${formatAmount(sum)} and not ${formatAmount(balance)}`
+      throw verificationError(exported, difference)
+    }
+  }
+  if (balances.size > 0) {
+    throw verificationError(exported, `there is no balance of ${[...balances.keys()].join(', ')}`)
+  }
+}
+
+function verificationError({ kind, merchantId, walletId }: Export, problem: string): Error {
+  const owner = walletId === null ? `merchant ${merchantId}` : `wallet ${walletId}`
+  return new Error(`The export of ${kind} of ${owner} does not add up: ${problem}. It is not complete; run the audit.`)
+}

@@ -1,7 +1,14 @@
 import { DomainError } from '../../core/errors.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { addConnection } from '../../graphql/schema/connection-fields.ts'
-import { addQuery, exposeColumn, exposeNullableColumn, nullableQueryField, objectType, relationField } from '../../graphql/schema/fields.ts'
+import {
+  addQuery,
+  exposeColumn,
+  exposeNullableColumn,
+  nullableQueryField,
+  objectType,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import { optional, requiredId } from '../../graphql/schema/inputs.ts'
 import type { SequenceSpan } from '../../lists/time-range.ts'
 import type { Context } from '../../operations/context.ts'
@@ -10,7 +17,7 @@ import { entries } from '../ledger/list.ts'
 import { Wallet } from '../wallets/graphql.ts'
 import { findStatement } from './wallet-statement.ts'
 
-/** A statement by what its lines are found with: its wallet and its period. */
+/** `id` is the key of its lines (`StatementKey` as JSON). */
 type StatementRow = {
   readonly id: string
   readonly walletId: string
@@ -24,23 +31,27 @@ type StatementRow = {
 
 const Statement = objectType<StatementRow>('Statement', {
   description:
-    "A wallet's statement: what it held before a period and after it, and every movement of its money in between, which leads from the one to the other.",
+    'The statement of a wallet for a period: opening and closing balance, and every movement of money in between.',
   fields: {
-    wallet: relationField(Wallet, 'walletId', 'The wallet whose statement it is.'),
-    from: exposeNullableColumn('from', 'The moment from which on it tells; null for the beginning.', 'DateTime'),
-    to: exposeColumn('to', 'The moment before which it tells.', 'DateTime'),
+    wallet: relationField(Wallet, 'walletId', 'The wallet of the statement.'),
+    from: exposeNullableColumn(
+      'from',
+      'The beginning of the period, inclusive; null for the beginning of the wallet.',
+      'DateTime',
+    ),
+    to: exposeColumn('to', 'The end of the period, exclusive.', 'DateTime'),
     isFinal: exposeColumn(
       'isFinal',
-      'Whether nothing more can come to be in it: its end is a minute ago or longer.',
+      'Whether the statement is final, because the period ended at least a minute ago.',
       'Boolean',
     ),
-    openingBalance: exposeColumn('openingBalance', 'What the wallet held before its first line.', 'Amount'),
-    closingBalance: exposeColumn('closingBalance', 'What the wallet held after its last line.', 'Amount'),
-    lineCount: exposeColumn('lineCount', 'How many lines there are.', 'Int'),
+    openingBalance: exposeColumn('openingBalance', 'The balance before the first line.', 'Amount'),
+    closingBalance: exposeColumn('closingBalance', 'The balance after the last line.', 'Amount'),
+    lineCount: exposeColumn('lineCount', 'The number of lines.', 'Int'),
   },
 })
 
-/** The lines of statements, each by its key. */
+/** The lines of statements, by the JSON of their key. */
 const statementLines = {
   ...entries,
   slicesOf: () => async (context: Context, keys: readonly string[], input: object, columns?: undefined) =>
@@ -51,52 +62,51 @@ const statementLines = {
     ),
 }
 
-/** What the lines of a statement are found by. */
 type StatementKey = {
   readonly walletId: string
   readonly from: string | null
-  /** `null` where the caller names no end: each request ends at its own moment, and all have the cursors of one list. */
+  /** `null` if the request has no end: pages requested at different times then share the cursors of one list. */
   readonly to: string | null
-  /** The numbers of its lines, both exclusive. */
-  readonly known: SequenceSpan
+  /** The sequence numbers of the lines, both ends exclusive. */
+  readonly span: SequenceSpan
 }
 
 function statementSlice(
   context: Context,
-  { walletId, from, to, known }: StatementKey,
+  { walletId, from, to, span }: StatementKey,
   { input, columns }: { readonly input: object; readonly columns: undefined },
 ) {
-  return entries.sliceWithin(context, known, { ...input, walletId, createdFrom: from, createdBefore: to }, columns)
+  return entries.sliceWithin(context, span, { ...input, walletId, createdFrom: from, createdBefore: to }, columns)
 }
 
 addConnection('lines', statementLines as unknown as typeof entries, {
   of: LedgerEntry,
   items: "lines of a wallet's statement",
-  places: [{ on: Statement, parent: 'wallet', summary: 'Every movement of its money in the period', filter: null }],
+  places: [{ on: Statement, parent: 'wallet', summary: 'Every movement of money in the period', filter: null }],
 })
 
 addQuery(
   'statement',
   nullableQueryField(
     Statement,
-    'The statement of a wallet for a period; null when the wallet does not exist or is not visible.',
+    'The statement of a wallet for a period; null if the wallet does not exist or is not visible.',
     {
       walletId: requiredId('Wallet', 'wallet'),
-      from: optional('From this moment on; without it, from the beginning.', 'DateTime'),
-      to: optional('Before this moment; without it, until now.', 'DateTime'),
+      from: optional('The beginning of the period, inclusive; absent for the beginning of the wallet.', 'DateTime'),
+      to: optional('The end of the period, exclusive; absent for the current time.', 'DateTime'),
     },
     async (context, { walletId, from, to }) => {
-      const found = await findStatement(context, { walletId, from, to }).catch(nullIfNotFound)
-      if (found === null) return null
-      const { period, opening, closing } = found
+      const statement = await findStatement(context, { walletId, from, to }).catch(nullIfNotFound)
+      if (statement === null) return null
+      const { period, opening, closing } = statement
       return {
         id: JSON.stringify({
-          walletId: found.walletId,
+          walletId: statement.walletId,
           from: period.from,
           to: to ? period.to : null,
-          known: { above: opening.sequence, below: closing.sequence + 1 },
+          span: { above: opening.sequence, below: closing.sequence + 1 },
         } satisfies StatementKey),
-        walletId: found.walletId,
+        walletId: statement.walletId,
         ...period,
         openingBalance: opening.balance,
         closingBalance: closing.balance,

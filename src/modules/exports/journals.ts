@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import type { z } from 'zod'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { parseInput } from '../../core/input.ts'
@@ -9,27 +9,25 @@ import { latestEventSequence } from '../outbox/latest-event.ts'
 import { openingAndClosingBalances, sumSequenceRange } from './control-totals.ts'
 import type { Export, ExportLine } from './export.ts'
 import { sumBatchSize } from './export.ts'
-import { PeriodInput } from './payouts-export.ts'
-import { resolvePeriod } from './period.ts'
+import { PeriodInput, resolvePeriod } from './period.ts'
 import { depositSums, depositsBetween, feeSums, feesBetween } from './repository.ts'
 
-/** What is read of events that lie between two numbers and two moments. */
 type JournalQueryParams = Parameters<typeof depositsBetween>[1]
 
-/** What happens in a journal: the events that it is about, what the ledger made of them, and a line for each. */
+/** A journal: its event types, the ledger's sums of these events, and a line for each. */
 type Journal = {
   readonly kind: 'fees' | 'deposits'
   readonly types: readonly string[]
-  readonly sums: (db: Context['db'], asked: JournalQueryParams) => ReturnType<typeof depositSums>
-  readonly lines: (db: Context['db'], asked: JournalQueryParams) => MaybePromise<readonly ExportLine[]>
+  readonly sums: (db: Context['db'], params: JournalQueryParams) => ReturnType<typeof depositSums>
+  readonly lines: (db: Context['db'], params: JournalQueryParams) => MaybePromise<readonly ExportLine[]>
 }
 
 const depositJournal: Journal = {
   kind: 'deposits',
   types: ['wallet.transaction.inbound', 'deposit.reversed'],
   sums: depositSums,
-  lines: async (db, asked) =>
-    (await depositsBetween(db, asked)).map(({ time, id, kind, walletId, assetCode, amount, reference }) => {
+  lines: async (db, params) =>
+    (await depositsBetween(db, params)).map(({ time, id, kind, walletId, assetCode, amount, reference }) => {
       const moved = balanceChangeOf(kind, amount)
       const cells = { id, wallet_id: walletId, currency: assetCode, amount: moved, reference, kind }
       return { assetCode, moved, cells: { created_at: timestamp(Number(time)), ...cells } }
@@ -40,8 +38,8 @@ const feeJournal: Journal = {
   kind: 'fees',
   types: ['payout.initiated', 'payout.failed', 'payout.returned'],
   sums: feeSums,
-  lines: async (db, asked) =>
-    (await feesBetween(db, asked)).map(({ time, type, payoutId, transactionId, assetCode, fee }) => {
+  lines: async (db, params) =>
+    (await feesBetween(db, params)).map(({ time, type, payoutId, transactionId, assetCode, fee }) => {
       const isCharged = type === 'payout.initiated'
       const moved = isCharged ? (fee ?? 0n) : -(fee ?? 0n)
       return {
@@ -55,17 +53,17 @@ const feeJournal: Journal = {
     }),
 }
 
-/** Money that came in from outside, and deposits that were reversed; the balance of an asset is what came in from the beginning on. */
+/** Exports deposits and their reversals; the balance of an asset is the sum of all deposits since the beginning. */
 export const exportDeposits = createJournalExport(depositJournal)
 
-/** Fees as they were charged and given back; the balance of an asset is what was earned from the beginning on. */
+/** Exports charged and refunded fees; the balance of an asset is the revenue since the beginning. */
 export const exportFees = createJournalExport(feeJournal)
 
 const earliestTime = 0n
 
 /**
- * A journal is read along the merchant's events up to the latest there is, which are numbered in the order of their commits and never
- * change: what belongs to a period is told by the time of each.
+ * Reads a journal from the merchant's event feed up to its latest event, selecting by the times of the events. Events never change,
+ * and their sequence is the order of commits.
  */
 function createJournalExport({ kind, types, sums, lines }: Journal) {
   return async (context: Context, input: z.input<typeof PeriodInput>): Promise<Export> => {
@@ -76,9 +74,9 @@ function createJournalExport({ kind, types, sums, lines }: Journal) {
       BigInt(Date.parse(period.to)),
     ]
     const all = { after: 0, through: await latestEventSequence(context) }
-    const sumOf = (numbers: typeof all, times: Pick<JournalQueryParams, 'timeFrom' | 'timeBefore'>) =>
-      sumSequenceRange(numbers, (part) => sums(db, { merchantId, types, ...times, ...part }))
-    // Before the beginning there is nothing to look through.
+    const sumOf = (range: typeof all, times: Pick<JournalQueryParams, 'timeFrom' | 'timeBefore'>) =>
+      sumSequenceRange(range, (part) => sums(db, { merchantId, types, ...times, ...part }))
+    // No events precede the beginning.
     const earlier = period.from === null ? { ...all, through: 0 } : all
     const before = await sumOf(earlier, { timeFrom: earliestTime, timeBefore: timeFrom })
     const within = await sumOf(all, { timeFrom, timeBefore })
@@ -97,6 +95,6 @@ async function* readPages(
 ): AsyncGenerator<readonly ExportLine[]> {
   for (let after = 0; after < through; after += sumBatchSize) {
     yield await read({ after, through: Math.min(after + sumBatchSize, through) })
-    await nextTurn()
+    await nextEventLoopTurn()
   }
 }

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { z } from 'zod'
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
+import type { z } from 'zod'
 import { parseInput } from '../../core/input.ts'
 import type { Context } from '../../operations/context.ts'
 import { payout } from '../payouts/payout-shape.ts'
@@ -7,19 +7,17 @@ import { computeFeeSums } from '../pricing/fees/fee.ts'
 import { openingAndClosingBalances, sumSequenceRange } from './control-totals.ts'
 import type { Export, ExportCell, ExportLine } from './export.ts'
 import { linesPerPage } from './export.ts'
-import { findLastBefore, periodFields, resolvePeriod } from './period.ts'
+import { findLastBefore, PeriodInput, resolvePeriod } from './period.ts'
 import { payoutAtOrBefore, payoutSums, payoutsBetween } from './repository.ts'
 
-export const PeriodInput = z.object(periodFields)
-
 /**
- * The payouts that were made in a period, each as it is now, in the order in which they were made.
+ * Exports the payouts that were created in a period, in order of creation and in their current state.
  *
- * The balance of an asset is what payouts have taken out of wallets from the beginning on, amounts and fees: what came back
- * later is in it, because it has a payout of its own no more than its status says.
+ * The balance of an asset is the sum of all debits by payouts since the beginning, amounts and fees. Credits for failed and
+ * returned payouts are not subtracted: they are not payouts.
  *
- * @param input `from` absent for the beginning, `to` for now; a day is its first moment in UTC
- * @throws Refusal INVALID_INPUT
+ * @param input `from` absent for the beginning, `to` for now; a day means its beginning in UTC
+ * @throws DomainError INVALID_INPUT
  */
 export async function exportPayouts(context: Context, input: z.input<typeof PeriodInput>): Promise<Export> {
   const { db, merchantId } = context
@@ -48,12 +46,12 @@ async function* readLines(
     const payouts = await payoutsBetween(db, { merchantId, after: last, through, limit: linesPerPage })
     yield payouts.map(toLine)
     last = payouts.at(-1)?.sequence ?? through
-    await nextTurn()
+    await nextEventLoopTurn()
   }
 }
 
 function toLine(row: Awaited<ReturnType<typeof payoutsBetween>>[number]): ExportLine {
   const { total } = computeFeeSums(row)
-  const told = JSON.parse(payout.write(row)) as Record<string, ExportCell>
-  return { assetCode: row.assetCode, moved: total, cells: { ...told, total } }
+  const cells = JSON.parse(payout.write(row)) as Record<string, ExportCell>
+  return { assetCode: row.assetCode, moved: total, cells: { ...cells, total } }
 }

@@ -1,12 +1,11 @@
 import { payout } from '../payouts/payout-shape.ts'
-import type { Export, ExportBalance, ExportKind, ExportRecord } from './export.ts'
-import type { VerifiedLine } from './verified-lines.ts'
-import { verifyLines } from './verified-lines.ts'
+import type { Export, ExportBalance, ExportKind, ExportRecord, VerifiedLine } from './export.ts'
+import { verifyLines } from './export.ts'
 
-/** How the records of a kind are laid out: their columns in order, and which of them hold what all kinds have. */
+/** The columns of a kind of export in order, and the names of the columns that every kind has. */
 export type RecordLayout = {
   readonly columns: readonly string[]
-  /** The type of a line. */
+  /** The `type` of a line. */
   readonly type: string
   readonly number: string
   readonly currency: string
@@ -15,7 +14,7 @@ export type RecordLayout = {
 
 const journalColumns = { number: 'number', currency: 'currency', balance: 'running_total' }
 
-/** The columns of each kind, by the names that REST has for them. */
+/** Columns have the names of the REST API. */
 export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
   payouts: {
     ...{ type: 'PAYOUT', number: 'number', currency: 'asset_code', balance: 'running_total' },
@@ -53,9 +52,9 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 }
 
 /**
- * The records of some exports of a kind: of each the opening balances, the lines, and the closing balances once these are proven; and
- * last of all `END`, with how many lines there were. What has no such end is not complete. It is `END_NOT_FINAL` where more
- * may still come to be in the period.
+ * Generates the records of exports of one kind: for each the opening balances, the lines, and after their verification the closing
+ * balances. The last record is `END` with the number of lines, or `END_NOT_FINAL` if rows may still be added to a period. A file
+ * without it is incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,

@@ -2,18 +2,16 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { listParam, query, queryOne, selectFrom } from '../../database/query.ts'
 
-/** What a transfer adds to its wallet's balance. */
+/** The signed change of the wallet's balance by a transfer. */
 const balanceChange = sql`case when transfers.kind in ('deposit_reversal', 'payout') then -transfers.amount - transfers.fee
   else transfers.amount + transfers.fee end`
 
-/** The numbers of a dense sequence above one and up to another. */
+/** `after` is exclusive, `through` inclusive. */
 type SequenceRangeParams = { merchantId: string; after: number; through: number }
 
-/** The same of a wallet's statement, or with only so many rows. */
 type WalletParams = { walletId: string }
 type LimitParams = { limit: number }
 
-/** The latest entry of a wallet's statement that has at most a number. */
 export const entryAtOrBefore = queryOne((p: Params<{ merchantId: string; sequence: number } & WalletParams>) =>
   selectFrom('transfers')
     .select(['sequence', 'createdAt', 'balanceAfter'])
@@ -24,7 +22,7 @@ export const entryAtOrBefore = queryOne((p: Params<{ merchantId: string; sequenc
     .limit(1),
 )
 
-/** Entries of a wallet's statement in their order, with what the payout says that moved the money. */
+/** Entries of a wallet's statement in order, with their payouts. */
 export const entriesBetween = query((p: Params<SequenceRangeParams & WalletParams & LimitParams>) =>
   selectFrom('transfers')
     .leftJoin('payouts', (join) =>
@@ -42,7 +40,6 @@ export const entriesBetween = query((p: Params<SequenceRangeParams & WalletParam
     .limit(p.limit),
 )
 
-/** What the ledger moved in and out of a wallet by entries that lie between two numbers. */
 export const entrySums = query((p: Params<SequenceRangeParams & WalletParams>) =>
   selectFrom('transfers')
     .select('assetCode')
@@ -54,7 +51,6 @@ export const entrySums = query((p: Params<SequenceRangeParams & WalletParams>) =
     .groupBy('assetCode'),
 )
 
-/** The latest of the merchant's payouts that has at most a number. */
 export const payoutAtOrBefore = queryOne((p: Params<{ merchantId: string; sequence: number }>) =>
   selectFrom('payouts')
     .select(['sequence', 'createdAt'])
@@ -64,7 +60,6 @@ export const payoutAtOrBefore = queryOne((p: Params<{ merchantId: string; sequen
     .limit(1),
 )
 
-/** Payouts in the order of their numbers. */
 export const payoutsBetween = query((p: Params<SequenceRangeParams & LimitParams>) =>
   selectFrom('payouts')
     .selectAll()
@@ -75,7 +70,7 @@ export const payoutsBetween = query((p: Params<SequenceRangeParams & LimitParams
     .limit(p.limit),
 )
 
-/** What the ledger took from wallets by payouts that lie between two numbers. */
+/** The ledger's debits of wallets by payouts. */
 export const payoutSums = query((p: Params<SequenceRangeParams>) =>
   selectFrom('payouts')
     .innerJoin('transfers', (join) =>
@@ -89,10 +84,10 @@ export const payoutSums = query((p: Params<SequenceRangeParams>) =>
     .groupBy('transfers.assetCode'),
 )
 
-/** Events between two numbers that happened from a moment on and before another, in milliseconds since 1970. */
+/** Times in milliseconds since 1970; `timeFrom` is inclusive, `timeBefore` exclusive. */
 type EventRangeParams = SequenceRangeParams & { types: readonly string[]; timeFrom: bigint; timeBefore: bigint }
 
-/** Deposits as they came in, and as they were taken back. */
+/** Deposits and reversals. */
 export const depositsBetween = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .innerJoin('deposits', (join) =>
@@ -105,7 +100,7 @@ export const depositsBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** What the ledger brought into wallets by them, less what it took back. */
+/** The ledger's credits of wallets by deposits, less reversals. */
 export const depositSums = query((p: Params<EventRangeParams>) =>
   depositEventsInRange(p)
     .select('transfers.assetCode')
@@ -119,7 +114,7 @@ function depositEventsInRange(p: Params<EventRangeParams>) {
   )
 }
 
-/** Fees of payouts as they were charged, and as they came back with payouts that failed or were returned. */
+/** Fees that payouts charged, and that failed or returned payouts refunded. */
 export const feesBetween = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .select(['events.sequence', 'events.time', 'events.type', 'payouts.id as payoutId', 'payouts.transactionId'])
@@ -128,7 +123,7 @@ export const feesBetween = query((p: Params<EventRangeParams>) =>
     .orderBy('events.sequence'),
 )
 
-/** What the ledger earned and gave back by them. */
+/** The ledger's charged and refunded fees. */
 export const feeSums = query((p: Params<EventRangeParams>) =>
   payoutEventsInRange(p)
     .leftJoin('payoutEvents', (join) =>
@@ -140,7 +135,7 @@ export const feeSums = query((p: Params<EventRangeParams>) =>
     .innerJoin('transfers', (join) =>
       join
         .onRef('transfers.merchantId', '=', 'events.merchantId')
-        // No COALESCE: row-level security takes that for what might tell of other rows, and then no index serves it.
+        // Not COALESCE, which is not leakproof: with row-level security PostgreSQL would then use no index.
         .on(
           sql<boolean>`transfers.id = case when payout_events.transfer_id is null then payouts.transfer_id
             else payout_events.transfer_id end`,
@@ -168,7 +163,7 @@ function eventsInRange(p: Params<EventRangeParams>) {
     .where('events.time', '<', p.timeBefore)
 }
 
-/** How many there are and what they come to; whole units and the rest apart, so that no sum leaves 64 bits. */
+/** Count and sum; whole units and the remainder separately, so that no sum overflows 64 bits. */
 function sumColumns(moved: ReturnType<typeof sql>) {
   return [
     sql<number>`count(*)`.as('rowCount'),

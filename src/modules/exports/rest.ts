@@ -1,21 +1,28 @@
 import { idField, notInContract } from '../../rest/input-fields.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { download } from '../../rest/route.ts'
-import { depositsFile, feesFile, JournalFileInput, payoutsFile, StatementFileInput, statementFile } from './export-files.ts'
-import { mediaTypes } from './export-formats.ts'
+import {
+  depositsFile,
+  feesFile,
+  JournalFileInput,
+  mediaTypes,
+  payoutsFile,
+  StatementFileInput,
+  statementFile,
+} from './export-formats.ts'
 
 const periodFieldSchemas = {
   from: {
     type: 'string',
     examples: ['2026-11-01'],
     description:
-      'From this moment on: a time with its offset, or a day, which is its first moment in UTC. Without it, from the beginning.',
+      'The beginning of the period, inclusive: a time with offset, or a day, which means its beginning in UTC. Absent for all from the beginning.',
   },
   to: {
     type: 'string',
     examples: ['2026-12-01'],
     description:
-      'Before this moment; without it, until now. What ends less than a minute ago may still be added to: its last record is `END_NOT_FINAL` then.',
+      'The end of the period, exclusive; absent for the current time. If it is less than a minute ago, rows may still be added, and the last record is `END_NOT_FINAL`.',
   },
 } as const
 
@@ -24,21 +31,20 @@ const formatField = (formats: readonly (keyof typeof mediaTypes)[]) => ({
   type: 'string',
   enum: formats,
   default: 'csv',
-  description: 'How it is written.',
+  description: 'The format of the file.',
 })
 
 const mediaTypesOf = (formats: readonly (keyof typeof mediaTypes)[]) => formats.map((each) => mediaTypes[each].type)
-const completenessNote = 'The last record is `END` with how many lines there are; without it the file is not complete.'
+const completenessNote = 'The last record is `END` with the number of lines; a file without it is incomplete.'
 
 export const exportEndpoints: RouteGroup = {
   name: 'Exports',
-  description:
-    'What accountants take away: files that are written while they are read, with the balances before and after, which the lines must lead from and to.',
+  description: 'Files for accounting, with opening and closing balances that are verified against the lines.',
   routes: [
     download('/api/wallets/:wallet_id/statement', {
       name: 'exportStatement',
       title: 'Export the statement of a wallet',
-      description: `Writes every movement of a wallet’s money in a period, between the balances before and after. ${completenessNote} camt053 ends with the closing tag of the document. ${notInContract}`,
+      description: `Exports every movement of a wallet’s money in a period, with opening and closing balance. ${completenessNote} A camt053 file ends with the closing tag of the document instead. ${notInContract}`,
       input: StatementFileInput,
       operation: statementFile,
       fields: {
@@ -54,36 +60,34 @@ export const exportEndpoints: RouteGroup = {
       name: 'exportPayouts',
       title: 'Export payouts',
       description:
-        'Writes the payouts that were made in a period, as they are now, with what payouts have taken from wallets by its beginning and its end.',
+        'Exports the payouts that were created in a period, in their current state, with the total of all debits by payouts at its beginning and end.',
       operation: payoutsFile,
     }),
     periodDownload('/api/exports/fees', {
       name: 'exportFees',
       title: 'Export fees',
       description:
-        'Writes the fees that were charged in a period, and given back with payouts that failed or came back.',
+        'Exports the fees that were charged in a period, or refunded because payouts failed or were returned.',
       operation: feesFile,
     }),
     periodDownload('/api/exports/deposits', {
       name: 'exportDeposits',
       title: 'Export deposits',
-      description:
-        'Writes the deposits that came in during a period, and those that were reversed in it, which are below zero.',
+      description: 'Exports the deposits of a period, and its reversals of deposits as negative amounts.',
       operation: depositsFile,
     }),
   ],
 }
 
-/** A file of the merchant's, of a period. */
 function periodDownload(
   path: string,
-  told: Pick<Parameters<typeof download>[1], 'name' | 'title' | 'description'> & {
+  docs: Pick<Parameters<typeof download>[1], 'name' | 'title' | 'description'> & {
     readonly operation: typeof payoutsFile
   },
 ) {
   return download(path, {
-    ...told,
-    description: `${told.description} ${completenessNote} ${notInContract}`,
+    ...docs,
+    description: `${docs.description} ${completenessNote} ${notInContract}`,
     input: JournalFileInput,
     fields: { ...periodFieldSchemas, format: formatField(recordFormats) },
     example: { from: '2026-11-01', to: '2026-12-01' },

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids-and-clock.ts'
@@ -15,7 +15,7 @@ import { entriesBetween, entryAtOrBefore, entrySums } from './repository.ts'
 
 export const StatementInput = z.object({ walletId: z.string(), ...periodFields })
 
-/** What a wallet held before a period and after it, and which entries lie between. */
+/** The entries are those after `opening.sequence` through `closing.sequence`. */
 export type WalletStatement = {
   readonly walletId: string
   readonly assetCode: string
@@ -25,21 +25,21 @@ export type WalletStatement = {
 }
 
 /**
- * What a wallet held at both ends of a period.
+ * Finds the balances of a wallet at both ends of a period.
  *
- * An entry is of the time that its wallet had then, which never goes back, so entries of a period follow one another in the
- * statement, and periods that meet have one balance where they do.
+ * Times never decrease along a wallet's entries, so the entries of a period are consecutive, and the closing balance of a period
+ * is the opening balance of the next.
  *
- * @param input `from` absent for the beginning, `to` for now; a day is its first moment in UTC
- * @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), also for an id that is none
+ * @param input `from` absent for the beginning, `to` for now; a day means its beginning in UTC
+ * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), also for a malformed id
  */
 export async function findStatement(context: Context, input: z.input<typeof StatementInput>): Promise<WalletStatement> {
-  const asked = parseInput(StatementInput, input)
+  const request = parseInput(StatementInput, input)
   const { db, merchantId } = context
-  const walletId = parseUuid(asked.walletId)
+  const walletId = parseUuid(request.walletId)
   const wallet = walletId && (await wallets.byId(db, { merchantId, id: walletId }))
   if (!wallet) throw notFound('Wallet')
-  const period = resolvePeriod(context, asked)
+  const period = resolvePeriod(context, request)
   const assetCode = wallet.currency
   const balanceBefore = async (moment: string): Promise<Required<ExportBalance>> => {
     const last = await findLastBefore(moment, async (sequence) => {
@@ -54,25 +54,23 @@ export async function findStatement(context: Context, input: z.input<typeof Stat
 }
 
 /**
- * The statement of a wallet, with its lines.
- *
- * @throws Refusal as `findStatement` does; Error where the ledger contradicts itself
+ * @throws DomainError as `findStatement` does; Error if the balances contradict the entries
  */
 export async function exportStatement(context: Context, input: z.input<typeof StatementInput>): Promise<Export> {
   const { walletId, period, opening, closing } = await findStatement(context, input)
   const { db, merchantId } = context
-  const numbers = { after: opening.sequence, through: closing.sequence }
-  const moved = await sumSequenceRange(numbers, (part) => entrySums(db, { merchantId, walletId, ...part }))
+  const range = { after: opening.sequence, through: closing.sequence }
+  const moved = await sumSequenceRange(range, (part) => entrySums(db, { merchantId, walletId, ...part }))
   const total = [...moved.totals.values()].reduce((sum, each) => sum + each, 0n)
   if (opening.balance + total !== closing.balance)
-    throw new Error(`the statement of wallet ${walletId} does not add up`)
+    throw new Error(`The statement of wallet ${walletId} does not add up. Run the audit.`)
   return {
     ...{ kind: 'statement', merchantId, walletId, period },
     opening: [opening],
     closing: [closing],
     lineCount: closing.sequence - opening.sequence,
     hasMoreThanFiveDecimals: moved.hasMoreThanFiveDecimals,
-    pages: readLines(context, walletId, numbers),
+    pages: readLines(context, walletId, range),
   }
 }
 
@@ -85,7 +83,7 @@ async function* readLines(
     const entries = await entriesBetween(db, { merchantId, walletId, after: last, through, limit: linesPerPage })
     yield entries.map(toLine)
     last = entries.at(-1)?.sequence ?? through
-    await nextTurn()
+    await nextEventLoopTurn()
   }
 }
 

@@ -1,6 +1,14 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, insertInto, listParam, pickParams, query, selectFrom, statementOne } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  insertInto,
+  listParam,
+  pickParams,
+  query,
+  selectFrom,
+  statementOne,
+} from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
 import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'

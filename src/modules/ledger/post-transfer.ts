@@ -7,7 +7,13 @@ import { formatAmount, maxAmount } from '../../core/money/amount.ts'
 import type { Tx } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
 import type { CreditKind, TransferKind } from './entry.ts'
-import { debitOldestWallet, depositToWalletAccount, insertTransfer, refundWalletAccount, reverseDepositInWalletAccount } from './repository.ts'
+import {
+  debitOldestWallet,
+  depositToWalletAccount,
+  insertTransfer,
+  refundWalletAccount,
+  reverseDepositInWalletAccount,
+} from './repository.ts'
 
 /** Why a transfer was made: for a payout, or under the reference of a deposit, which it brought or takes back. */
 type TransferCause = { readonly payoutId: string } | { readonly reference: string }

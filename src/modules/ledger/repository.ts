@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
 import type { Amount } from '../../core/money/amount.ts'
 import type { Params, RowsQuery } from '../../database/query.ts'
-import { insertRow, listParam, query, queryWithFilters, selectFrom, statementOne, updateTable } from '../../database/query.ts'
+import {
+  insertRow,
+  listParam,
+  query,
+  queryWithFilters,
+  selectFrom,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { Entry } from './entry.ts'
 
 type AccountKey = { merchantId: string; id: string }

@@ -1,5 +1,13 @@
 import { enumType } from '../../graphql/schema/enums.ts'
-import { addQuery, computedField, exposeColumn, exposeNullableColumn, nodeQueryField, objectType, relationField } from '../../graphql/schema/fields.ts'
+import {
+  addQuery,
+  computedField,
+  exposeColumn,
+  exposeNullableColumn,
+  nodeQueryField,
+  objectType,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import type { KeyedSource } from '../../graphql/schema/loader.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'

@@ -1,6 +1,18 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, insertInto, insertRow, listParam, pickParams, query, queryOne, selectFrom, statement, statementOne, updateTable } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  insertInto,
+  insertRow,
+  listParam,
+  pickParams,
+  query,
+  queryOne,
+  selectFrom,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 
 export const insertMerchant = insertRow('merchants')
 

@@ -1,6 +1,16 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossCustomers, acrossMerchants, insertInto, insertRow, listParam, pickParams, query, selectFrom, statement } from '../../database/query.ts'
+import {
+  acrossCustomers,
+  acrossMerchants,
+  insertInto,
+  insertRow,
+  listParam,
+  pickParams,
+  query,
+  selectFrom,
+  statement,
+} from '../../database/query.ts'
 import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }

@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
-import { asciiWord, identifier, oneOf, optional, optionalFreeText, optionalIdentifier, optionalUuidOrEmpty, parseInput, text } from '../../core/input.ts'
+import {
+  asciiWord,
+  identifier,
+  oneOf,
+  optional,
+  optionalFreeText,
+  optionalIdentifier,
+  optionalUuidOrEmpty,
+  parseInput,
+  text,
+} from '../../core/input.ts'
 import type { Tx } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 import { newRowFieldsOfOwner } from '../../lists/sequence.ts'
@@ -20,7 +30,7 @@ import { payoutMethods } from './list.ts'
 import type { BankPayoutMethod, PayoutMethodType, WalletPayoutMethod } from './payout-method.ts'
 import { insertPayoutMethod } from './repository.ts'
 
-/** The endpoint says which type it registers, so a type may be left out (ruling 104). */
+/** Each endpoint registers one type, so `type` is optional (ruling 104). */
 const typeOfEndpoint = <const Type extends PayoutMethodType>(type: Type) =>
   optional(oneOf([type])).transform(() => type)
 
@@ -48,11 +58,10 @@ export const CreateWalletPayoutMethodInput = z.object({
 })
 
 /**
- * Registers a bank account to pay out to (contract 4.4). The same account may be registered twice (ruling 28).
+ * Registers a bank account to pay out to (contract 4.4). The same account may be registered twice (ruling 28). Stores the
+ * results of its checks; a failed one does not reject it (ruling 23).
  *
- * What its checks find is kept with it and refuses nothing (ruling 23).
- *
- * @param input `currency` a supported fiat code; without `customerId` the method is the merchant's
+ * @param input `currency` a supported fiat code; without `customerId` the merchant owns the method
  */
 export const createBankPayoutMethod = defineOperation(
   {
@@ -82,12 +91,11 @@ export const createBankPayoutMethod = defineOperation(
 )
 
 /**
- * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28).
+ * Registers a crypto address to pay out to (contract 4.6). The same address may be registered twice (ruling 28). It must have
+ * the form of its network; the result of the checksum is stored, and a wrong one does not reject it (ruling 23).
  *
- * Its form must be that of its network; what its checksum says is kept with it and refuses nothing (ruling 23).
- *
- * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the method is the
- *   merchant's
+ * @param input `currency` a supported stablecoin, `network` one of its networks; without `customerId` the merchant owns the
+ *   method
  */
 export const createWalletPayoutMethod = defineOperation(
   {
@@ -104,7 +112,7 @@ export const createWalletPayoutMethod = defineOperation(
     const stablecoins = assets.filter(({ assetType }) => assetType === 'STABLECOIN')
     const parsed = parseInput(CreateWalletPayoutMethodInput, input, [
       ...assetCodeErrors(assets, { field: 'currency', code: input.currency, assetType: 'STABLECOIN' }),
-      // Where the currency is at fault too, the network is held against some stablecoin's, so that both are reported.
+      // If the currency is invalid too, any stablecoin's networks serve to validate the network, so both are reported.
       ...assetNetworkErrors(findAsset(stablecoins, input.currency) ?? stablecoins[0], {
         field: 'network',
         network: input.network,
@@ -122,15 +130,14 @@ export const createWalletPayoutMethod = defineOperation(
   },
 )
 
-/** An address that fits no form of its network, such as one of another network, reaches nobody (ruling 23). */
+/** Rejects an address that does not have the form of its network, such as another network's (ruling 23). */
 function addressErrors({ network, walletAddress }: z.input<typeof CreateWalletPayoutMethodInput>): FieldError[] {
   const { data: address } = CreateWalletPayoutMethodInput.shape.walletAddress.safeParse(walletAddress)
-  const known = networks.find((each) => each === network)
-  const message = address !== undefined && known ? addressFormatError(known, address) : null
+  const knownNetwork = networks.find((each) => each === network)
+  const message = address !== undefined && knownNetwork ? addressFormatError(knownNetwork, address) : null
   return message === null ? [] : [{ field: 'walletAddress', code: 'INVALID_FORMAT', message }]
 }
 
-/** What methods of other types have. */
 const absentDetails = {
   ...{ accountName: null, accountNumber: null, bankName: null, bankCode: null },
   ...{ sortCode: null, swiftCode: null, routingNumber: null, iban: null },
@@ -142,7 +149,7 @@ type PayoutMethodDetails = Omit<
   'merchantId' | 'id' | 'sequence' | 'ownerSequence' | 'createdAt' | 'updatedAt'
 >
 
-async function addPayoutMethod<Given extends PayoutMethodDetails>(tx: Tx, context: Context, details: Given) {
+async function addPayoutMethod<Details extends PayoutMethodDetails>(tx: Tx, context: Context, details: Details) {
   const { merchantId } = context
   await lockActiveCustomer(tx, context, details.customerId)
   const ownerId = details.customerId ?? merchantId

@@ -7,21 +7,20 @@ import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import { payoutMethods } from './list.ts'
-import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
 import type { PayoutMethod } from './payout-method.ts'
 import { deletePayoutMethodRow } from './repository.ts'
+import { lockOwnedPayoutMethod } from './update-bank-payout-method.ts'
 
 const DeletePayoutMethodInput = z.object({ payoutMethodId: lookupId(), customerId: optionalUuidOrEmpty() })
 
-/** The provider's own sentence, without a full stop (ruling 100). */
+/** The provider's sentence, without a full stop (ruling 100). */
 const notFoundMessage = "Payout method not found or doesn't belong to requester"
 
 /**
- * Deletes a payout method of either type for good (contract 4.7); payouts made with its details keep them.
+ * Permanently deletes a payout method of either type (contract 4.7), also of a closed customer (ruling 35). Payouts keep its
+ * details.
  *
- * A closed customer's can be deleted too (ruling 35).
- *
- * @returns the method as it was
+ * @returns the deleted method
  */
 export const deletePayoutMethod = defineOperation(
   {

@@ -1,75 +1,95 @@
 import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../graphql/schema/enums.ts'
 import type { ObjectField } from '../../graphql/schema/fields.ts'
-import { computedField, exposeColumn, exposeColumnAs, exposeNullableStrings, exposeRowAs, exposeStrings, objectType, relationField } from '../../graphql/schema/fields.ts'
+import {
+  computedField,
+  exposeColumn,
+  exposeColumnAs,
+  exposeNullableStrings,
+  exposeRowAs,
+  exposeStrings,
+  objectType,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import { toGlobalId } from '../../graphql/schema/global-ids.ts'
-import { optional, optionalId, optionalTexts, required, requiredId, requiredTexts } from '../../graphql/schema/inputs.ts'
+import {
+  optional,
+  optionalId,
+  optionalTexts,
+  required,
+  requiredId,
+  requiredTexts,
+} from '../../graphql/schema/inputs.ts'
 import { sourceOfList } from '../../graphql/schema/loader.ts'
 import { addMutation } from '../../graphql/schema/mutation.ts'
 import { addNodeQuery, nodeType, nodeUnion } from '../../graphql/schema/node.ts'
 import { Customer } from '../customers/graphql.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
-import { bankCountries } from './bank-countries.ts'
 import type { IdentifierCheck as CheckRow } from './checks/check.ts'
 import { checkCodes, checkOutcomes } from './checks/check.ts'
 import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payout-method.ts'
 import { deletePayoutMethod } from './delete-payout-method.ts'
 import { payoutMethods } from './list.ts'
-import type { BankPayoutMethod as BankPayoutMethodRow, PayoutMethod as PayoutMethodRow, PayoutMethodType, WalletPayoutMethod as WalletPayoutMethodRow } from './payout-method.ts'
-import { payoutMethodTypes } from './payout-method.ts'
+import type {
+  BankPayoutMethod as BankPayoutMethodRow,
+  PayoutMethod as PayoutMethodRow,
+  PayoutMethodType,
+  WalletPayoutMethod as WalletPayoutMethodRow,
+} from './payout-method.ts'
+import { bankCountries, payoutMethodTypes } from './payout-method.ts'
+import { bankDescriptions, customerDescription, walletDescriptions } from './payout-method-fields.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
 export const CheckCodeEnum = enumType(
   'CheckCode',
   checkCodes,
-  'What can be checked about an identifier without asking a bank or a network.',
+  'A check of an identifier that needs no bank and no network.',
 )
 
-const CheckOutcomeEnum = enumType('CheckOutcome', checkOutcomes, 'What a check found.')
+const CheckOutcomeEnum = enumType('CheckOutcome', checkOutcomes, 'The outcome of a check.')
 
-export const PayoutMethodTypeEnum = enumType('PayoutMethodType', payoutMethodTypes, 'What kind of payout method it is.')
+export const PayoutMethodTypeEnum = enumType('PayoutMethodType', payoutMethodTypes, 'The type of a payout method.')
 
-export const BankCountryEnum = enumType('BankCountry', bankCountries, 'A country whose banks payouts go to.')
+export const BankCountryEnum = enumType('BankCountry', bankCountries, 'A country with banks that payouts can go to.')
 
 export const Check = objectType<CheckRow>('Check', {
-  description: 'What a check of an identifier found. It refuses nothing: show it to whoever typed the identifier.',
+  description:
+    'The result of a check of an identifier. A failed check rejects nothing: show it to the person who typed the identifier.',
   fields: {
     field: exposeColumn('field', 'The field that was checked, such as `accountNumber`.'),
-    code: exposeColumn('code', 'Which check it was.', CheckCodeEnum),
-    outcome: exposeColumn('outcome', 'Whether it passed.', CheckOutcomeEnum),
-    message: exposeColumn('message', 'A sentence for people.'),
+    code: exposeColumn('code', 'The check that ran.', CheckCodeEnum),
+    outcome: exposeColumn('outcome', 'Whether the check passed.', CheckOutcomeEnum),
+    message: exposeColumn('message', 'The result as a sentence for people.'),
   },
 })
 
 const bankDetails = {
   currency: 'The code of the currency of the account, such as `NGN`.',
-  accountName: 'Who holds the account.',
-  accountNumber: 'The number of the account.',
-  bankName: 'What the bank is called.',
-  bankCode: 'The code of the bank in its country.',
+  accountName: bankDescriptions.accountName,
+  accountNumber: bankDescriptions.accountNumber,
+  bankName: bankDescriptions.bankName,
+  bankCode: bankDescriptions.bankCode,
 }
 
 /** The codes that only some countries' accounts have. */
 const optionalCodes = {
-  sortCode: 'The sort code, for British accounts.',
-  swiftCode: 'The SWIFT code (BIC) of the bank.',
-  routingNumber: 'The ABA routing number.',
-  iban: 'The IBAN, for accounts that have one.',
+  sortCode: bankDescriptions.sortCode,
+  swiftCode: bankDescriptions.swiftCode,
+  routingNumber: bankDescriptions.routingNumber,
+  iban: bankDescriptions.iban,
 }
 
 const addressDetails = {
   currency: 'The code of the stablecoin, such as `USDC`.',
-  walletAddress: 'The address as it is written on its network.',
+  walletAddress: walletDescriptions.walletAddress,
 }
 
-const networkDescription = 'The network that the address is on.'
-
 const commonFields = {
-  uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
-  customer: relationField(Customer, 'customerId', "The customer whose it is; null when it is the merchant's own."),
-  createdAt: exposeColumn('createdAt', 'When it was registered.', 'DateTime'),
-  updatedAt: exposeColumn('updatedAt', 'When it last changed.', 'DateTime'),
+  uuid: exposeColumn('id', 'The id that the REST API uses.', 'UUID'),
+  customer: relationField(Customer, 'customerId', customerDescription),
+  createdAt: exposeColumn('createdAt', 'When the payout method was registered.', 'DateTime'),
+  updatedAt: exposeColumn('updatedAt', 'When the payout method last changed.', 'DateTime'),
 }
 
 export const BankPayoutMethod = nodeType<BankPayoutMethodRow>('BankPayoutMethod', {
@@ -79,7 +99,7 @@ export const BankPayoutMethod = nodeType<BankPayoutMethodRow>('BankPayoutMethod'
     ...commonFields,
     ...exposeStrings(bankDetails),
     ...exposeNullableStrings(optionalCodes),
-    checks: exposeColumnAs('checks', 'What the checks of its identifiers found.', [Check]),
+    checks: exposeColumnAs('checks', 'The results of the checks of its identifiers.', [Check]),
   },
 })
 
@@ -89,9 +109,9 @@ const WalletPayoutMethod = nodeType<WalletPayoutMethodRow>('WalletPayoutMethod',
   fields: {
     ...commonFields,
     ...exposeStrings(addressDetails),
-    network: exposeColumn('network', networkDescription, NetworkEnum),
-    ...exposeNullableStrings({ label: 'What its owner calls it.' }),
-    checks: exposeColumnAs('checks', 'What the checks of its address found.', [Check]),
+    network: exposeColumn('network', walletDescriptions.network, NetworkEnum),
+    ...exposeNullableStrings({ label: walletDescriptions.label }),
+    checks: exposeColumnAs('checks', 'The result of the check of its address.', [Check]),
   },
 })
 
@@ -99,7 +119,7 @@ const nodeTypes = { BANK: BankPayoutMethod, WALLET: WalletPayoutMethod }
 const nodeTypeOf = ({ type }: { readonly type: PayoutMethodType }) => nodeTypes[type]
 
 export const PayoutMethod = nodeUnion<PayoutMethodRow>('PayoutMethod', {
-  description: 'Where money can be paid out to: a bank account, or a crypto address.',
+  description: 'A bank account or crypto address to pay out to.',
   types: Object.values(nodeTypes),
   from: ['type'],
   typeOf: nodeTypeOf,
@@ -125,14 +145,19 @@ addConnection('payoutMethods', payoutMethods, {
     {
       on: Merchant,
       owner: 'merchant',
-      summary: "The payout methods that the merchant itself owns, no customer's",
+      summary: "The merchant's own payout methods, without those of customers",
       filter: OwnedPayoutMethodFilter,
     },
-    { on: Customer, parent: 'customer', summary: 'The payout methods that it owns', filter: OwnedPayoutMethodFilter },
+    {
+      on: Customer,
+      parent: 'customer',
+      summary: 'The payout methods of this customer',
+      filter: OwnedPayoutMethodFilter,
+    },
   ],
 })
 
-const ownerDescription = "The customer whose it is; absent for the merchant's own. Global id, or UUID."
+const ownerDescription = "The customer that owns it, by global id or UUID; absent for the merchant's own."
 const customerId = optionalId('Customer', ownerDescription)
 
 addMutation(createBankPayoutMethod, {
@@ -143,15 +168,15 @@ addMutation(createBankPayoutMethod, {
 })
 
 addMutation(updateBankPayoutMethod, {
-  description: 'Changes a bank account; payouts that were made to it keep the details that they were made with.',
+  description: 'Changes a bank account. Existing payouts keep their details.',
   inputDescription:
-    'What to change of a bank account: a field that is absent stays, an optional one that is null is cleared.',
+    'The changes to a bank account. An absent field keeps its value; an optional field that is null is cleared.',
   input: {
     payoutMethodId: requiredId('PayoutMethod'),
-    customerId: optionalId('Customer', `${ownerDescription} It never moves.`),
+    customerId: optionalId('Customer', `${ownerDescription} The owner never changes.`),
     ...optionalTexts({ ...bankDetails, ...optionalCodes }),
   },
-  payload: { payoutMethod: exposeRowAs(BankPayoutMethod, 'The method as it is now.') },
+  payload: { payoutMethod: exposeRowAs(BankPayoutMethod, 'The changed method.') },
 })
 
 addMutation(createWalletPayoutMethod, {
@@ -160,8 +185,8 @@ addMutation(createWalletPayoutMethod, {
   input: {
     customerId,
     ...requiredTexts(addressDetails),
-    network: required(networkDescription, NetworkEnum),
-    label: optional('What to call it, in at most 100 characters.'),
+    network: required(walletDescriptions.network, NetworkEnum),
+    label: optional(walletDescriptions.label),
   },
   payload: { payoutMethod: exposeRowAs(WalletPayoutMethod, 'The new method.') },
 })
@@ -169,12 +194,12 @@ addMutation(createWalletPayoutMethod, {
 const deletedId: ObjectField<PayoutMethodRow> = computedField(
   'ID',
   ['type', 'id'],
-  'The global id that it had, so that a cache can forget it.',
+  'The global id of the deleted method, for removal from caches.',
   (method) => toGlobalId(nodeTypeOf(method).name, method.id),
 )
 
 addMutation(deletePayoutMethod, {
-  description: 'Deletes a payout method of either kind for good; payouts that were made to it keep its details.',
+  description: 'Permanently deletes a payout method of either type. Payouts keep its details.',
   inputDescription: 'The payout method to delete.',
   input: { payoutMethodId: requiredId('PayoutMethod'), customerId },
   payload: { deletedPayoutMethodId: deletedId },

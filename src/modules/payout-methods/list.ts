@@ -5,15 +5,14 @@ import { assetCodeByCode } from '../asset-codes/repository.ts'
 import type { PayoutMethod, PayoutMethodType } from './payout-method.ts'
 import { listedColumns, payoutMethodTypes } from './payout-method.ts'
 
-/** What pays out each type of asset. */
 const typeOfAsset: Record<AssetType, PayoutMethodType> = { FIAT: 'BANK', STABLECOIN: 'WALLET' }
 
-/** The payout methods of the merchant and of its customers, of both types mixed. */
+/** Payout methods of the merchant and its customers, both types. */
 export const payoutMethods = defineList({
   name: 'payout_methods',
   noun: 'Payout method',
   table: 'payoutMethods',
-  // The table's own check holds that the columns of a method's type are there.
+  // A CHECK constraint of the table guarantees the columns of each type.
   select: (methods) => methods.selectAll('payoutMethods').$castTo<PayoutMethod>(),
   order: 'payoutMethods.sequence',
   createdAt: 'payoutMethods.createdAt',
@@ -23,19 +22,19 @@ export const payoutMethods = defineList({
     currency: { column: 'payoutMethods.currency' },
   },
   filters: {
-    owner: filterByOwner("Only one customer's, or the merchant's own.", {
+    owner: filterByOwner("Only methods of one customer, or only the merchant's own.", {
       description:
-        'Only methods of this customer, or with `null` only the merchant’s own. A customer that is not known has none.',
+        'Only methods of this customer, or with `null` only the merchant’s own. An unknown customer has none.',
     }),
     type: filterByEnum(payoutMethodTypes, 'Only bank accounts, or only crypto addresses.'),
     currency: filterByText('Only methods in this currency or stablecoin, such as `NGN`.', {
-      description: 'Only methods in this currency or stablecoin, such as `NGN`; one that is not known matches nothing.',
+      description: 'Only methods in this currency or stablecoin, such as `NGN`. An unknown one matches nothing.',
     }),
   },
   toConditions: async ({ owner, type, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
     if (currency === null) return { ownerId, type: type ?? undefined, ...omitNulls(others) }
-    // A currency implies its type of method, so it decides.
+    // A currency implies the type, so together they match all of the currency or nothing.
     const asset = type === null ? null : await assetCodeByCode(context.db, { code: currency })
     const implied = asset && typeOfAsset[asset.assetType]
     return implied === type ? { ownerId, currency, ...omitNulls(others) } : null

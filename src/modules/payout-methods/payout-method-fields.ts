@@ -1,36 +1,45 @@
 import type { AddressFamily, Network } from '../networks/network.ts'
 import { addressFamily } from '../networks/network.ts'
-import type { countryOfCurrency } from './bank-countries.ts'
 import type { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
+import type { countryOfCurrency } from './payout-method.ts'
 
-/** What a form knows before it asks: it is for one type, one currency and one owner. */
+/** Fields that a form does not ask for: it is for one type, one currency and one owner. */
 type PresetField = 'type' | 'currency' | 'customerId'
 
-/** The fields that a form asks for, by their names in the operations' input. */
+/** Form fields, by their names in the input of the operations. */
 export type BankField = Exclude<keyof typeof CreateBankPayoutMethodInput.shape, PresetField>
 export type WalletField = Exclude<keyof typeof CreateWalletPayoutMethodInput.shape, PresetField>
 
-/** What a form says about a field. */
+/** The label of a form field, and the description that forms and both APIs share. */
 export type FieldText = { readonly label: string; readonly description: string }
 
 export const bankFieldTexts: Record<BankField, FieldText> = {
-  accountName: { label: 'Account name', description: 'The name of the account holder, as the bank has it.' },
-  accountNumber: { label: 'Account number', description: 'The number of the account at the bank.' },
+  accountName: { label: 'Account name', description: 'The name of the account holder, as registered at the bank.' },
+  accountNumber: { label: 'Account number', description: 'The account number.' },
   bankName: { label: 'Bank name', description: 'The name of the bank.' },
-  bankCode: { label: 'Bank code', description: 'The code that the country’s payment system has for the bank.' },
-  sortCode: { label: 'Sort code', description: 'The code of the branch, where the bank’s country has sort codes.' },
-  swiftCode: { label: 'SWIFT code (BIC)', description: 'The international code of the bank: 8 or 11 characters.' },
-  routingNumber: { label: 'Routing number', description: 'The nine digits of a bank in the United States (ABA).' },
-  iban: { label: 'IBAN', description: 'The international number of the account, where its country has IBANs.' },
+  bankCode: { label: 'Bank code', description: 'The code of the bank in its country’s payment system.' },
+  sortCode: { label: 'Sort code', description: 'The sort code of the branch, for UK accounts.' },
+  swiftCode: { label: 'SWIFT code (BIC)', description: 'The SWIFT code (BIC) of the bank: 8 or 11 characters.' },
+  routingNumber: { label: 'Routing number', description: 'The nine-digit ABA routing number, for US accounts.' },
+  iban: { label: 'IBAN', description: 'The IBAN, for accounts that have one.' },
 }
 
 export const walletFieldTexts: Record<WalletField, FieldText> = {
   walletAddress: { label: 'Wallet address', description: 'The address on the chosen network.' },
-  network: { label: 'Network', description: 'The network that the address is on: money sent on another one is lost.' },
-  label: { label: 'Label', description: 'A name to find the address by.' },
+  network: { label: 'Network', description: 'The network of the address. Money sent on another network is lost.' },
+  label: { label: 'Label', description: 'A name for the address, of up to 100 characters.' },
 }
 
-/** Values that pass every check, for an account in `currency`; none for what each country has its own form of. */
+export const bankDescriptions = descriptionsOf(bankFieldTexts)
+export const walletDescriptions = descriptionsOf(walletFieldTexts)
+export const customerDescription = 'The customer that owns it; null if the merchant does.'
+
+function descriptionsOf<Field extends string>(texts: Readonly<Record<Field, FieldText>>): Record<Field, string> {
+  const descriptions = Object.entries<FieldText>(texts).map(([field, { description }]) => [field, description])
+  return Object.fromEntries(descriptions)
+}
+
+/** Valid examples for an account in `currency`; fields with a national format have one for NGN and ZAR only. */
 export function bankExamples(currency: string): Readonly<Partial<Record<BankField, string>>> {
   return {
     ...commonExamples,
@@ -65,7 +74,7 @@ const examplesByCurrency = { NGN: nigerianExamples, ZAR: southAfricanExamples } 
   object
 >
 
-/** Values that pass every check, for an address on `network`. */
+/** Valid examples for an address on `network`. */
 export function walletExamples(network: Network): Readonly<Record<WalletField, string>> {
   return { walletAddress: exampleAddresses[addressFamily(network)], network, label: 'Treasury' }
 }

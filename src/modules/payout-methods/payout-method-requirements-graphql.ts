@@ -1,47 +1,58 @@
-import { addQuery, exposeColumn, exposeNullableColumn, exposeNullableStrings, exposeStrings, nullableComputedField, objectType, queryField } from '../../graphql/schema/fields.ts'
+import {
+  addQuery,
+  exposeColumn,
+  exposeNullableColumn,
+  exposeNullableStrings,
+  exposeStrings,
+  nullableComputedField,
+  objectType,
+  queryField,
+} from '../../graphql/schema/fields.ts'
 import { optional, required } from '../../graphql/schema/inputs.ts'
 import { BankCountryEnum, CheckCodeEnum, PayoutMethodTypeEnum } from './graphql.ts'
 import type { FieldRequirement, PayoutMethodRequirements } from './payout-method-requirements.ts'
 import { getPayoutMethodRequirements } from './payout-method-requirements.ts'
 
 const FieldRequirementType = objectType<FieldRequirement>('FieldRequirement', {
-  description: 'A field that a form asks for, and what will be taken in it.',
+  description: 'A form field and its valid values.',
   fields: {
     ...exposeStrings({
       name: 'The name of the field in the input of the mutation.',
-      label: 'What to write beside it.',
+      label: 'The label to show next to the field.',
       description: 'A sentence that explains it.',
     }),
     isRequired: exposeColumn('isRequired', 'Whether it must be filled in.', 'Boolean'),
     maxLength: exposeNullableColumn(
       'maxLength',
-      'The most characters that it takes; null where `allowedValues` say all.',
+      'The maximum number of characters; null if `allowedValues` lists all values.',
       'Int',
     ),
     ...exposeNullableStrings({
       pattern:
-        'A JavaScript regular expression (with the flag `u`) that its text must match; null where any text is taken.',
-      example: 'A value that passes; null where there is none.',
+        'A JavaScript regular expression (with the flag `u`) that the text must match; null if any text is valid.',
+      example: 'A valid value; null if there is no example.',
     }),
     allowedValues: nullableComputedField(
       ['String'],
       ['allowedValues'],
-      'The values to choose from, as their enum spells them; null where it is free text.',
+      'The values to choose from, as spelled in their enum; null for free text.',
       ({ allowedValues }) => allowedValues?.map((value) => value.toUpperCase()) ?? null,
     ),
-    checks: exposeColumn('checks', 'The checks that will be run on it; one that fails is shown and refuses nothing.', [
-      CheckCodeEnum,
-    ]),
+    checks: exposeColumn(
+      'checks',
+      'The checks that run on this field. A failed check is reported and rejects nothing.',
+      [CheckCodeEnum],
+    ),
   },
 })
 
 const PayoutMethodRequirementsType = objectType<PayoutMethodRequirements>('PayoutMethodRequirements', {
-  description: 'What a form must ask for to register a payout method in a currency.',
+  description: 'The fields of a form that registers a payout method in a currency.',
   fields: {
-    currency: exposeColumn('currency', 'The currency or stablecoin asked about.'),
-    country: exposeNullableColumn('country', 'Where the banks of the currency are; null for a stablecoin.'),
-    type: exposeColumn('type', 'What kind of method it takes.', PayoutMethodTypeEnum),
-    fields: exposeColumn('fields', 'The fields, in the order in which to ask for them.', [FieldRequirementType]),
+    currency: exposeColumn('currency', 'The requested currency or stablecoin.'),
+    country: exposeNullableColumn('country', 'The country of the banks of the currency; null for a stablecoin.'),
+    type: exposeColumn('type', 'The type of payout method for this currency.', PayoutMethodTypeEnum),
+    fields: exposeColumn('fields', 'The fields, in the order to show them.', [FieldRequirementType]),
   },
 })
 
@@ -49,10 +60,10 @@ addQuery(
   'payoutMethodRequirements',
   queryField(
     PayoutMethodRequirementsType,
-    'Which fields a form must ask for to register a payout method, with what each takes.',
+    'The fields of a form that registers a payout method, with the valid values of each.',
     {
       currency: required('The code of the currency or stablecoin, such as `NGN`.'),
-      country: optional('The country of the bank; the currency says it already.', BankCountryEnum),
+      country: optional('The country of the bank; optional, because the currency implies it.', BankCountryEnum),
     },
     getPayoutMethodRequirements,
   ),

@@ -5,48 +5,47 @@ import type { Service } from '../../operations/context.ts'
 import type { AssetCode, AssetNetwork } from '../asset-codes/asset-code.ts'
 import { assetCodeErrors, findAsset } from '../asset-codes/check-asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
-import { bankCountries, bankCountryOf } from './bank-countries.ts'
 import type { CheckCode, IdentifierCheck } from './checks/check.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { checkWalletAddress } from './checks/check-wallet-address.ts'
 import { CreateBankPayoutMethodInput, CreateWalletPayoutMethodInput } from './create-payout-method.ts'
 import type { PayoutMethodType } from './payout-method.ts'
+import { bankCountries, bankCountryOf } from './payout-method.ts'
 import type { FieldText } from './payout-method-fields.ts'
 import { bankExamples, bankFieldTexts, walletExamples, walletFieldTexts } from './payout-method-fields.ts'
 
 export const PayoutMethodRequirementsInput = z.object({ currency: text(), country: optional(oneOf(bankCountries)) })
 
-/** One field that a form asks for: what to say about it, and what the operation will take. */
+/** A form field: its texts, and what the operation accepts. */
 export type FieldRequirement = FieldText & {
-  /** Its name in the operation's input. */
+  /** The name in the input of the operation. */
   readonly name: string
   readonly isRequired: boolean
-  /** In code points of the trimmed text in NFC; `null` where `allowedValues` say all. */
+  /** In code points of the trimmed text in NFC; `null` if `allowedValues` lists all values. */
   readonly maxLength: number | null
-  /** The source of a regular expression, with the flag `u` or `v`, that takes what the operation takes but for its length. */
+  /** A regular expression, for the flag `u` or `v`, that accepts what the operation accepts, of any length. */
   readonly pattern: string | null
   readonly allowedValues: readonly string[] | null
-  /** The checks that will be run on it; what they find refuses nothing (ruling 23). */
+  /** The checks that the operation runs; a failed one rejects nothing (ruling 23). */
   readonly checks: readonly CheckCode[]
   readonly example: string | null
 }
 
-/** What it takes to register a payout method in a currency: the fields of the operation for its type, in its order. */
+/** The form fields for a payout method in a currency, in the order of the operation's input. */
 export type PayoutMethodRequirements = {
   readonly currency: string
-  /** Where the banks of the currency are; `null` for a stablecoin, and where the contract names none. */
+  /** The country of the currency's banks; `null` for a stablecoin, and for a currency that the contract does not name. */
   readonly country: string | null
   readonly type: PayoutMethodType
   readonly fields: readonly FieldRequirement[]
 }
 
 /**
- * What a form must ask for to register a payout method: a bank's for fiat, a crypto address for a stablecoin.
+ * Returns the form fields of a payout method: a bank account for fiat, a crypto address for a stablecoin. They derive from
+ * the input schemas of the operations and from the checks, so they cannot differ from them.
  *
- * It is read off the schemas that the operations parse with, and off the checks themselves, so it can't say otherwise.
- *
- * @param input `country` that of the bank; it may be left out, as the currency says it
- * @throws Refusal INVALID_INPUT, also when currency and country do not agree
+ * @param input `country` of the bank; optional, as the currency implies it
+ * @throws DomainError INVALID_INPUT, also when currency and country do not agree
  */
 export async function getPayoutMethodRequirements(
   { db }: Service,
@@ -68,26 +67,26 @@ function countryErrors(asset: AssetCode | undefined, country: unknown): FieldErr
   if (!asset || !isKnown || country === expected) return []
   const field = 'country'
   if (!expected) return [{ field, code: 'INVALID_PARAMETER', message: `must be absent for ${asset.code}` }]
-  const { message, ...fault } = notOneOfError(field, [expected])
-  return [{ ...fault, message: `${message} for a bank account in ${asset.code}` }]
+  const { message, ...error } = notOneOfError(field, [expected])
+  return [{ ...error, message: `${message} for a bank account in ${asset.code}` }]
 }
 
 function bankFields(currency: string): FieldRequirement[] {
   const examples = bankExamples(currency)
-  const found = checkBankDetails({ ...noDetails, ...examples, currency })
-  return fieldRequirementsOf(CreateBankPayoutMethodInput, { texts: bankFieldTexts, examples, checkResults: found })
+  const checkResults = checkBankDetails({ ...noDetails, ...examples, currency })
+  return fieldRequirementsOf(CreateBankPayoutMethodInput, { texts: bankFieldTexts, examples, checkResults })
 }
 
 const noDetails = { accountNumber: '', bankCode: '', sortCode: '', swiftCode: '', routingNumber: '', iban: '' }
 
 function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
   const allowed = networks.map(({ network }) => network)
-  const found = allowed.flatMap((network) => checkWalletAddress({ network, walletAddress: '' }))
+  const checkResults = allowed.flatMap((network) => checkWalletAddress({ network, walletAddress: '' }))
   const examples = allowed[0] ? walletExamples(allowed[0]) : {}
   const fields = fieldRequirementsOf(CreateWalletPayoutMethodInput, {
     texts: walletFieldTexts,
     examples,
-    checkResults: found,
+    checkResults,
   })
   return fields.map((field) => (field.name === 'network' ? { ...field, allowedValues: allowed } : field))
 }
@@ -95,15 +94,11 @@ function walletFields(networks: readonly AssetNetwork[]): FieldRequirement[] {
 type FieldSources = {
   readonly texts: Readonly<Record<string, FieldText>>
   readonly examples: Readonly<Record<string, string>>
-  /** What the checks found about some value of each field that they look at. */
+  /** Results for any value of each checked field: only their fields and codes matter. */
   readonly checkResults: readonly IdentifierCheck[]
 }
 
-/** The fields of an operation's input that a form asks for, with what the schema of each says. */
-function fieldRequirementsOf(
-  schema: z.ZodObject,
-  { texts, examples, checkResults: found }: FieldSources,
-): FieldRequirement[] {
+function fieldRequirementsOf(schema: z.ZodObject, { texts, examples, checkResults }: FieldSources): FieldRequirement[] {
   return Object.entries<z.ZodType>(schema.shape as Record<string, z.ZodType>).flatMap(([name, field]) => {
     const text = texts[name]
     if (!text) return []
@@ -115,7 +110,7 @@ function fieldRequirementsOf(
       maxLength: rule?.maxLength ?? null,
       pattern: rule?.pattern ?? null,
       allowedValues: null,
-      checks: [...new Set(found.filter((check) => check.field === name).map(({ code }) => code))],
+      checks: [...new Set(checkResults.filter((check) => check.field === name).map(({ code }) => code))],
       example: examples[name] ?? null,
     }
   })

@@ -10,7 +10,7 @@ export type PayoutMethodType = (typeof payoutMethodTypes)[number]
 
 type PayoutMethodTableRow = RowOf<'payoutMethods'>
 
-/** A bank account or crypto address that payouts can go to (contract 2.2), with what its checks found (ruling 23). */
+/** A registered bank account or crypto address (contract 2.2), with the results of its checks (ruling 23). */
 export type PayoutMethod = { BANK: BankPayoutMethod; WALLET: WalletPayoutMethod }[PayoutMethodType]
 
 export type BankPayoutMethod = PayoutMethodTableRow & {
@@ -27,7 +27,6 @@ export type WalletPayoutMethod = PayoutMethodTableRow & {
   readonly network: Network
 }
 
-/** What a page tells of a method. */
 export const listedColumns = [
   ...(['id', 'type', 'currency', 'createdAt', 'updatedAt', 'customerId'] as const),
   ...(['accountName', 'accountNumber', 'bankName', 'bankCode'] as const),
@@ -36,7 +35,7 @@ export const listedColumns = [
 ]
 type ListedColumn = (typeof listedColumns)[number]
 
-/** What a page tells of a method: reading what its checks found would take it half as long again. */
+/** A method in a list, without `checks`: reading them would make a page half as slow again. */
 export type ListedPayoutMethod = {
   BANK: ListedMethod<BankPayoutMethod>
   WALLET: ListedMethod<WalletPayoutMethod>
@@ -44,7 +43,23 @@ export type ListedPayoutMethod = {
 
 export type ListedMethod<Method extends PayoutMethod> = Pick<Method, ListedColumn>
 
-/** The method of a row; the table's own check holds that the columns of its type are there. */
+/** Narrows a row by its type; a CHECK constraint of the table guarantees the columns of each type. */
 export function toPayoutMethod(row: PayoutMethodTableRow): PayoutMethod {
   return row as PayoutMethod
+}
+
+/** The country of a currency's banks, for the currencies of the contract (ruling 39). */
+export const countryOfCurrency = { NGN: 'Nigeria', ZAR: 'South Africa' } as const
+
+export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof countryOfCurrency]>({
+  Nigeria: 'Banks in Nigeria.',
+  'South Africa': 'Banks in South Africa.',
+})
+export type BankCountry = (typeof bankCountries)[number]
+
+/** Returns `null` for a currency that the contract does not name. */
+export function bankCountryOf(currency: string): BankCountry | null {
+  return Object.hasOwn(countryOfCurrency, currency)
+    ? countryOfCurrency[currency as keyof typeof countryOfCurrency]
+    : null
 }

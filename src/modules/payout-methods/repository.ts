@@ -1,5 +1,13 @@
 import type { Params } from '../../database/query.ts'
-import { deleteFrom, insertRow, pickParams, queryOne, selectFrom, statementOne, updateTable } from '../../database/query.ts'
+import {
+  deleteFrom,
+  insertRow,
+  pickParams,
+  queryOne,
+  selectFrom,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 
 type PayoutMethodKey = { merchantId: string; id: string }
@@ -10,7 +18,6 @@ export const payoutMethodById = queryOne((p: Params<PayoutMethodKey>) =>
   selectFrom('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id),
 )
 
-/** The method, which nobody else changes or deletes before the transaction ends. */
 export const lockPayoutMethodById = statementOne((p: Params<PayoutMethodKey>) =>
   selectFrom('payoutMethods').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forUpdate(),
 )
@@ -20,7 +27,6 @@ const updatableColumns = [
   ...(['sortCode', 'swiftCode', 'routingNumber', 'iban'] as const),
 ]
 
-/** Replaces what may change of a bank method. */
 export const updateBankDetails = statementOne(
   (p: Params<PayoutMethodKey & Pick<RowOf<'payoutMethods'>, (typeof updatableColumns)[number]>>) =>
     updateTable('payoutMethods')

@@ -9,39 +9,37 @@ import { createBankPayoutMethod, createWalletPayoutMethod } from './create-payou
 import { deletePayoutMethod } from './delete-payout-method.ts'
 import { payoutMethods } from './list.ts'
 import type { PayoutMethod } from './payout-method.ts'
-import { walletExamples } from './payout-method-fields.ts'
-import { bankMethod, bankTexts, payoutMethod, walletMethod, walletTexts } from './payout-method-shape.ts'
+import { bankDescriptions, walletDescriptions, walletExamples } from './payout-method-fields.ts'
+import { bankMethod, payoutMethod, walletMethod } from './payout-method-shape.ts'
 import { updateBankPayoutMethod } from './update-bank-payout-method.ts'
 
 const walletExample = walletExamples('erc20')
 
-/** What both ways to write a bank account take. */
 const bankFields = {
-  type: 'Says that it is a bank account; the path says so without it.',
-  accountName: bankTexts.accountName,
-  accountNumber: bankTexts.accountNumber,
-  bankName: bankTexts.bankName,
-  currency: 'The code of the currency of the account: a supported fiat currency, such as `NGN` or `ZAR`.',
-  bankCode: bankTexts.bankCode,
-  customerId: idOrEmptyField('The customer whose it will be; without it, it is the merchant’s own.'),
-  sortCode: bankTexts.sortCode,
-  swiftCode: bankTexts.swiftCode,
-  routingNumber: bankTexts.routingNumber,
-  iban: bankTexts.iban,
+  type: 'Optional, because the path implies it.',
+  accountName: bankDescriptions.accountName,
+  accountNumber: bankDescriptions.accountNumber,
+  bankName: bankDescriptions.bankName,
+  currency: 'The code of a supported fiat currency, such as `NGN` or `ZAR`.',
+  bankCode: bankDescriptions.bankCode,
+  customerId: idOrEmptyField('The customer that will own it; absent for the merchant itself.'),
+  sortCode: bankDescriptions.sortCode,
+  swiftCode: bankDescriptions.swiftCode,
+  routingNumber: bankDescriptions.routingNumber,
+  iban: bankDescriptions.iban,
 }
 
-/** What names one that is there. */
 const idFields = {
   payoutMethodId: idField('The id of the payout method.'),
-  customerId: idOrEmptyField('The customer whose it is; it must be left out for the merchant’s own.'),
+  customerId: idOrEmptyField('The customer that owns it; must be absent for the merchant’s own.'),
 }
 const exampleId = '01980c5e-8b21-7f4d-a0c3-1d2e3f405162'
 
-/** The provider's sentences, which begin with whose it is (ruling 100). */
-const ownerMessage = (said: string) =>
+/** The provider's sentences, which begin with the owner (ruling 100). */
+const ownerMessage = (predicate: string) =>
   member(
-    ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${said}`,
-    text('A sentence for people.', `Merchant ${said}`),
+    ({ customerId }: PayoutMethod) => `${customerId === null ? 'Merchant' : 'Customer'} ${predicate}`,
+    text('A message for people.', `Merchant ${predicate}`),
   )
 
 export const payoutMethodEndpoints: RouteGroup = {
@@ -51,7 +49,7 @@ export const payoutMethodEndpoints: RouteGroup = {
     listRoute('/api/payout/methods', payoutMethods, {
       name: 'listPayoutMethods',
       title: 'List payout methods',
-      description: 'Lists payout methods of both types mixed, the merchant’s and its customers’, newest first.',
+      description: 'Lists the payout methods of the merchant and its customers, of both types, newest first.',
       example: { type: 'BANK', limit: 2 },
       message: {
         of: ({ owner }) =>
@@ -64,7 +62,7 @@ export const payoutMethodEndpoints: RouteGroup = {
     post('/api/payout/methods/banks', createBankPayoutMethod, {
       title: 'Register a bank account',
       description:
-        'Registers a bank account to pay out to, for the merchant or for one of its customers. Check digits are verified, but one that is wrong refuses nothing. The same account may be registered twice.',
+        'Registers a bank account to pay out to, for the merchant or for one of its customers. A wrong check digit is reported but does not reject the request. The same account may be registered twice.',
       fields: bankFields,
       example: {
         type: 'BANK',
@@ -79,7 +77,7 @@ export const payoutMethodEndpoints: RouteGroup = {
     put('/api/payout/methods/banks/:payout_method_id', updateBankPayoutMethod, {
       title: 'Change a bank account',
       description:
-        'Changes the fields of a bank account that are sent, and no others. An optional field that is sent as null or empty is cleared. It never changes whose it is.',
+        'Changes the sent fields of a bank account. An optional field that is sent as null or empty is cleared. The owner never changes.',
       fields: { payoutMethodId: idFields.payoutMethodId, ...bankFields, customerId: idFields.customerId },
       example: { payoutMethodId: exampleId, bankName: 'Access Bank Plc' },
       response: { message: constantMessage('Bank account updated successfully'), data: bankMethod },
@@ -87,14 +85,14 @@ export const payoutMethodEndpoints: RouteGroup = {
     post('/api/payout/methods/wallets', createWalletPayoutMethod, {
       title: 'Register a crypto address',
       description:
-        'Registers a crypto address to pay out to, for the merchant or for one of its customers. It must have the form of its network. Its checksum is verified, but one that is wrong refuses nothing. The same address may be registered twice.',
+        'Registers a crypto address to pay out to, for the merchant or for one of its customers. The address must have the form of its network. A wrong checksum is reported but does not reject the request. The same address may be registered twice.',
       fields: {
-        type: 'Says that it is a crypto address; the path says so without it.',
-        walletAddress: walletTexts.walletAddress,
-        network: { enum: networkSpellings, read: normalizeNetwork, description: walletTexts.network },
+        type: bankFields.type,
+        walletAddress: walletDescriptions.walletAddress,
+        network: { enum: networkSpellings, read: normalizeNetwork, description: walletDescriptions.network },
         currency: 'The code of a supported stablecoin, such as `USDC`.',
         customerId: bankFields.customerId,
-        label: walletTexts.label,
+        label: walletDescriptions.label,
       },
       example: { type: 'WALLET', currency: 'USDC', ...walletExample },
       response: { message: ownerMessage('payout method added successfully!'), data: walletMethod },
@@ -102,7 +100,7 @@ export const payoutMethodEndpoints: RouteGroup = {
     remove('/api/payout/methods/:payout_method_id', deletePayoutMethod, {
       title: 'Delete a payout method',
       description:
-        'Deletes a bank account or crypto address for good. Payouts made to it keep its details. The body may be left out for the merchant’s own.',
+        'Permanently deletes a bank account or crypto address. Payouts keep its details. The body is optional for the merchant’s own.',
       fields: idFields,
       example: { payoutMethodId: exampleId },
       response: { message: ownerMessage('payout method deleted successfully') },

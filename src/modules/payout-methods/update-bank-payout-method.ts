@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { notFound } from '../../core/errors.ts'
+import { parseUuid } from '../../core/ids-and-clock.ts'
 import { lookupId, optionalUuidOrEmpty, parseInput, sentFields } from '../../core/input.ts'
-import type { IdempotentResult } from '../../operations/context.ts'
+import type { Tx } from '../../database/query.ts'
+import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
@@ -12,13 +14,13 @@ import { recordEvent } from '../outbox/record-event.ts'
 import { checkBankDetails } from './checks/check-bank-details.ts'
 import { CreateBankPayoutMethodInput } from './create-payout-method.ts'
 import { payoutMethods } from './list.ts'
-import { lockOwnedPayoutMethod } from './lock-payout-method.ts'
-import type { BankPayoutMethod } from './payout-method.ts'
-import { updateBankDetails } from './repository.ts'
+import type { BankPayoutMethod, PayoutMethod } from './payout-method.ts'
+import { toPayoutMethod } from './payout-method.ts'
+import { lockPayoutMethodById, updateBankDetails } from './repository.ts'
 
 const { customerId: _, ...fields } = CreateBankPayoutMethodInput.shape
 
-// A field that is absent stays as it is; an optional one that is null or empty is cleared.
+// An absent field keeps its value; an optional field that is null or empty is cleared.
 const UpdateBankPayoutMethodInput = z.object({
   payoutMethodId: lookupId(),
   customerId: optionalUuidOrEmpty(),
@@ -26,9 +28,9 @@ const UpdateBankPayoutMethodInput = z.object({
 })
 
 /**
- * Changes the fields of a bank method that are given, and no others (contract 4.5, ruling 26). A wallet method is not found.
+ * Changes the sent fields of a bank account (contract 4.5, ruling 26). A crypto address is not found.
  *
- * @param input `customerId` says whose method it is and never moves it
+ * @param input `customerId` identifies the owner and never changes it
  */
 export const updateBankPayoutMethod = defineOperation(
   {
@@ -72,3 +74,17 @@ export const updateBankPayoutMethod = defineOperation(
     })
   },
 )
+
+/**
+ * Locks the method that a request changes, or returns `null`. The request names the customer of a customer's method and none
+ * for the merchant's, so that a wrong `customerId` never acts on another owner's method (ruling 27).
+ */
+export async function lockOwnedPayoutMethod(
+  tx: Tx,
+  { merchantId }: Context,
+  { payoutMethodId, customerId }: { payoutMethodId: string; customerId: string | null },
+): Promise<PayoutMethod | null> {
+  const id = parseUuid(payoutMethodId)
+  const row = id && (await lockPayoutMethodById(tx, { merchantId, id }))
+  return row && row.customerId === customerId ? toPayoutMethod(row) : null
+}

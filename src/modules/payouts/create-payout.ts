@@ -12,10 +12,10 @@ import { lockActiveCustomer } from '../customers/get-customer.ts'
 import type { WalletEntry } from '../ledger/post-transfer.ts'
 import { debitPayer, recordTransfer } from '../ledger/post-transfer.ts'
 import { recordEvent } from '../outbox/record-event.ts'
-import { enqueueRailOrder } from '../rail-orders/enqueue-order.ts'
 import { cachedRailRoutes } from '../rail-orders/repository.ts'
 import type { RailRoutes } from '../rail-orders/select-rail.ts'
 import { selectRail } from '../rail-orders/select-rail.ts'
+import { enqueueRailOrder } from '../rail-orders/transition-order.ts'
 import type { Recipient } from './find-recipient.ts'
 import { findRecipient } from './find-recipient.ts'
 import type { Payout } from './payout.ts'
@@ -31,14 +31,13 @@ import { transactionId } from './transaction-id.ts'
 /**
  * Withdraws `amount` of a stablecoin to a bank account (contract 4.8).
  *
- * Amount and fee leave the paying wallet in the transaction that records the payout, so neither exists without the
- * other.
+ * One transaction debits the wallet with amount and fee and records the payout.
  *
  * Errors have this precedence: the customer (not found, closed), the payout method (not found, wrong currency), the rate, an
- * amount of which nothing would arrive, the wallet (not found, none with this currency, insufficient funds).
+ * amount too small to pay out, the wallet (not found, none with this currency, insufficient funds).
  *
- * @param input `amount` in units of `assetCode`, from which the fee is deducted where the fee says so (ruling 110); without
- *   `customerId` the merchant's wallet pays, and without `walletId` the one that ruling 38 chooses
+ * @param input `amount` in units of `assetCode`, before any fee that is deducted from it (ruling 110); without `customerId`
+ *   the merchant's wallet pays, and without `walletId` the one that ruling 38 chooses
  * @returns the payout, `PROCESSING`, with the wallet's balance after the debit
  */
 export const createPayout = defineOperation(
@@ -71,13 +70,13 @@ type PayoutDraft = {
   readonly idempotency: Idempotency | null
 }
 
-async function recordPayout(tx: Tx, context: Context, decided: PayoutDraft): Promise<Payout> {
-  const { request, price } = decided
+async function recordPayout(tx: Tx, context: Context, draft: PayoutDraft): Promise<Payout> {
+  const { request, price } = draft
   const entry = await debitPayingWallet(tx, context, request, price)
   const row = await newRowFields(tx, context, 'payouts')
   const transferId = await recordPayoutTransfer(tx, context, { payoutId: row.id, request, price, entry })
-  const payout = newPayout(decided, { row, entry, transferId, referenceId: context.newId() })
-  const rail = selectRail(decided.routes, context, payout)
+  const payout = newPayout(draft, { row, entry, transferId, referenceId: context.newId() })
+  const rail = selectRail(draft.routes, context, payout)
   await allOrFirstError([
     insertPayout(tx, withChecksum(payout)),
     rail === null ? null : enqueueRailOrder(tx, context, { rail, payout }),
@@ -87,9 +86,9 @@ async function recordPayout(tx: Tx, context: Context, decided: PayoutDraft): Pro
 }
 
 /**
- * Takes amount and fee out of the wallet that covers both. Only where none does it is looked for why.
+ * Debits the first wallet with sufficient funds. The reason for a failure is determined only after it.
  *
- * @throws Refusal RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 function debitPayingWallet(
   tx: Tx,
@@ -110,7 +109,7 @@ async function throwDebitError(
   payer: Parameters<typeof findPayingWallet>[2],
 ): Promise<never> {
   await findPayingWallet(tx, context, payer)
-  throw new ConflictError('another request took the money first, and one after it has put some back')
+  throw new ConflictError('another payout spent the money, and a credit arrived before the balance was read again')
 }
 
 function recordPayoutTransfer(
@@ -135,7 +134,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Field by field: an object of so many that others are spread into takes ten times as long to make. */
+/** Lists all fields: an object of this size built with spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,
@@ -174,7 +173,7 @@ function newPayout(
   }
 }
 
-/** The key of a payout is a column of the payout itself, so it is remembered for ever and can't be lost apart from it. */
+/** A payout's idempotency key is one of its columns, so it never expires. */
 function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),

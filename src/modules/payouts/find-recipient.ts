@@ -3,30 +3,30 @@ import { notOneOfError } from '../../core/input.ts'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Reader } from '../../database/query.ts'
 import type { Context } from '../../operations/context.ts'
+import type { IdentifierCheck } from '../payout-methods/checks/check.ts'
+import { checkBankDetails } from '../payout-methods/checks/check-bank-details.ts'
 import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import { toPayoutMethod } from '../payout-methods/payout-method.ts'
 import { payoutMethodById } from '../payout-methods/repository.ts'
 import { corridorTo, recipientCurrencies } from './payout.ts'
 import type { PayoutRequest } from './payout-input.ts'
 
-/** Where a payout goes. */
 export type Destination = { readonly recipientCurrency: string; readonly recipientCountry: string }
 
-/** Whom a payout pays, to the account. */
 export type Recipient = Destination & {
   readonly accountNumber: string
   readonly bankName: string
   readonly bankCode: string
   readonly recipientName: string
-  /** The method that all this is taken from, where the request names one. */
+  /** The source of these fields, if the request has a `payoutMethodId`. */
   readonly method: BankPayoutMethod | null
 }
 
 /**
- * Whom the request pays: it says so itself, or names a payout method. The merchant may pay to any of its customers' methods;
- * a customer's money goes to that customer's own.
+ * Returns the recipient in the request, or loads the payout method that it names. The merchant may pay to methods of any of
+ * its customers, but a customer only to its own.
  *
- * @throws Refusal, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
+ * @throws DomainError, the first that applies: RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its type or currency)
  */
 export function findRecipient(db: Reader, context: Context, request: PayoutRequest): MaybePromise<Recipient> {
   const { customerId, payoutMethodId } = request
@@ -44,7 +44,7 @@ async function findMethodRecipient(
   const method = row && toPayoutMethod(row)
   if (!method || (customerId !== null && method.customerId !== customerId)) throw notFound('Payout method')
   if (method.type !== 'BANK') {
-    const message = 'is a crypto address: only bank accounts are paid'
+    const message = 'is a crypto address, but only bank accounts are paid'
     throw invalidInput([{ field: 'payoutMethodId', code: 'INVALID_PARAMETER', message }])
   }
   return recipientOf(method)
@@ -54,9 +54,23 @@ function recipientOf(method: BankPayoutMethod): Recipient {
   const { currency, accountName, accountNumber, bankName, bankCode } = method
   const corridor = corridorTo(currency)
   if (!corridor) {
-    const { message, ...fault } = notOneOfError('payoutMethodId', recipientCurrencies)
-    throw invalidInput([{ ...fault, message: `is a method in ${currency}, and its currency ${message}` }])
+    const { message, ...error } = notOneOfError('payoutMethodId', recipientCurrencies)
+    throw invalidInput([{ ...error, message: `is a method in ${currency}, and its currency ${message}` }])
   }
   const { recipientCurrency, recipientCountry } = corridor
   return { accountNumber, bankName, bankCode, recipientName: accountName, recipientCurrency, recipientCountry, method }
+}
+
+/** Checks the account of a payout (ruling 23). */
+export function checkPayoutAccount({
+  recipientCurrency,
+  accountNumber,
+  bankCode,
+}: {
+  readonly recipientCurrency: string
+  readonly accountNumber: string
+  readonly bankCode: string
+}): IdentifierCheck[] {
+  const absentCodes = { sortCode: null, swiftCode: null, routingNumber: null, iban: null }
+  return checkBankDetails({ currency: recipientCurrency, accountNumber, bankCode, ...absentCodes })
 }

@@ -11,9 +11,8 @@ import type { BankPayoutMethod } from '../payout-methods/payout-method.ts'
 import type { FeeSource } from '../pricing/fees/fee.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination, Recipient } from './find-recipient.ts'
-import { findRecipient } from './find-recipient.ts'
+import { checkPayoutAccount, findRecipient } from './find-recipient.ts'
 import { corridorTo, defaultTransferType, recipientCurrencies } from './payout.ts'
-import { checkPayoutAccount } from './payout-checks.ts'
 import type { PayoutInput, PayoutRequest } from './payout-input.ts'
 import { CreatePayoutInput, corridorErrors, parsePayout, payoutMethodIdErrors } from './payout-input.ts'
 import { findPayoutTerms } from './quote.ts'
@@ -26,58 +25,54 @@ const CorridorQuoteInput = CreatePayoutInput.omit({
   recipientName: true,
 }).extend({ recipientCurrency: oneOf(recipientCurrencies) })
 
-/** A payout as it would be made now, for the same input, and what is doubtful about it. */
 export type PayoutQuote = Destination & {
   readonly assetCode: string
   readonly amount: Amount
-  /** `null` where none was ever set. */
+  /** `null` if no fee was ever set. */
   readonly fee: Amount | null
   readonly feeDeductedFrom: FeeSource | null
-  /** What is converted for the recipient. */
+  /** The part of the amount that is converted. */
   readonly netAmount: Amount
-  /** What leaves the wallet. */
+  /** The debit of the wallet. */
   readonly total: Amount
   readonly exchangeRate: string
   /** A decimal string of eight places, in `recipientCurrency`. */
   readonly amountFiat: string
-  /** The wallet that would pay, as it is now. */
   readonly wallet: WalletRow
   readonly balanceAfter: Amount
-  /** The method that the recipient is taken from, where the input names one. */
+  /** The source of the recipient, if the input has a `payoutMethodId`. */
   readonly payoutMethod: BankPayoutMethod | null
-  /** The four are `null` where the input names no recipient. */
+  /** This and the next three are `null` if the input has no recipient. */
   readonly accountNumber: string | null
   readonly bankName: string | null
   readonly bankCode: string | null
   readonly recipientName: string | null
   readonly transferType: string
-  /** The failed checks of the recipient's account; none of them refuses a payout (ruling 23). */
+  /** The failed checks of the recipient's account; they do not stop a payout (ruling 23). */
   readonly warnings: readonly IdentifierCheck[]
   readonly quotedAt: string
 }
 
 /**
- * What `createPayout` would do now with the same input, without doing it.
+ * Returns the result that `createPayout` would have at present, without side effects. It ignores the idempotency key, because
+ * a quote is for a new payout.
  *
- * It keeps nothing: rate, fee and balance may be others a moment later. The idempotency key of a request is not looked
- * at, because a quote is about a new payout.
- *
- * @param input the fields of a payout; those of the bank account may all be left out, where only a price is asked for
- * @throws Refusal, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
- *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount of which
- *   nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @param input the fields of a payout; without those of the bank account the quote is for the corridor
+ * @throws DomainError, those of `createPayout` in its order: INVALID_INPUT, RESOURCE_NOT_FOUND (customer), CUSTOMER_CLOSED,
+ *   RESOURCE_NOT_FOUND (payout method), INVALID_INPUT (its currency), RATE_UNAVAILABLE, INVALID_INPUT (an amount too
+ *   small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function getPayoutQuote(context: Context, input: PayoutInput): Promise<PayoutQuote> {
   const now = context.wallClock()
-  // One moment for the price and for what the quote says of its time.
-  const atOnce = { ...context, wallClock: () => now }
+  // The price and `quotedAt` are of the same time.
+  const fixedTimeContext = { ...context, wallClock: () => now }
   const { db } = context
   const request = parseQuoteRequest(input)
   const payer = requireActiveCustomer(db, context, request.customerId)
-  const finding: MaybePromise<QuoteRecipient> =
+  const pendingRecipient: MaybePromise<QuoteRecipient> =
     'payoutMethodId' in request ? findRecipient(db, context, request) : { ...unnamedRecipient, ...request }
-  const { price, wallet } = await findPayoutTerms(db, atOnce, request, { payer, recipient: finding })
-  const recipient = await finding
+  const { price, wallet } = await findPayoutTerms(db, fixedTimeContext, request, { payer, recipient: pendingRecipient })
+  const recipient = await pendingRecipient
   return {
     ...price,
     assetCode: request.assetCode,
@@ -93,22 +88,22 @@ export async function getPayoutQuote(context: Context, input: PayoutInput): Prom
     recipientCountry: recipient.recipientCountry,
     transferType: request.transferType ?? defaultTransferType,
     warnings: warningsOf(recipient),
-    quotedAt: timestamp(merchantWallTime(atOnce)),
+    quotedAt: timestamp(merchantWallTime(fixedTimeContext)),
   }
 }
 
-/** A recipient of whom no more may be known than where the money would go. */
+/** A recipient, or only the corridor. */
 type QuoteRecipient = Recipient | (Destination & typeof unnamedRecipient)
 
 const unnamedRecipient = { accountNumber: null, bankName: null, bankCode: null, recipientName: null, method: null }
 
 type CorridorQuoteRequest = Omit<z.output<typeof CorridorQuoteInput>, 'recipientCountry'> & Destination
 
-/** Reads the input of a payout, or one that names no more of the recipient than the corridor. */
+/** Parses the input of a payout, or of a quote for a corridor if it has no field of the recipient. */
 function parseQuoteRequest(input: PayoutInput): PayoutRequest | CorridorQuoteRequest {
   const { payoutMethodId, accountNumber, bankName, bankCode, recipientName } = input
-  const namesRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(hasValue)
-  if (namesRecipient) return parsePayout(input)
+  const hasRecipient = [payoutMethodId, accountNumber, bankName, bankCode, recipientName].some(hasValue)
+  if (hasRecipient) return parsePayout(input)
   const request = parseInput(CorridorQuoteInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
   const country = request.recipientCountry ?? corridorTo(request.recipientCurrency)?.recipientCountry
   return { ...request, recipientCountry: country ?? '' }

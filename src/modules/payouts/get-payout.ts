@@ -14,17 +14,16 @@ import { sequenceOfTransactionId } from './transaction-id.ts'
 export const GetPayoutInput = z.object({ payoutId: z.string() })
 
 /**
- * One of the merchant's or its customers' payouts.
+ * Returns a payout of the merchant or its customers.
  *
- * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
 export function getPayout(context: Context, { payoutId }: z.input<typeof GetPayoutInput>): Promise<Payout> {
   return payouts.get(context, payoutId)
 }
 
 /**
- * How a caller names a payout: by its id, by the idempotency key that it was made with, by its transaction id, or by its reference
- * id. Exactly one of them.
+ * Identifies a payout by exactly one of its id, the idempotency key of its creation, its transaction id and its reference id.
  */
 export type PayoutLookup = {
   readonly payoutId?: string | null | undefined
@@ -34,36 +33,35 @@ export type PayoutLookup = {
 }
 
 /**
- * The payout of that name: a caller that never got the answer to a payout has its key, and a recipient reads out what a statement
- * shows.
+ * Returns the payout that a lookup identifies. A caller that lost the response has the idempotency key, and a recipient reads the
+ * transaction id from a bank statement.
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
-export async function getPayoutByLookup(context: Context, name: PayoutLookup): Promise<Payout> {
-  const faults = payoutLookupErrors(name)
-  if (faults.length > 0) throw invalidInput(faults)
-  return findPayoutByLookup(context.db, context, name)
+export async function getPayoutByLookup(context: Context, lookup: PayoutLookup): Promise<Payout> {
+  const errors = payoutLookupErrors(lookup)
+  if (errors.length > 0) throw invalidInput(errors)
+  return findPayoutByLookup(context.db, context, lookup)
 }
 
-/** What is wrong with a name, if anything. */
-export function payoutLookupErrors(name: PayoutLookup): FieldError[] {
+export function payoutLookupErrors(lookup: PayoutLookup): FieldError[] {
   const field = 'payoutId'
-  const given = payoutLookupFields.filter((each) => (name[each] ?? null) !== null)
-  if (given.length === 0) {
-    return [{ field, code: 'MISSING_REQUIRED_FIELD', message: 'is required where the payout is not named otherwise' }]
+  const identifiers = payoutLookupFields.filter((each) => (lookup[each] ?? null) !== null)
+  if (identifiers.length === 0) {
+    return [{ field, code: 'MISSING_REQUIRED_FIELD', message: 'is required if no other identifier is given' }]
   }
-  if (given.length > 1) {
-    return [{ field, code: 'INVALID_PARAMETER', message: 'must be absent where the payout is named otherwise' }]
+  if (identifiers.length > 1) {
+    return [{ field, code: 'INVALID_PARAMETER', message: 'must be absent if another identifier is given' }]
   }
-  return name.payoutKey == null ? [] : parseIdempotencyKey('payoutKey', name.payoutKey).faults
+  return lookup.payoutKey == null ? [] : parseIdempotencyKey('payoutKey', lookup.payoutKey).faults
 }
 
 const payoutLookupFields = ['payoutId', 'payoutKey', 'transactionId', 'referenceId'] as const
 
-/** @throws Refusal RESOURCE_NOT_FOUND */
-export async function findPayoutByLookup(db: Reader, context: Context, name: PayoutLookup): Promise<Payout> {
-  if (name.payoutId != null) return findPayout(db, context, name.payoutId)
-  const payout = await findByAlternateId(db, context, name)
+/** @throws DomainError RESOURCE_NOT_FOUND */
+export async function findPayoutByLookup(db: Reader, context: Context, lookup: PayoutLookup): Promise<Payout> {
+  if (lookup.payoutId != null) return findPayout(db, context, lookup.payoutId)
+  const payout = await findByAlternateId(db, context, lookup)
   if (!payout) throw notFound('Payout')
   return payout
 }
@@ -82,26 +80,26 @@ async function findByAlternateId(
   return id === null ? null : payoutByReference(db, { merchantId, ...referenceIdRange(id) })
 }
 
-/** The merchant's payout that has a transaction id, however that is spelt. */
+/** Ignores case and surrounding spaces of the transaction id. */
 export async function findPayoutByTransactionId(
   db: Reader,
   { merchantId, transactionId }: { readonly merchantId: string; readonly transactionId: string },
 ): Promise<Payout | null> {
-  const given = transactionId.trim().toUpperCase()
-  const sequence = sequenceOfTransactionId(merchantId, given)
+  const normalizedId = transactionId.trim().toUpperCase()
+  const sequence = sequenceOfTransactionId(merchantId, normalizedId)
   const payout = sequence === null ? null : await payoutBySequence(db, { merchantId, sequence })
-  return payout?.transactionId === given ? payout : null
+  return payout?.transactionId === normalizedId ? payout : null
 }
 
-/** How long a payout may take between its id and its reference id, in milliseconds: longer than any request may. */
+/** Longer than any request may take, and so than the time between the creation of a payout's id and its reference id. */
 const maxReferenceDelayMs = 60_000
 
-/** The ids among which that of the payout with a reference id is. */
+/** Returns the range of ids that contains the id of the payout with this reference id. */
 export function referenceIdRange(referenceId: string): ReferenceIdRange {
   return { referenceId, idFrom: minIdAt(timeOfId(referenceId) - maxReferenceDelayMs), idTo: referenceId }
 }
 
-/** @throws Refusal RESOURCE_NOT_FOUND */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function findPayout(db: Reader, { merchantId }: Context, payoutId: string): Promise<Payout> {
   return payouts.get({ db, merchantId }, payoutId)
 }

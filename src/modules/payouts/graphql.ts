@@ -1,6 +1,18 @@
 import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../graphql/schema/enums.ts'
-import { addField, computedField, exposeColumn, exposeColumnAs, exposeNullableColumn, exposeNullableStrings, exposeStrings, nullableComputedField, objectType, relatedListField, relationField } from '../../graphql/schema/fields.ts'
+import {
+  addField,
+  computedField,
+  exposeColumn,
+  exposeColumnAs,
+  exposeNullableColumn,
+  exposeNullableStrings,
+  exposeStrings,
+  nullableComputedField,
+  objectType,
+  relatedListField,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import { sourceByForeignKey, sourceOfList } from '../../graphql/schema/loader.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import { Customer } from '../customers/graphql.ts'
@@ -10,32 +22,32 @@ import { NetworkEnum } from '../networks/graphql.ts'
 import { Check, PayoutMethod } from '../payout-methods/graphql.ts'
 import { computeFeeSums, feeSources } from '../pricing/fees/fee.ts'
 import { Wallet } from '../wallets/graphql.ts'
-import { findPayoutEvents } from './find-payout-events.ts'
+import { checkPayoutAccount } from './find-recipient.ts'
 import { payouts } from './list.ts'
 import type { PayoutEvent as PayoutEventRow, Payout as PayoutRow } from './payout.ts'
-import { paymentPurposes, payoutReason, payoutStatuses } from './payout.ts'
-import { checkPayoutAccount } from './payout-checks.ts'
+import { paymentPurposes, payoutDescriptions, payoutReason, payoutStatuses } from './payout.ts'
+import { findPayoutEvents } from './payout-timeline.ts'
 import { settledStatuses } from './settle-payout.ts'
 
-const PayoutStatusEnum = enumType('PayoutStatus', payoutStatuses, 'How far a payout has come.')
+const PayoutStatusEnum = enumType('PayoutStatus', payoutStatuses, 'The status of a payout.')
 
-export const FeeSourceEnum = enumType('FeeSource', feeSources, 'What a fee is deducted from.')
+export const FeeSourceEnum = enumType('FeeSource', feeSources, 'The source of a fee.')
 
-export const SettledStatusEnum = enumType('SettledStatus', settledStatuses, 'What can become of a payout.')
+export const SettledStatusEnum = enumType('SettledStatus', settledStatuses, 'A status that settles a payout.')
 
 export const PaymentPurposeEnum = enumType(
   'PaymentPurpose',
   paymentPurposes,
-  'What a payout is for, as banks ask to know it.',
+  'The purpose of a payout, which banks require.',
 )
 
 const PayoutEvent = objectType<PayoutEventRow>('PayoutEvent', {
-  description: 'Something that became of a payout after it was made.',
+  description: 'A settlement of a payout.',
   fields: {
-    status: exposeColumn('status', 'What it became.', SettledStatusEnum),
-    cause: exposeNullableColumn('cause', 'Why, in words of whoever reported it.'),
-    transferId: exposeColumn('transferId', 'The ledger transfer that belongs to it.', 'UUID'),
-    createdAt: exposeColumn('createdAt', 'When it became so.', 'DateTime'),
+    status: exposeColumn('status', 'The new status.', SettledStatusEnum),
+    cause: exposeNullableColumn('cause', 'The reason, as reported.'),
+    transferId: exposeColumn('transferId', 'The ledger transfer of the settlement.', 'UUID'),
+    createdAt: exposeColumn('createdAt', 'When the payout was settled.', 'DateTime'),
   },
 })
 
@@ -43,105 +55,92 @@ export const Payout = nodeType<PayoutRow>('Payout', {
   description: 'A withdrawal from a stablecoin wallet to a bank account.',
   source: sourceOfList(payouts),
   fields: {
-    uuid: exposeColumn('id', 'The id that the REST answers show.', 'UUID'),
-    referenceId: exposeColumn('referenceId', 'A reference for the bank.', 'UUID'),
-    status: exposeColumn('status', 'How far it has come.', PayoutStatusEnum),
-    amount: exposeColumn('amount', 'The amount that was asked for.', 'Amount'),
-    fee: exposeNullableColumn('fee', 'The fee; null where none was set.', 'Amount'),
+    uuid: exposeColumn('id', 'The id that the REST API uses.', 'UUID'),
+    referenceId: exposeColumn('referenceId', payoutDescriptions.referenceId, 'UUID'),
+    status: exposeColumn('status', payoutDescriptions.status, PayoutStatusEnum),
+    amount: exposeColumn('amount', payoutDescriptions.amount, 'Amount'),
+    fee: exposeNullableColumn('fee', 'The fee; null if no fee was set.', 'Amount'),
     feeDeductedFrom: nullableComputedField(
       FeeSourceEnum,
       ['fee', 'feeDeductedFrom'],
-      'What the fee was deducted from; null where none was set.',
+      'The source of the fee; null if no fee was set.',
       ({ fee, feeDeductedFrom }) => (fee === null ? null : (feeDeductedFrom ?? 'BALANCE')),
     ),
     netAmount: computedField(
       'Amount',
       ['amount', 'fee', 'feeDeductedFrom'],
-      'The part of the amount that is converted: all of it, or less the fee where that was deducted from it.',
+      'The part of the amount that is converted: the amount, less a fee that was deducted from it.',
       (payout) => computeFeeSums(payout).netAmount,
     ),
     total: computedField(
       'Amount',
       ['amount', 'fee', 'feeDeductedFrom'],
-      'What left the wallet: the amount, and the fee where that was deducted from the balance.',
+      'The debit of the wallet: the amount, plus a fee that was deducted from the balance.',
       (payout) => computeFeeSums(payout).total,
     ),
-    balance: exposeColumn('balanceAfter', "The paying wallet's, after amount and fee had left.", 'Amount'),
-    exchangeRate: exposeColumn(
-      'exchangeRate',
-      'What one unit of the stablecoin is worth in the currency of the recipient.',
-      'Decimal',
-    ),
+    balance: exposeColumn('balanceAfter', payoutDescriptions.balance, 'Amount'),
+    exchangeRate: exposeColumn('exchangeRate', payoutDescriptions.exchangeRate, 'Decimal'),
     amountFiat: exposeColumn(
       'amountFiat',
-      'What the recipient gets, rounded down to what the currency can express.',
+      'The amount that the recipient gets, rounded down to the minor unit of the currency.',
       'Decimal',
     ),
     ...exposeStrings({
-      transactionId: 'Ten capital letters and digits that name it to people; twelve in the oldest payouts.',
-      assetCode: 'The stablecoin that it is made from.',
-      recipientName: 'Who gets it.',
-      recipientCurrency: 'The code of the currency that arrives.',
-      recipientCountry: 'The country of the bank.',
-      bankName: 'What the bank is called.',
-      bankCode: 'The code of the bank in its country.',
-      accountNumber: 'The number of the account.',
-      transferType:
-        'What was asked for, or `ach`. The bank is told the local rail whatever it says; older payouts have the name of that.',
+      transactionId: payoutDescriptions.transactionId,
+      assetCode: payoutDescriptions.assetCode,
+      recipientName: payoutDescriptions.recipientName,
+      recipientCurrency: payoutDescriptions.recipientCurrency,
+      recipientCountry: payoutDescriptions.recipientCountry,
+      bankName: payoutDescriptions.bankName,
+      bankCode: payoutDescriptions.bankCode,
+      accountNumber: payoutDescriptions.accountNumber,
+      transferType: payoutDescriptions.transferType,
     }),
-    paymentPurpose: exposeColumnAs('paymentPurpose', 'What it is for.', PaymentPurposeEnum),
-    reason: computedField('String', ['accountNumber', 'bankCode'], "The service's own words for it.", payoutReason),
+    paymentPurpose: exposeColumnAs('paymentPurpose', payoutDescriptions.paymentPurpose, PaymentPurposeEnum),
+    reason: computedField('String', ['accountNumber', 'bankCode'], payoutDescriptions.reason, payoutReason),
     receiverWalletId: exposeNullableColumn(
       'receiverWalletId',
-      'Null today. Reserved for the wallet that receives a payout to another wallet, once there are such.',
+      'Null today. Reserved for the wallet that receives a payout to another wallet.',
       'UUID',
     ),
     ...exposeNullableStrings({
-      narration: 'What the recipient reads.',
-      cryptoTransactionId:
-        'Null today. Reserved for the transaction on the blockchain of a payout to a crypto address, once there are such.',
-      address: 'Null today. Reserved for the address that `cryptoTransactionId` sends to.',
-      fiatReferenceId: "The bank's own reference, once a rail has reported one.",
-      // For everybody who may read the payout (ruling 119).
-      idempotencyKey: 'The idempotency key that it was made with; null where it was made without one.',
+      narration: payoutDescriptions.narration,
+      cryptoTransactionId: 'Null today. Reserved for the blockchain transaction of a payout to a crypto address.',
+      address: 'Null today. Reserved for the recipient address of `cryptoTransactionId`.',
+      fiatReferenceId: 'The bank’s reference, once a rail has reported one.',
+      // Visible to everyone who may read the payout (ruling 119).
+      idempotencyKey: 'The idempotency key of its request; null if the request had none.',
     }),
-    network: exposeColumnAs(
-      'network',
-      'Null today. Reserved for the blockchain network of `cryptoTransactionId`.',
-      NetworkEnum,
-      { isNullable: true },
-    ),
+    network: exposeColumnAs('network', 'Null today. Reserved for the network of `cryptoTransactionId`.', NetworkEnum, {
+      isNullable: true,
+    }),
     checks: computedField(
       [Check],
       ['recipientCurrency', 'accountNumber', 'bankCode'],
-      'What the checks of the account number find; a payout is made even where one fails.',
+      'The results of the checks of the account number. A failed check does not stop a payout.',
       checkPayoutAccount,
     ),
-    wallet: relationField(Wallet, 'walletId', 'The wallet that paid.'),
-    customer: relationField(
-      Customer,
-      'customerId',
-      'The customer whose wallet paid; null when it was the merchant’s own.',
-    ),
+    wallet: relationField(Wallet, 'walletId', payoutDescriptions.wallet),
+    customer: relationField(Customer, 'customerId', payoutDescriptions.customer),
     recipientMethod: relationField(
       PayoutMethod,
       'payoutMethodId',
-      'The method that it was made to, if one was named and is still there. It may have changed since.',
+      'The payout method in the request, in its current form; null if there was none or it is deleted.',
     ),
     events: relatedListField(
       PayoutEvent,
       sourceByForeignKey(findPayoutEvents, ({ payoutId }) => payoutId),
-      'What became of it, oldest first; two at most.',
+      'The settlements, oldest first, at most two.',
     ),
-    createdAt: exposeColumn('createdAt', 'When it was made.', 'DateTime'),
-    updatedAt: exposeColumn('updatedAt', 'When its status last changed.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', payoutDescriptions.createdAt, 'DateTime'),
+    updatedAt: exposeColumn('updatedAt', payoutDescriptions.updatedAt, 'DateTime'),
   },
 })
 
 addField(
   LedgerEntry,
   'payout',
-  relationField(Payout, 'payoutId', 'The payout that moved the money; null for a deposit.'),
+  relationField(Payout, 'payoutId', 'The payout that moved the money; null for a deposit or its reversal.'),
 )
 
 const OwnedPayoutFilter = filterType('OwnedPayoutFilter', payouts, {
@@ -163,7 +162,12 @@ addConnection('payouts', payouts, {
       summary: "The payouts from the merchant's own wallets",
       filter: OwnedPayoutFilter,
     },
-    { on: Customer, parent: 'customer', summary: 'The payouts from its wallets', filter: OwnedPayoutFilter },
-    { on: Wallet, parent: 'wallet', summary: 'The payouts that it paid', filter: OwnedPayoutFilter },
+    {
+      on: Customer,
+      parent: 'customer',
+      summary: 'The payouts from wallets of this customer',
+      filter: OwnedPayoutFilter,
+    },
+    { on: Wallet, parent: 'wallet', summary: 'The payouts from this wallet', filter: OwnedPayoutFilter },
   ],
 })

@@ -5,41 +5,40 @@ import { fingerprintOf } from '../../operations/idempotency/run-once.ts'
 import type { Payout } from './payout.ts'
 import { initialPayoutState } from './payout.ts'
 
-/** What becomes of a payout later. */
 const mutableColumns = [...Object.keys(initialPayoutState), 'updatedAt', 'checksum']
 
-/** In the order of the table, to which columns are only added. */
+/** In the order of the table, which only grows at its end. */
 const immutableColumns = Object.keys(tables.payouts).filter(
   (name) => !mutableColumns.includes(name),
 ) as (keyof Payout)[]
 
-/** How many of them there were when the first checksum was made. */
+/** The number of these columns when checksums were introduced. */
 const initialColumnCount = immutableColumns.indexOf('payoutMethodId') + 1
 
-/** The payout with the checksum of what never changes in it, as its row has it. */
-export function withChecksum<Written extends Payout>(payout: Written): Written & { checksum: number } {
+/** Adds the checksum of the immutable columns to the payout. */
+export function withChecksum<Row extends Payout>(payout: Row): Row & { checksum: number } {
   return Object.assign(payout, { checksum: checksumOf(payout) })
 }
 
 /**
- * CRC-32 finds every changed bit, and costs a fifth of a hash; it is meant against failing disks, not against somebody who
- * changes a row and its checksum.
+ * CRC-32 detects every single changed bit at a fifth of the cost of a hash. It protects against failing disks, not against
+ * tampering with a row and its checksum.
  */
 function checksumOf(payout: Payout): number {
   return checksumOfValues(immutableColumns.map((name) => payout[name]))
 }
 
-/** A column that came later is NULL in rows from before, and no part of their checksums while all behind it are. */
-export function checksumOfValues(all: readonly unknown[]): number {
-  let count = all.length
-  while (count > initialColumnCount && (all[count - 1] ?? null) === null) count--
-  // As a signed number, which is what an integer column holds on every engine.
-  return crc32(all.slice(0, count).join('\u001f')) | 0
+/** Excludes trailing NULLs of later columns, which did not exist when older rows were written. */
+export function checksumOfValues(values: readonly unknown[]): number {
+  let count = values.length
+  while (count > initialColumnCount && (values[count - 1] ?? null) === null) count--
+  // Signed, to fit the integer column of PostgreSQL.
+  return crc32(values.slice(0, count).join('\u001f')) | 0
 }
 
 /**
- * Whether a payout's row says what was written. An earlier one without a checksum is held against the fingerprint of its
- * request, where that named the recipient; of the others nothing is known.
+ * Verifies the checksum of a payout. A payout from before checksums is compared with the fingerprint of its request, if that
+ * had a bank account; otherwise it counts as intact.
  */
 export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   if (payout.checksum !== null) return payout.checksum === checksumOf(payout)
@@ -47,15 +46,15 @@ export function isPayoutIntact(payout: RowOf<'payouts'>): boolean {
   return possibleRequests(payout).some((request) => fingerprintOf(request) === payout.fingerprint)
 }
 
-/** The requests that lead to this row: each may have named the wallet or left it to the service, the rail too. */
+/** The requests that result in this row: `walletId` and `transferType` may have been absent. */
 function possibleRequests(payout: Payout): object[] {
   const { customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose } = payout
   const { recipientName, recipientCurrency, recipientCountry } = payout
-  const said = {
+  const request = {
     ...{ customerId, assetCode, accountNumber, bankName, bankCode, amount, narration, paymentPurpose },
     ...{ recipientName, recipientCurrency, recipientCountry },
   }
   return [null, payout.walletId].flatMap((walletId) =>
-    [null, payout.transferType].map((transferType) => ({ ...said, walletId, transferType })),
+    [null, payout.transferType].map((transferType) => ({ ...request, walletId, transferType })),
   )
 }

@@ -1,12 +1,31 @@
 import { z } from 'zod'
 import type { FieldError } from '../../core/errors.ts'
-import { findFieldErrors, hasValue, identifier, notOneOfError, oneOf, optional, optionalFreeText, optionalIdentifier, optionalText, optionalUuid, parseInput, positiveAmount, text, uuid } from '../../core/input.ts'
-import { corridorTo, paymentPurposes, payoutAssetCodes, recipientCountries, recipientCurrencies, transferTypes } from './payout.ts'
+import {
+  findFieldErrors,
+  hasValue,
+  identifier,
+  notOneOfError,
+  oneOf,
+  optional,
+  optionalFreeText,
+  optionalIdentifier,
+  optionalText,
+  optionalUuid,
+  parseInput,
+  positiveAmount,
+  text,
+  uuid,
+} from '../../core/input.ts'
+import {
+  corridorTo,
+  paymentPurposes,
+  payoutAssetCodes,
+  recipientCountries,
+  recipientCurrencies,
+  transferTypes,
+} from './payout.ts'
 
-/**
- * Every field of a payout. Whom to pay is said in one of two ways: by `payoutMethodId`, or by the six fields that are
- * what such a method stands for, which are required then.
- */
+/** The fields of a payout. Exactly one of `payoutMethodId` and the six fields of a bank account identifies the recipient. */
 export const CreatePayoutInput = z.object({
   customerId: optionalUuid(),
   walletId: optionalUuid(),
@@ -26,7 +45,7 @@ export const CreatePayoutInput = z.object({
   transferType: optional(oneOf(transferTypes)),
 })
 
-/** A payout as the contract's endpoint takes it (4.8): it names neither the wallet nor a method. */
+/** The input of the contract's endpoint (4.8), without wallet and payout method. */
 export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMethodId: true }).extend({
   accountNumber: identifier(),
   bankName: text(),
@@ -36,7 +55,7 @@ export const BankPayoutInput = CreatePayoutInput.omit({ walletId: true, payoutMe
   recipientCountry: oneOf(recipientCountries),
 })
 
-/** What a request does not say that speaks of the recipient in the other way. */
+/** A field of the other kind of recipient. */
 const omittedField = z
   .unknown()
   .optional()
@@ -70,23 +89,23 @@ const MethodIdInput = CreatePayoutInput.pick({ payoutMethodId: true })
 
 export type PayoutInput = z.input<typeof CreatePayoutInput>
 
-/** A payout as it was asked for: whom to pay is said by `payoutMethodId` or by the six fields, and the other is null. */
+/** A parsed request: either `payoutMethodId` or the six fields of a bank account are null. */
 export type PayoutRequest = z.output<typeof MethodPayoutInput> | z.output<typeof DetailedPayoutInput>
 
-/** @throws Refusal INVALID_INPUT, also where whom to pay is said in both ways */
+/** @throws DomainError INVALID_INPUT, also for two recipients */
 export function parsePayout(input: PayoutInput): PayoutRequest {
   if (hasValue(input.payoutMethodId)) return parseInput(MethodPayoutInput, input, methodConflictErrors(input))
   return parseInput(DetailedPayoutInput, input, [...payoutMethodIdErrors(input), ...corridorErrors(input)])
 }
 
-/** What the method says must not be said again: one of the two would be ignored. */
+/** Rejects fields of a bank account next to a payout method, which would be ignored. */
 function methodConflictErrors(input: PayoutInput): FieldError[] {
   return recipientFields
     .filter((field) => hasValue(input[field]))
-    .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent where a payout method is named' }))
+    .map((field) => ({ field, code: 'INVALID_PARAMETER', message: 'must be absent if a payout method is given' }))
 }
 
-/** A recipient that is given in full is no reason to overlook the id of another. */
+/** Validates `payoutMethodId` also if a bank account is given. */
 export function payoutMethodIdErrors({ payoutMethodId }: PayoutInput): FieldError[] {
   return findFieldErrors(MethodIdInput, { payoutMethodId })
 }
@@ -96,6 +115,6 @@ export function corridorErrors({ recipientCurrency, recipientCountry }: PayoutIn
   const corridor = corridorTo(recipientCurrency)
   const isKnownCountry = recipientCountries.some((country) => country === recipientCountry)
   if (!corridor || !isKnownCountry || corridor.recipientCountry === recipientCountry) return []
-  const { message, ...fault } = notOneOfError('recipientCountry', [corridor.recipientCountry])
-  return [{ ...fault, message: `${message} for a recipient paid in ${corridor.recipientCurrency}` }]
+  const { message, ...error } = notOneOfError('recipientCountry', [corridor.recipientCountry])
+  return [{ ...error, message: `${message} for a recipient paid in ${corridor.recipientCurrency}` }]
 }

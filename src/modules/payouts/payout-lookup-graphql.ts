@@ -11,14 +11,14 @@ import { Payout, SettledStatusEnum } from './graphql.ts'
 import { simulatePayout } from './simulate-payout.ts'
 import { maxWatchedPayouts, watchPayouts } from './watch-payouts.ts'
 
-const keyDescription = 'the idempotency key that it was made with, at either door.'
+const keyDescription = 'the idempotency key of its creation, in either API.'
 
-/** How an argument list names one payout; the operation rejects several at once, and none. */
+/** The operation requires exactly one. */
 const lookupArguments = {
   id: optionalId('Payout'),
-  idempotencyKey: optional(`In the place of the id: ${keyDescription}`),
-  transactionId: optional('In the place of the id: the short reference that its recipient may read out.'),
-  referenceId: optional('In the place of the id: the UUID by which banks know it.'),
+  idempotencyKey: optional(`Instead of the id: ${keyDescription}`),
+  transactionId: optional('Instead of the id: the short reference on the statement of the recipient.'),
+  referenceId: optional('Instead of the id: the reference of the payout at the bank.'),
 }
 
 function toPayoutLookup({ id, idempotencyKey, ...others }: InputOf<typeof lookupArguments>) {
@@ -38,49 +38,49 @@ addQuery(
   'payout',
   nodeQueryField(
     Payout,
-    'One payout, by its id, the idempotency key that it was made with, its transaction id or its reference id; null when it does not exist or is not visible.',
+    'A payout by its id, idempotency key, transaction id or reference id; null if it does not exist or is not visible.',
     lookupArguments,
-    async (name, context) => {
-      const { id, ...others } = name
+    async (lookup, context) => {
+      const { id, ...others } = lookup
       const isByIdAlone = typeof id === 'string' && Object.values(others).every((other) => (other ?? null) === null)
       if (isByIdAlone) return parseUuid(id)
-      const payout = await getPayoutByLookup(context, toPayoutLookup(name)).catch(nullIfNotFound)
+      const payout = await getPayoutByLookup(context, toPayoutLookup(lookup)).catch(nullIfNotFound)
       return payout?.id ?? null
     },
   ),
 )
 
 addSubscription('payoutChanged', Payout, {
-  description: 'A payout as it is now, and again whenever its status changes, until nothing more can become of it.',
+  description: 'A payout in its current state, and again after each change of its status, until the status is final.',
   args: lookupArguments,
-  events: async (context, name, signal) => {
-    const { id } = await getPayoutByLookup(context, toPayoutLookup(name)).catch(rethrowWithArgumentNames)
+  events: async (context, lookup, signal) => {
+    const { id } = await getPayoutByLookup(context, toPayoutLookup(lookup)).catch(rethrowWithArgumentNames)
     return watchPayouts(context, { payoutIds: [id] }, signal)
   },
 })
 
 addSubscription('payoutsChanged', Payout, {
-  description: `One stream for many payouts: each whenever its status has changed, as it is then. Of \`ids\` each comes as it is now first, and the stream ends when nothing more can become of any; of a customer, or with neither of all that the merchant and its customers have, it tells what changes from now on and has no end. After a break, look at what you have missed: the stream begins anew.`,
+  description: `Each of many payouts after every change of its status. With \`ids\`, the stream begins with the current state of each payout and ends when the status of all is final. Otherwise it has the changes from now on, of one customer or of the merchant and all its customers, and never ends. Changes during a disconnection are not repeated: query the payouts after reconnecting.`,
   args: {
     ids: optionalIds(
       'Payout',
-      `Only these payouts, 1 to ${maxWatchedPayouts}: global ids or UUIDs. Not together with \`customerId\`.`,
+      `Only these payouts, 1 to ${maxWatchedPayouts}, by global id or UUID. Not together with \`customerId\`.`,
     ),
-    customerId: optionalId('Customer', "Only payouts from this customer's wallets: its global id, or its UUID."),
+    customerId: optionalId('Customer', "Only payouts from this customer's wallets, by global id or UUID."),
   },
   events: (context, { ids, customerId }, signal) => watchPayouts(context, { payoutIds: ids, customerId }, signal),
 })
 
 addMutation(simulatePayout, {
-  description: 'Plays the bank that pays a payout, does not pay it, or sends it back. In the sandbox only.',
-  inputDescription: 'What shall become of a payout.',
+  description: 'Simulates the bank: it completes, fails or returns a payout. Sandbox only.',
+  inputDescription: 'The payout and its new status.',
   input: {
     payoutId: optionalId('Payout'),
-    payoutIdempotencyKey: optional(`In the place of \`payoutId\`: ${keyDescription}`),
-    status: required('What it shall become.', SettledStatusEnum),
-    cause: optional('Why, for people to read.'),
+    payoutIdempotencyKey: optional(`Instead of \`payoutId\`: ${keyDescription}`),
+    status: required('The new status.', SettledStatusEnum),
+    cause: optional('The reason, for people.'),
   },
-  inputOf: ({ payoutIdempotencyKey, ...given }) => ({ ...given, payoutKey: payoutIdempotencyKey }),
+  inputOf: ({ payoutIdempotencyKey, ...others }) => ({ ...others, payoutKey: payoutIdempotencyKey }),
   names: { payoutKey: 'payoutIdempotencyKey' },
-  payload: { payout: exposeRowAs(Payout, 'The payout as it is now.') },
+  payload: { payout: exposeRowAs(Payout, 'The changed payout.') },
 })

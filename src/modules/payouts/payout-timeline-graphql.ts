@@ -1,5 +1,12 @@
 import { enumType } from '../../graphql/schema/enums.ts'
-import { addField, exposeColumn, exposeNullableColumn, loadableField, objectType, relatedListFieldByKey } from '../../graphql/schema/fields.ts'
+import {
+  addField,
+  exposeColumn,
+  exposeNullableColumn,
+  loadableField,
+  objectType,
+  relatedListFieldByKey,
+} from '../../graphql/schema/fields.ts'
 import type { GraphqlContext } from '../../graphql/schema/graphql-context.ts'
 import type { KeyedSource } from '../../graphql/schema/loader.ts'
 import { loaderOfSource } from '../../graphql/schema/loader.ts'
@@ -8,22 +15,22 @@ import { Payout } from './graphql.ts'
 import type { TimelinePayout, TimelineStep } from './payout-timeline.ts'
 import { findRailOrders, findTimelines, maxTimelineSteps, timelineStates } from './payout-timeline.ts'
 
-const TimelineStateEnum = enumType('PayoutTimelineState', timelineStates, 'What a payout goes through.')
+const TimelineStateEnum = enumType('PayoutTimelineState', timelineStates, 'A state in the timeline of a payout.')
 
 const PayoutTimelineStep = objectType<TimelineStep>('PayoutTimelineStep', {
-  description: 'A state that a payout has come to.',
+  description: 'A step in the timeline of a payout.',
   fields: {
-    state: exposeColumn('state', 'How far it was then.', TimelineStateEnum),
-    at: exposeColumn('at', 'When it came to it.', 'DateTime'),
-    cause: exposeNullableColumn('cause', 'Why, in the words of whoever said so: the bank, a person, or the service.'),
+    state: exposeColumn('state', 'The state that the payout reached.', TimelineStateEnum),
+    at: exposeColumn('at', 'When the payout reached the state.', 'DateTime'),
+    cause: exposeNullableColumn('cause', 'The reason, as given by the bank, an operator or the service.'),
   },
 })
 
-/** Transfers by their order: what shows several things of a payout's way reads them once. */
+/** Rail orders by id. Several fields of a payout share one read. */
 const railOrderSource: KeyedSource<RailOrder | null> = {
   find: async (context, orderIds) => {
-    const found = await findRailOrders(context, orderIds)
-    return (orderId) => found.get(orderId) ?? null
+    const orders = await findRailOrders(context, orderIds)
+    return (orderId) => orders.get(orderId) ?? null
   },
 }
 
@@ -32,12 +39,12 @@ const railOrderLoaderFor = (context: GraphqlContext) => (orderIds: readonly stri
 
 const railSource: KeyedSource<string | null> = {
   find: async (context, orderIds) => {
-    const transferOf = await railOrderLoaderFor(context)(orderIds)
-    return (orderId) => transferOf(orderId)?.rail ?? null
+    const orderOf = await railOrderLoaderFor(context)(orderIds)
+    return (orderId) => orderOf(orderId)?.rail ?? null
   },
 }
 
-/** What a timeline must know of its payout, which the row of that holds, as a key. */
+/** Loaders take strings: the columns that a timeline needs, joined. */
 const timelineKey = {
   from: ['id', 'referenceId', 'createdAt'] as const,
   make: ({ id, referenceId, createdAt }: TimelinePayout) => `${id} ${referenceId} ${createdAt}`,
@@ -58,7 +65,7 @@ const timelineSource: KeyedSource<readonly TimelineStep[]> = {
 addField(
   Payout,
   'rail',
-  loadableField('String', railSource, 'referenceId', 'The rail that carries it to the bank; null where people pay it.'),
+  loadableField('String', railSource, 'referenceId', 'The rail that carries the payout; null if an operator pays it.'),
 )
 
 addField(
@@ -68,6 +75,6 @@ addField(
     PayoutTimelineStep,
     timelineSource,
     timelineKey,
-    `What it has gone through, oldest first: every state with its time and cause. Of more than ${maxTimelineSteps} steps the first and the latest.`,
+    `Every state with its time and cause, oldest first. Of more than ${maxTimelineSteps} steps, the first and the latest ${maxTimelineSteps / 2}.`,
   ),
 )

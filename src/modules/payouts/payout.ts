@@ -1,14 +1,15 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
-import { countryOfCurrency } from '../payout-methods/bank-countries.ts'
+import { countryOfCurrency } from '../payout-methods/payout-method.ts'
+import { bankDescriptions } from '../payout-methods/payout-method-fields.ts'
 
-/** Stablecoins that payouts are made from (ruling 37). */
+/** Stablecoins that can be paid out (ruling 37). */
 export const payoutAssetCodes = defineEnum({
   USDC: 'USDC, worth one US dollar.',
   USDT: 'USDT, worth one US dollar.',
 })
 
-/** Where payouts go, and the local rail that carries them there, whatever the caller names (rulings 39 and 41). */
+/** Destinations of payouts with their local rail, which is used whatever `transferType` says (rulings 39 and 41). */
 export const corridors = [
   { recipientCurrency: 'NGN', recipientCountry: countryOfCurrency.NGN, localTransferType: 'nip' },
   { recipientCurrency: 'ZAR', recipientCountry: countryOfCurrency.ZAR, localTransferType: 'eft' },
@@ -19,76 +20,103 @@ export const recipientCurrencies = defineEnum<(typeof corridors)[number]['recipi
 })
 export const recipientCountries = corridors.map(({ recipientCountry }) => recipientCountry)
 
-/** The corridor that pays out in a currency, if there is one. */
 export function corridorTo(recipientCurrency: unknown): (typeof corridors)[number] | undefined {
   return corridors.find((corridor) => corridor.recipientCurrency === recipientCurrency)
 }
 
-/** What a bank is told of how to carry a payout: the local rail of its corridor (ruling 41). */
+/** Returns the transfer type to send to the bank: the local rail of the corridor (ruling 41). */
 export function localTransferTypeFor(recipientCurrency: string): string {
   return corridorTo(recipientCurrency)?.localTransferType ?? ''
 }
 
-/** What a payout answers as its `transfer_type` where none was asked for, as the contract's own sample does (ruling 41). */
+/** The `transfer_type` of a payout whose request has none, as in the contract's sample (ruling 41). */
 export const defaultTransferType = 'ach'
 
 export const transferTypes = defineEnum({
-  ach: 'The American clearing house.',
-  fed_wire: 'A wire of the Federal Reserve.',
-  swift: 'A transfer between banks of any two countries, through SWIFT.',
+  ach: 'The Automated Clearing House (ACH) of the United States.',
+  fed_wire: 'A Fedwire transfer of the Federal Reserve.',
+  swift: 'An international transfer through SWIFT.',
 })
 
-/** What a payout may be for (contract 4.8). */
+/** Contract 4.8. */
 export const paymentPurposes = defineEnum({
   CAPITAL_CONTRIBUTIONS: 'Money that an owner puts into a company.',
   CHARITABLE_CONTRIBUTIONS: 'A donation to a charity.',
   CONSULTING_FEES: 'Pay for advice or professional services.',
   CORPORATE_TAX_PAYMENTS: 'Taxes that a company owes.',
-  DOWN_PAYMENTS_FOR_REAL_ESTATE: 'The first part of the price of land or a building.',
+  DOWN_PAYMENTS_FOR_REAL_ESTATE: 'A down payment for land or a building.',
   EDUCATION_FEES: 'Fees of a school or a university.',
-  EMPLOYEE_SALARIES_OR_WAGES: 'Pay for people who are employed.',
-  EXPENSES_REIMBURSEMENT: 'Costs that somebody paid for another and gets back.',
-  GIFTS: 'A gift, for which nothing is owed.',
-  GOVERNMENT_GRANTS: 'Support that a state gives.',
+  EMPLOYEE_SALARIES_OR_WAGES: 'Pay for employees.',
+  EXPENSES_REIMBURSEMENT: 'A refund of expenses.',
+  GIFTS: 'A gift to a person or an organization.',
+  GOVERNMENT_GRANTS: 'A government grant.',
   INCOME_TAX_PAYMENTS: 'Taxes that a person owes.',
-  INHERITANCE_PAYMENTS: 'What somebody inherits.',
-  INSURANCE_CLAIM_PAYOUTS: 'What an insurer pays for a damage.',
-  INSURANCE_PREMIUM_PAYMENTS: 'What an insured person pays to the insurer.',
-  INVESTMENTS: 'Money to be invested, in shares for example.',
-  LOAN_ADVANCES: 'Money that is lent.',
+  INHERITANCE_PAYMENTS: 'The payment of an inheritance.',
+  INSURANCE_CLAIM_PAYOUTS: 'A payment of an insurer for a claim.',
+  INSURANCE_PREMIUM_PAYMENTS: 'A premium for an insurance.',
+  INVESTMENTS: 'An investment, such as shares.',
+  LOAN_ADVANCES: 'A loan to the recipient.',
   MORTGAGE_PAYMENTS: 'An instalment of a loan on land or a building.',
-  OTHER: 'Anything that no other value says.',
-  PAYMENT_FOR_GOODS_AND_SERVICES: 'The price of something bought.',
-  PERSONAL_TRANSFERS: 'Money between people who know one another, or to an account of one’s own.',
+  OTHER: 'Any other purpose.',
+  PAYMENT_FOR_GOODS_AND_SERVICES: 'The price of goods or services.',
+  PERSONAL_TRANSFERS: 'Money between private persons, or to an own account.',
   REAL_ESTATE_PURCHASES: 'The price of land or a building.',
-  REMITTANCES: 'Money that somebody abroad sends home.',
-  RENT: 'Rent for a home, an office or anything else.',
-  REPAYMENT_OF_LOANS: 'Money that was borrowed and is paid back.',
+  REMITTANCES: 'Money sent home from abroad.',
+  RENT: 'Rent, of a home or office for example.',
+  REPAYMENT_OF_LOANS: 'The repayment of a loan.',
   ROYALTIES: 'Pay for the use of a work, a patent or a brand.',
-  TRUST_FUND_DISTRIBUTIONS: 'What a trust pays to those it is for.',
-  UTILITY_BILLS: 'Bills for electricity, water, telephone and the like.',
+  TRUST_FUND_DISTRIBUTIONS: 'A payment of a trust to its beneficiaries.',
+  UTILITY_BILLS: 'Bills for utilities such as electricity, water or telephone.',
   WELFARE_OR_BENEFITS: 'Social support, such as a pension.',
-  WINNINGS_AND_PRIZES: 'What somebody has won.',
+  WINNINGS_AND_PRIZES: 'A prize, or the winnings of a game.',
 })
 
 export const payoutStatuses = defineEnum({
-  PROCESSING: 'The money has left the wallet and is on its way.',
+  PROCESSING: 'The money has left the wallet and is on its way to the bank account.',
   COMPLETED: 'The bank has paid.',
-  FAILED: 'The bank has not paid; amount and fee are back in the wallet.',
-  RETURNED: 'The bank has paid and then sent it back; amount and fee are back in the wallet.',
+  FAILED: 'The bank did not pay; amount and fee are back in the wallet.',
+  RETURNED: 'The bank paid, and the money came back; amount and fee are back in the wallet.',
 })
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
 /**
  * A withdrawal from a stablecoin wallet to a bank account (contract 2.5).
  *
- * `amount` is what the caller asked for; `fee`, where one was in force, was deducted from it or from the wallet's balance
- * (`feeDeductedFrom`), and `balanceAfter` is the paying wallet's after both.
- * `amountFiat` is a decimal string of eight places.
+ * `amount` is the requested amount. `fee`, if one was in force, was deducted from it or from the wallet's balance
+ * (`feeDeductedFrom`); `balanceAfter` is the wallet's balance after both. `amountFiat` is a decimal string of eight places.
  */
 export type Payout = Omit<RowOf<'payouts'>, 'checksum'>
 
-/** What a payout begins with, before anything has become of it; all else in its row stays as it was written. */
+/** Descriptions that REST and GraphQL share. */
+export const payoutDescriptions = {
+  status: 'The status, initially `PROCESSING`.',
+  amount: 'The requested amount.',
+  exchangeRate: 'The price of one unit of the stablecoin in the recipient’s currency.',
+  transactionId: 'A short reference for people: ten capital letters and digits, or twelve in the oldest payouts.',
+  referenceId: 'The reference of the payout at the bank.',
+  assetCode: 'The stablecoin to pay from.',
+  recipientName: 'The name of the recipient.',
+  recipientCurrency: 'The currency that the recipient gets.',
+  recipientCountry: 'The country of the recipient’s bank.',
+  bankName: bankDescriptions.bankName,
+  bankCode: bankDescriptions.bankCode,
+  accountNumber: bankDescriptions.accountNumber,
+  balance: 'The balance of the paying wallet after amount and fee.',
+  transferType:
+    'The requested transfer type, or `ach`. The bank always uses the local rail, whose name older payouts have here.',
+  transferTypeInput:
+    'The transfer type for payouts in USD. Payouts to Nigeria and South Africa use the local rail whatever it is.',
+  paymentPurpose: 'The purpose of the payout.',
+  paymentPurposeInput: 'The purpose of the payout; `OTHER` if absent.',
+  narration: 'A text for the recipient.',
+  reason: 'A generated description of the payout.',
+  wallet: 'The wallet that paid.',
+  customer: 'The customer whose wallet paid; null if the merchant’s own wallet did.',
+  createdAt: 'When the payout was created.',
+  updatedAt: 'When the status last changed.',
+} as const
+
+/** The initial values of the only columns that change, besides `updatedAt`. */
 export const initialPayoutState = {
   status: 'PROCESSING',
   receiverWalletId: null,
@@ -98,15 +126,15 @@ export const initialPayoutState = {
   fiatReferenceId: null,
 } as const
 
-/** What became of a payout after its creation: a status, its time, its cause and the transfer that moved the money. */
+/** A settlement of a payout: the status, its time, its cause and the ledger transfer. */
 export type PayoutEvent = RowOf<'payoutEvents'>
 
-/** The system's own text about where a payout goes, in the provider's words (ruling 45). */
+/** Describes the destination in the provider's words (ruling 45). */
 export function payoutReason({ accountNumber, bankCode }: Pick<Payout, 'accountNumber' | 'bankCode'>): string {
   return `Withdraw to ${accountNumber}/${bankCode}`
 }
 
-/** The payout as its creation answered it, whatever has become of it since: a replay gives the same answer. */
+/** Returns the payout as it was created, for a replay of its idempotency key. */
 export function payoutAsCreated(payout: Payout): Payout {
   return { ...payout, ...initialPayoutState, updatedAt: payout.createdAt }
 }

@@ -18,7 +18,7 @@ import { oldestWalletWithBalance, walletById } from '../wallets/repository.ts'
 import type { WalletRow } from '../wallets/wallet.ts'
 import type { Destination } from './find-recipient.ts'
 
-/** The price of a payout now: `fee` and `feeDeductedFrom` are null where none was ever set. */
+/** The price of a payout at present; `fee` and `feeDeductedFrom` are null if no fee was ever set. */
 export type Quote = FeeSums & {
   readonly exchangeRate: string
   readonly amountFiat: string
@@ -26,7 +26,6 @@ export type Quote = FeeSums & {
   readonly feeDeductedFrom: FeeSource | null
 }
 
-/** What a payout is asked for with that bears on its price and on who pays it. */
 type PayoutTermsRequest = {
   readonly customerId: string | null
   readonly walletId: string | null
@@ -34,32 +33,31 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** Who pays, once it is known that they may, and whom, once that is known; what is against either is thrown by its promise only. */
+/** The checks of payer and recipient, which may still run. Only a promise may fail. */
 type PayoutParties = { readonly payer: MaybePromise<unknown>; readonly recipient: MaybePromise<Destination> }
 
-/** A payout's price, and the wallet that pays it. */
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
 /**
- * What a payout would take now, and from which wallet; it writes nothing.
+ * Finds the price of a payout and the wallet that would pay it.
  *
- * @throws Refusal, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT (an amount
- *   of which nothing would arrive), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
+ * @throws DomainError, the first that applies: that of `payer`, that of `recipient`, RATE_UNAVAILABLE, INVALID_INPUT (an
+ *   amount too small to pay out), RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
 export async function findPayoutTerms(
   db: Reader,
   context: Context,
-  asked: PayoutTermsRequest,
-  who: PayoutParties,
+  request: PayoutTermsRequest,
+  parties: PayoutParties,
 ): Promise<PayoutTerms> {
-  const price = await quoteWithParties(db, context, asked, who)
-  return { price, wallet: await findPayingWallet(db, context, { ...payerOf(context, asked), total: price.total }) }
+  const price = await quoteWithParties(db, context, request, parties)
+  return { price, wallet: await findPayingWallet(db, context, { ...payerOf(context, request), total: price.total }) }
 }
 
 /**
- * The price alone; all that it takes to know it is asked for at once, because on a server each wait is a round trip.
+ * Prices a payout while the checks of its parties run, so that PostgreSQL pipelines all their queries.
  *
- * @throws Refusal as `findPayoutTerms`, but for those of the wallet
+ * @throws DomainError as `findPayoutTerms`, without the errors of the wallet
  */
 export function quoteWithParties(
   db: Reader,
@@ -69,13 +67,12 @@ export function quoteWithParties(
 ): MaybePromise<Quote> {
   const quote = ({ recipientCurrency }: Destination) =>
     quotePayout(db, context, { assetCode, recipientCurrency, amount })
-  // Where nobody is waited for there is nothing against them, and no refusal of theirs that goes before one of the price.
+  // Parties that are not promises have passed, so no error of theirs takes precedence over one of the price.
   if (!(payer instanceof Promise || recipient instanceof Promise)) return quote(recipient)
   const pricing = Promise.resolve(recipient).then(quote)
   return mapMaybe(allOrFirstError([payer, recipient, pricing]), ([, , price]) => price)
 }
 
-/** Whose wallet pays: the customer's, or the merchant's own. */
 export function payerOf(
   { merchantId }: Context,
   { customerId, walletId, assetCode }: Omit<PayoutTermsRequest, 'amount'>,
@@ -86,8 +83,8 @@ export function payerOf(
 /**
  * Prices a payout with the rate and the fee in force now (rulings 42 and 43).
  *
- * @throws Refusal RATE_UNAVAILABLE when the pair has no rate; INVALID_INPUT on `amount` when it does not cover the fee,
- *   or nothing would arrive
+ * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee or is
+ *   less than the minor unit of the recipient's currency
  */
 export function quotePayout(
   db: Reader,
@@ -103,8 +100,8 @@ export function quotePayout(
     if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
     const quote = computeQuote(amount, { rate, fee })
     if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-    // All eight places count: that is book money, which a bank pays out, and no transfer on chain, which may have six (ruling
-    // 36). What is refused is a payout of nothing, for which a fee would be charged (ruling 47).
+    // All eight places are significant, also for assets with six on chain, because payouts stay in the books (ruling 36).
+    // Rejects a payout of zero, which would only charge a fee (ruling 47).
     if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
     return quote
   })
@@ -116,12 +113,11 @@ function feeNotCovered(assetCode: string, { fee }: Quote): DomainError {
 }
 
 function amountTooSmall(recipientCurrency: string, { minorUnitPlaces }: RateInForce): DomainError {
-  const least = (10 ** -minorUnitPlaces).toFixed(minorUnitPlaces)
-  const message = `is worth less than ${least} ${recipientCurrency}, so nothing would arrive`
+  const minorUnit = (10 ** -minorUnitPlaces).toFixed(minorUnitPlaces)
+  const message = `is worth less than ${minorUnit} ${recipientCurrency}, so nothing would arrive`
   return invalidInput([{ field: 'amount', code: 'INVALID_PARAMETER', message }])
 }
 
-/** The price of paying out `amount` at a rate and a fee, the latter `null` where there is none. */
 export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: RateInForce; fee: Fee | null }): Quote {
   const fee = tariff && calculateFee(amount, tariff)
   const feeDeductedFrom = tariff?.deductedFrom ?? null
@@ -131,11 +127,11 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
 }
 
 /**
- * The wallet that pays `total`: the one named, or else the owner's oldest active one in the asset that covers it
+ * Finds the wallet that pays `total`: the requested one, or the owner's oldest active wallet in the asset with sufficient funds
  * (ruling 38).
  *
- * @throws Refusal RESOURCE_NOT_FOUND when the one named is not the owner's; WALLET_NOT_FOUND when it can't pay in the
- *   asset, or none is named and the owner has none; INSUFFICIENT_FUNDS about the one named, or the oldest
+ * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if it can't pay in the
+ *   asset, or none is requested and the owner has none; INSUFFICIENT_FUNDS about the requested wallet, or the oldest
  */
 export async function findPayingWallet(
   db: Reader,
@@ -152,7 +148,7 @@ export async function findPayingWallet(
   throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** The oldest that covers `total`, or else the oldest, which then is what the refusal is about. */
+/** Returns the oldest with sufficient funds, or else the oldest, which the error is then about. */
 async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },

@@ -1,14 +1,24 @@
 import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
-import { acrossCustomers, insertRow, listParam, merchantIdQuery, query, queryOne, selectFrom, statementOne, updateTable } from '../../database/query.ts'
+import {
+  acrossCustomers,
+  insertRow,
+  listParam,
+  merchantIdQuery,
+  query,
+  queryOne,
+  selectFrom,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { PayoutStatus } from './payout.ts'
 
 type PayoutKey = { merchantId: string; id: string }
 
-/** Records a payout; it may only be written beside its ledger transfer. */
+/** Only together with the ledger transfer of the payout. */
 export const insertPayout = insertRow('payouts')
 
-/** The payout that a key was used for, of whichever customer: its fingerprint says whose it is. */
+/** Not limited to the caller's customer: the fingerprint tells whether the key is the caller's. */
 export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; idempotencyKey: string }>) =>
   acrossCustomers(
     selectFrom('payouts')
@@ -18,15 +28,14 @@ export const payoutByIdempotencyKey = queryOne((p: Params<{ merchantId: string; 
   ),
 )
 
-/** The payout of a number. */
 export const payoutBySequence = queryOne((p: Params<{ merchantId: string; sequence: number }>) =>
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).where('sequence', '=', p.sequence),
 )
 
-/** A reference id, and the ids between which that of its payout lies: it was made just before. */
+/** A reference id, and a range that contains the payout's id, which is created just before it. */
 export type ReferenceIdRange = { readonly referenceId: string; readonly idFrom: string; readonly idTo: string }
 
-/** The payout that has a reference id: it is looked for along the primary key, the nearest first. */
+/** Scans a range of the primary key, the nearest id first. */
 export const payoutByReference = queryOne((p: Params<{ merchantId: string } & ReferenceIdRange>) =>
   selectFrom('payouts')
     .selectAll()
@@ -38,7 +47,7 @@ export const payoutByReference = queryOne((p: Params<{ merchantId: string } & Re
     .limit(1),
 )
 
-/** Moves a payout from one status to another; `null` when it is not in the first. */
+/** Returns `null` if the status is not `from`. */
 export const updatePayoutStatus = statementOne(
   (
     p: Params<PayoutKey & { from: PayoutStatus; to: PayoutStatus; fiatReferenceId: string | null; updatedAt: string }>,
@@ -46,7 +55,7 @@ export const updatePayoutStatus = statementOne(
     updateTable('payouts')
       .set({
         status: p.to,
-        // Never another than the one that was told of.
+        // The first reference is never replaced.
         fiatReferenceId: sql<string | null>`coalesce(fiat_reference_id, ${p.fiatReferenceId})`,
         updatedAt: p.updatedAt,
       })
@@ -58,7 +67,7 @@ export const updatePayoutStatus = statementOne(
 
 export const insertPayoutEvent = insertRow('payoutEvents')
 
-/** What became of the payouts among `payoutIds`, oldest first for each. */
+/** Settlements, oldest first for each payout. */
 export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds: readonly string[] }>) =>
   selectFrom('payoutEvents')
     .selectAll()
@@ -66,9 +75,9 @@ export const eventsOfPayouts = query((p: Params<{ merchantId: string; payoutIds:
     .where('payoutId', 'in', listParam(p.payoutIds))
     .orderBy('payoutId')
     .orderBy('createdAt')
-    // Of the same time only COMPLETED and RETURNED can be.
+    // Only COMPLETED and RETURNED can have the same time, and sort in this order.
     .orderBy('status'),
 )
 
-/** The merchant of a payout, for an operator who has nothing but the payout's id: one look per merchant. */
+/** For an operator who has only the payout's id. Probes each merchant. */
 export const merchantOfPayout = merchantIdQuery('payouts')

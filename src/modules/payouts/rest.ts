@@ -7,6 +7,7 @@ import { listOf } from '../../rest/shape.ts'
 import { createPayout } from './create-payout.ts'
 import { GetPayoutInput, getPayout } from './get-payout.ts'
 import { payouts } from './list.ts'
+import { payoutDescriptions } from './payout.ts'
 import { BankPayoutInput } from './payout-input.ts'
 import { payout } from './payout-shape.ts'
 
@@ -19,10 +20,10 @@ export const payoutEndpoints: RouteGroup = {
     listRoute('/api/payouts', payouts, {
       name: 'listPayouts',
       title: 'List payouts',
-      description: `Lists the payouts of the merchant and of its customers as they are now, newest first. With a filter the list has the newest 10,000 that match; \`created_before\` reaches those before. ${notInContract}`,
+      description: `Lists the payouts of the merchant and its customers, newest first. A filtered list has the newest 10,000 matches; use \`created_before\` for older ones. ${notInContract}`,
       timeDescriptions: {
-        createdFrom: 'Only payouts made at this time or later.',
-        createdBefore: 'Only payouts made before this time.',
+        createdFrom: 'Only payouts created at this time or later.',
+        createdBefore: 'Only payouts created before this time.',
       },
       example: { status: 'PROCESSING', limit: 2 },
       rows: listOf('The payouts of the page.', payout),
@@ -30,7 +31,7 @@ export const payoutEndpoints: RouteGroup = {
     get('/api/payouts/:payout_id', {
       name: 'getPayout',
       title: 'Get a payout',
-      description: `Gives one payout of the merchant or of its customers as it is now: \`status\` says what became of it. ${notInContract}`,
+      description: `Returns a payout of the merchant or of one of its customers. ${notInContract}`,
       input: GetPayoutInput,
       operation: getPayout,
       fields: { payoutId: idField('The id of the payout.') },
@@ -41,27 +42,26 @@ export const payoutEndpoints: RouteGroup = {
     postAction('/api/payouts/banks', createPayout, {
       title: 'Pay out to a bank account',
       description:
-        'Withdraws an amount of a stablecoin to a bank account. Amount and fee leave the wallet together with the answer: the payout is `PROCESSING` then, and becomes `COMPLETED` or `FAILED`, and after `COMPLETED` possibly `RETURNED`; `FAILED` and `RETURNED` put amount and fee back. It is paid by the oldest active wallet of the owner in that currency that covers both.',
+        'Withdraws an amount of a stablecoin to a bank account. Amount and fee are debited before the response. The payout begins as `PROCESSING` and becomes `COMPLETED` or `FAILED`; a `COMPLETED` payout may become `RETURNED`. `FAILED` and `RETURNED` credit amount and fee to the wallet again. The owner’s oldest active wallet in the currency with sufficient funds pays.',
       input: BankPayoutInput,
       fields: {
-        customerId: idField('The customer whose wallet pays; without it, the merchant’s own pays.'),
-        assetCode: { name: 'currency', description: 'The stablecoin that pays.' },
-        accountNumber: `The number of the account: ${identifierCharacters}.`,
-        bankName: 'What the bank is called.',
-        bankCode: `The code of the bank in its country: ${identifierCharacters}.`,
+        customerId: idField('The customer whose wallet pays; absent for the merchant’s own.'),
+        assetCode: { name: 'currency', description: payoutDescriptions.assetCode },
+        accountNumber: `${payoutDescriptions.accountNumber} It may have ${identifierCharacters}.`,
+        bankName: payoutDescriptions.bankName,
+        bankCode: `${payoutDescriptions.bankCode} It may have ${identifierCharacters}.`,
         amount: {
           pattern: amountPattern.source,
           acceptsNumber: true,
           description:
-            'What is paid out, above zero, in units of `currency`; a fee is deducted from it or from the balance, as it was set. It is never rounded. A JSON number is taken too, digit by digit, but not one with an exponent.',
+            'The amount to pay out, above zero, in units of `currency`. A fee is deducted from it or from the balance of the wallet. It is never rounded. A JSON number without an exponent is accepted too, with its exact digits.',
         },
-        recipientName: 'Who gets it.',
-        recipientCurrency: 'The currency that arrives.',
-        recipientCountry: 'The country of the bank, which must be that of the currency.',
-        paymentPurpose: 'What it is for; `OTHER` when it is left out.',
-        narration: 'What the recipient reads.',
-        transferType:
-          'Answered as it is sent, and as `ach` where it is not. It is for payouts in USD: money to Nigeria and South Africa takes the local rail whatever it says.',
+        recipientName: payoutDescriptions.recipientName,
+        recipientCurrency: payoutDescriptions.recipientCurrency,
+        recipientCountry: `${payoutDescriptions.recipientCountry} It must match the currency.`,
+        paymentPurpose: payoutDescriptions.paymentPurposeInput,
+        narration: payoutDescriptions.narration,
+        transferType: payoutDescriptions.transferTypeInput,
       },
       example: {
         assetCode: 'USDC',

@@ -18,18 +18,17 @@ import { findPayout } from './get-payout.ts'
 import type { Payout } from './payout.ts'
 import { insertPayoutEvent, updatePayoutStatus } from './repository.ts'
 
-/** What a payout can become. */
 export const settledStatuses = defineEnum({
-  COMPLETED: 'The bank pays a payout that is processing.',
-  FAILED: 'The bank does not pay a payout that is processing; the money comes back.',
-  RETURNED: 'The bank sends back a payout that was completed; the money comes back.',
+  COMPLETED: 'The bank paid a payout that was processing.',
+  FAILED: 'The bank did not pay a payout that was processing; the wallet is credited.',
+  RETURNED: 'The bank returned a completed payout; the wallet is credited.',
 })
 export type SettledStatus = (typeof settledStatuses)[number]
 
-/** The only edges there are, each by where it leads (ruling 46). */
+/** The only status that may precede each (ruling 46). */
 const requiredStatus = { COMPLETED: 'PROCESSING', FAILED: 'PROCESSING', RETURNED: 'COMPLETED' } as const
 
-/** The event that tells of it, with its number among the payout's. */
+/** `version` counts the events of the payout. */
 export const settlementEvents = {
   COMPLETED: { type: 'payout.completed', version: 2 },
   FAILED: { type: 'payout.failed', version: 2 },
@@ -44,14 +43,14 @@ export const SettlePayoutInput = z.object({
 })
 
 /**
- * Records what the bank did with a payout, with the transfer that belongs to it (ruling 46), for an operator who knows.
+ * Settles a payout for an operator, with its ledger transfer (ruling 46).
  *
- * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) put amount and fee back into the wallet in the same
- * commit: what the merchant did not get is not charged, and no limit refuses money that comes back (ruling 53). A payout that
- * is in the status already is answered as it is: whoever did not hear the answer asks again.
+ * `FAILED` (from `PROCESSING`) and `RETURNED` (from `COMPLETED`) credit amount and fee to the wallet in the same transaction,
+ * whatever its limit (ruling 53). Settling a payout again with its status returns it unchanged, so that a lost response can be
+ * retried.
  *
- * @param input `override` settles one whose rail is still at work, too: what the bank reports of it later is not followed
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
+ * @param input `override` also settles a payout whose rail order is still open; later reports of the bank move no money
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, PAYOUT_STATUS_CONFLICT
  */
 export async function settlePayout(context: Context, input: z.input<typeof SettlePayoutInput>): Promise<Payout> {
   const { override, ...settlement } = parseInput(SettlePayoutInput, input)
@@ -63,38 +62,38 @@ export async function settlePayout(context: Context, input: z.input<typeof Settl
 const allowSettlement = () => null
 
 function overrideRequired({ rail, state }: RailOrder): DomainError {
-  const message = `must be given, because the payout is on the rail ${rail}, where it is ${state}: what its bank reports afterwards moves no money any more`
+  const message = `must be given, because the payout is on the rail ${rail}, where it is ${state}: later reports of its bank will move no money`
   const fields = [{ field: 'override', code: 'MISSING_REQUIRED_FIELD', message }] as const
   return new DomainError('PAYOUT_STATUS_CONFLICT', `override ${message}.`, { fields })
 }
 
 /**
- * The same as part of a transaction.
+ * Settles a payout and its rail order within a transaction.
  *
- * @param whyNot why it is not settled while its rail is at work; `null` where it is all the same
+ * @param findObjection returns an error if the payout must not be settled while its rail order is open
  */
 export async function settleManually(
   tx: Tx,
   context: Context,
   settlement: Settlement,
-  whyNot: (transfer: RailOrder) => DomainError | null,
+  findObjection: (order: RailOrder) => DomainError | null,
 ): Promise<Payout> {
   const payout = await findPayout(tx, context, settlement.payoutId)
   const { merchantId, referenceId: orderId } = payout
-  const transfer = await lockRailOrder(tx, { merchantId, orderId })
-  // Whoever says again what it is already is answered; what a person had to look at is decided by it, where that is meant.
+  const order = await lockRailOrder(tx, { merchantId, orderId })
+  // Repeating the current status changes nothing, except that it may close an order in the attention queue.
   const isSame = payout.status === settlement.status
-  if (!transfer || (isSame && transfer.state !== 'ATTENTION')) return settleInTransaction(tx, context, settlement)
-  const refusal = isOpenState(transfer.state) ? whyNot(transfer) : null
-  if (refusal && isSame) return settleInTransaction(tx, context, settlement)
-  if (refusal) throw refusal
+  if (!order || (isSame && order.state !== 'ATTENTION')) return settleInTransaction(tx, context, settlement)
+  const objection = isOpenState(order.state) ? findObjection(order) : null
+  if (objection && isSame) return settleInTransaction(tx, context, settlement)
+  if (objection) throw objection
   const settled = await settleInTransaction(tx, context, settlement)
   const state = stateBySettledStatus[settlement.status]
-  await transitionRailOrder(tx, context, transfer, { state, cause: settlement.cause, dueAt: null, cancelAskedAt: null })
+  await transitionRailOrder(tx, context, order, { state, cause: settlement.cause, dueAt: null, cancelAskedAt: null })
   return settled
 }
 
-/** What is recorded: `reference` is the bank's own name for the payment. */
+/** `reference` is the bank's reference. */
 type Settlement = {
   readonly payoutId: string
   readonly status: SettledStatus
@@ -102,10 +101,10 @@ type Settlement = {
   readonly reference?: string | null
 }
 
-/** What a transfer, or a payout that has none, comes to where its payout is settled by hand. */
+/** The timeline state of a payout that was settled manually. */
 export const stateBySettledStatus = { COMPLETED: 'COMPLETED', FAILED: 'REJECTED', RETURNED: 'RETURNED' } as const
 
-/** Records what became of a payout, whoever says so: everything that settles one goes through here. */
+/** Settles a payout, for operators, banks and the sandbox. Every settlement goes through here. */
 export async function settleInTransaction(
   tx: Tx,
   context: Context,
@@ -118,10 +117,10 @@ export async function settleInTransaction(
   if (payout.status !== from) throw statusConflict(payout.status, status)
 
   const createdAt = newUpdatedAt(context, payout)
-  // The status first: of those who settle a payout at once all but one find out here, before they move its money too.
+  // First, so that all but one of concurrent settlements fail before they move money.
   const settled = await updatePayoutStatus(tx, {
     ...{ merchantId, id, from, to: status, updatedAt: createdAt },
-    // Of what was completed it was told already what the bank calls it.
+    // A completed payout has already reported its reference.
     fiatReferenceId: from === 'PROCESSING' ? reference : null,
   })
   if (!settled) throw new ConflictError('another request settled the payout')
@@ -131,14 +130,14 @@ export async function settleInTransaction(
   return settled
 }
 
-/** Posts the transfer of a settlement and returns its id. */
+/** Returns the id of the transfer. */
 async function postSettlement(tx: Tx, context: Context, payout: Payout, status: SettledStatus): Promise<string> {
   const transfer = settlementTransfer(payout, status)
   if (transfer.kind === 'payout_completed') return postClearingTransfer(tx, context, transfer)
   return (await postTransfer(tx, context, { ...transfer, walletId: payout.walletId })).id
 }
 
-/** What a settlement moves: what is in transit has arrived, or amount and fee come back into the wallet. */
+/** Returns the transfer that clears the money in transit, or credits amount and fee to the wallet. */
 export function settlementTransfer(payout: Payout, status: SettledStatus): SettlementTransfer {
   const { id, assetCode } = payout
   const movement = { assetCode, amount: computeFeeSums(payout).netAmount, cause: { payoutId: id } }

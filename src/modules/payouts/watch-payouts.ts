@@ -10,10 +10,8 @@ import { payouts } from './list.ts'
 import type { Payout } from './payout.ts'
 import { settlementEvents } from './settle-payout.ts'
 
-/** Payouts that one caller may watch by their ids. */
 export const maxWatchedPayouts = 100
 
-/** The events that say that the status of a payout has changed; that it was made is no change. */
 const settlementEventTypes: ReadonlySet<EventType> = new Set(Object.values(settlementEvents).map(({ type }) => type))
 
 type WatchPayoutsArgs = {
@@ -22,15 +20,14 @@ type WatchPayoutsArgs = {
 }
 
 /**
- * Payouts whenever their status has changed, each as it is then.
+ * Streams payouts after each change of their status.
  *
- * It reads the merchant's events, however many payouts are watched: their numbers are dense and in the order of their commits,
- * so none is missed.
+ * Reads the merchant's event feed, whose gapless sequence guarantees that no change is missed.
  *
- * @param watched `payoutIds`, which are given as they are now first, until nothing more can become of any of them; or those
- *   of a customer; or with neither all of the merchant's and its customers', from now on and without an end
- * @param signal ends it
- * @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND (one of the payouts, or the customer)
+ * @param args with `payoutIds`, the stream begins with the current payouts and ends when the status of all is final; otherwise it
+ *   has the changes from now on, of one customer or of the merchant and all its customers, and never ends
+ * @param signal ends the stream
+ * @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND (one of the payouts, or the customer)
  */
 export async function watchPayouts(
   context: Context,
@@ -46,7 +43,7 @@ export async function watchPayouts(
     const isWatched = (payout: Payout) => customer === null || payout.customerId === customer.id
     return readChangedPayouts(await streamEvents(context, null, signal), context, { isWatched })
   }
-  // Read before the payouts are: what becomes of one in between is told twice rather than not at all.
+  // Before the payouts, so that a change in between is sent twice rather than lost.
   const after = await latestEventSequence(context)
   const valid = filterUuids(payoutIds)
   const ids = [...new Set(valid)]
@@ -56,7 +53,6 @@ export async function watchPayouts(
   return watchUntilSettled(context, inOrder, { after, signal })
 }
 
-/** Payouts as they are, and then their changes, until all of them have come to an end. */
 async function* watchUntilSettled(
   context: Context,
   first: readonly Payout[],
@@ -77,22 +73,22 @@ async function* watchUntilSettled(
 
 type PayoutWatchFilter = {
   readonly isWatched: (payout: Payout) => boolean
-  /** What is watched, where that is known before a payout is read. */
+  /** Skips other payouts without reading them. */
   readonly ids?: ReadonlySet<string>
 }
 
 async function* readChangedPayouts(
   batches: AsyncIterable<readonly Event[]>,
   context: Context,
-  { isWatched, ids: watched }: PayoutWatchFilter,
+  { isWatched, ids: watchedIds }: PayoutWatchFilter,
 ): AsyncGenerator<Payout> {
   for await (const events of batches) {
     const changed = events.filter(
-      ({ type, objectId }) => settlementEventTypes.has(type) && (watched?.has(objectId) ?? true),
+      ({ type, objectId }) => settlementEventTypes.has(type) && (watchedIds?.has(objectId) ?? true),
     )
     const ids = [...new Set(changed.map(({ objectId }) => objectId))]
-    const found = ids.length > 0 ? await payouts.find(context, ids) : []
-    yield* found.filter(isWatched).toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
+    const rows = ids.length > 0 ? await payouts.find(context, ids) : []
+    yield* rows.filter(isWatched).toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   }
 }
 

@@ -1,41 +1,38 @@
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-/** How far a payout has come on its rail. */
 export const railOrderStates = defineEnum({
-  QUEUED: 'It waits for its turn, and can be cancelled.',
-  SUBMITTING: 'The bank is being asked to pay it.',
-  UNKNOWN: 'The bank was asked and has not answered: it is asked what became of the order, and never to pay another.',
-  ACCEPTED: 'The bank has taken the order.',
-  COMPLETED: 'The bank has paid.',
-  REJECTED: 'The bank does not pay; the money is back in the wallet.',
-  RETURNED: 'The bank has paid and sent it back; the money is back in the wallet.',
-  CANCELLED: 'It was taken back before the bank was asked; the money is back in the wallet.',
-  ATTENTION: 'What the bank says can not be right, or nothing can be known: a person must look.',
+  QUEUED: 'The order waits for submission, and can be cancelled.',
+  SUBMITTING: 'The order is being submitted to the bank.',
+  UNKNOWN: 'The bank did not respond to the submission. Its status is polled; no other order is submitted.',
+  ACCEPTED: 'The bank accepted the order.',
+  COMPLETED: 'The bank paid.',
+  REJECTED: 'The bank rejected the order; the money is back in the wallet.',
+  RETURNED: 'The bank paid, and the money came back; it is in the wallet again.',
+  CANCELLED: 'The order was cancelled before the bank paid; the money is back in the wallet.',
+  ATTENTION: 'The bank contradicts the books, or its status cannot be determined: an operator must decide.',
 })
 export type RailOrderState = (typeof railOrderStates)[number]
 
-/** The bank took the order, paid it, rejected it for good, or got the money back after it was paid. */
+/** States that a bank reports. `REJECTED` is final; `RETURNED` means that the money came back after payment. */
 export const reportStates = ['ACCEPTED', 'COMPLETED', 'REJECTED', 'RETURNED'] as const
 export type ReportState = (typeof reportStates)[number]
 
-/** What a bank has said of an order. */
 export type BankReport = {
   readonly state: ReportState
-  /** The bank's own name for the payment. */
+  /** The bank's reference. */
   readonly reference?: string | null
-  /** Why it was rejected or returned, in the bank's words. */
+  /** The bank's code for the reason of a rejection or return. */
   readonly code?: string | null
-  /** When that was, by the bank's clock, in ISO 8601. */
+  /** The time by the bank's clock, in ISO 8601. */
   readonly at?: string | null
-  /** After how many milliseconds there will be more to ask, where the bank knows. */
+  /** When to poll again, if the bank says so. */
   readonly nextAfterMs?: number
 }
 
-/** A payout on its way through a rail; `orderId` is the payout's `referenceId`. */
+/** `orderId` is the payout's `referenceId`. */
 export type RailOrder = RowOf<'payoutTransfers'>
 
-/** A state that a transfer has come to. */
 export type RailOrderHistoryEntry = {
   readonly state: RailOrderState
   /** In ISO 8601. */
@@ -43,32 +40,32 @@ export type RailOrderHistoryEntry = {
   readonly cause: string | null
 }
 
-/** What a report makes of a transfer: the state, and how the payout is settled by it, one after the other. */
+/** The effect of a report: the new state of the order, and the settlements of the payout, in sequence. */
 export type ReportEffect = {
   readonly state: RailOrderState
   readonly settlements: readonly ('COMPLETED' | 'FAILED' | 'RETURNED')[]
-  /** Why a person must look. */
+  /** Why an operator must decide. */
   readonly cause: string | null
 }
 
-const transitionTo = (state: RailOrderState, ...settles: ReportEffect['settlements']): ReportEffect => ({
+const transitionTo = (state: RailOrderState, ...settlements: ReportEffect['settlements']): ReportEffect => ({
   state,
-  settlements: settles,
+  settlements,
   cause: null,
 })
-const contradiction = (was: string, said: string): ReportEffect => ({
+const contradiction = (current: string, reported: string): ReportEffect => ({
   state: 'ATTENTION',
   settlements: [],
-  cause: `the bank says ${said} of what was ${was}`,
+  cause: `the bank says ${reported} of what was ${current}`,
 })
 
 /**
- * What a bank's report makes of a transfer. Reports come twice, and late, and in any order: what was already known, or is
- * older than what is known, changes nothing; what contradicts it moves no money and is for a person to look at.
+ * Returns the effect of a bank's report. Reports may be duplicate, late or out of order: known or outdated states change
+ * nothing. A contradiction moves no money and goes to the attention queue.
  *
- * @returns `null` where nothing changes
+ * @returns `null` if nothing changes
  */
-export function effectOfReport(state: RailOrderState, said: ReportState): ReportEffect | null {
+export function effectOfReport(state: RailOrderState, reported: ReportState): ReportEffect | null {
   switch (state) {
     case 'ATTENTION':
       return null
@@ -76,26 +73,26 @@ export function effectOfReport(state: RailOrderState, said: ReportState): Report
     case 'SUBMITTING':
     case 'UNKNOWN':
     case 'ACCEPTED':
-      if (said === state) return null
-      if (said === 'ACCEPTED') return transitionTo('ACCEPTED')
-      if (said === 'COMPLETED') return transitionTo('COMPLETED', 'COMPLETED')
-      if (said === 'REJECTED') return transitionTo('REJECTED', 'FAILED')
-      // What came back was paid before, whether that was heard of or not.
+      if (reported === state) return null
+      if (reported === 'ACCEPTED') return transitionTo('ACCEPTED')
+      if (reported === 'COMPLETED') return transitionTo('COMPLETED', 'COMPLETED')
+      if (reported === 'REJECTED') return transitionTo('REJECTED', 'FAILED')
+      // A returned payout was paid before, even if that was never reported.
       return transitionTo('RETURNED', 'COMPLETED', 'RETURNED')
     case 'COMPLETED':
-      if (said === 'RETURNED') return transitionTo('RETURNED', 'RETURNED')
-      return said === 'REJECTED' ? contradiction('COMPLETED', said) : null
+      if (reported === 'RETURNED') return transitionTo('RETURNED', 'RETURNED')
+      return reported === 'REJECTED' ? contradiction('COMPLETED', reported) : null
     case 'RETURNED':
-      return said === 'REJECTED' ? contradiction('RETURNED', said) : null
+      return reported === 'REJECTED' ? contradiction('RETURNED', reported) : null
     case 'REJECTED':
-      return said === 'COMPLETED' || said === 'RETURNED' ? contradiction('REJECTED', said) : null
+      return reported === 'COMPLETED' || reported === 'RETURNED' ? contradiction('REJECTED', reported) : null
     case 'CANCELLED':
-      // That the bank had taken it, before it took it back, may be told late.
-      return said === 'REJECTED' || said === 'ACCEPTED' ? null : contradiction('CANCELLED', said)
+      // The acceptance that preceded the cancellation may be reported late.
+      return reported === 'REJECTED' || reported === 'ACCEPTED' ? null : contradiction('CANCELLED', reported)
   }
 }
 
-/** Whether a person or a clock may still make something else of it than what it is. */
+/** Whether an operator, a bank or a deadline may still change the state of the order. */
 export function isOpenState(state: RailOrderState): boolean {
   return ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'].includes(state)
 }

@@ -1,13 +1,24 @@
 import type { Params } from '../../database/query.ts'
-import { deleteFrom, insertInto, insertRow, listParam, pickParams, query, selectFrom, sharedQuery, statement, statementOne, updateTable } from '../../database/query.ts'
+import {
+  deleteFrom,
+  insertInto,
+  insertRow,
+  listParam,
+  pickParams,
+  query,
+  selectFrom,
+  sharedQuery,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
 type RailOrderKey = { merchantId: string; orderId: string }
 
-/** Puts a payout on its way; only beside the payout itself. */
+/** Only together with the payout itself. */
 export const insertRailOrder = insertRow('payoutTransfers')
 
-/** The transfers among those of some orders. */
 export const railOrdersByIds = query((p: Params<{ merchantId: string; orderIds: readonly string[] }>) =>
   selectFrom('payoutTransfers')
     .selectAll()
@@ -15,7 +26,6 @@ export const railOrdersByIds = query((p: Params<{ merchantId: string; orderIds: 
     .where('merchantId', '=', p.merchantId),
 )
 
-/** The transfer of an order, which nobody else changes until the transaction ends. */
 export const lockRailOrder = statementOne((p: Params<RailOrderKey>) =>
   selectFrom('payoutTransfers')
     .selectAll()
@@ -36,7 +46,6 @@ const mutableColumns = [
   'updatedAt',
 ] as const
 
-/** Writes what a transfer has become. */
 export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) =>
   updateTable('payoutTransfers')
     .set(pickParams(p, mutableColumns))
@@ -44,10 +53,10 @@ export const saveRailOrder = statement((p: Params<NewRowOf<'payoutTransfers'>>) 
     .where('merchantId', '=', p.merchantId),
 )
 
-/** Which rail carries what, as an operator has said. */
+/** The routes that operators set, from the cache of shared queries. */
 export const cachedRailRoutes = sharedQuery(() => selectFrom('railRoutes').selectAll())
 
-/** The same as it is in the database now. */
+/** The routes, read from the database. */
 export const currentRailRoutes = query(() =>
   selectFrom('railRoutes').selectAll().orderBy('assetCode').orderBy('currency').orderBy('country'),
 )
@@ -68,7 +77,7 @@ export const deleteRailRoute = statementOne((p: Params<Omit<NewRowOf<'railRoutes
     .returningAll(),
 )
 
-/** Rails to which nothing is submitted. */
+/** Rails to which no orders are submitted. */
 export const pausedRails = query(() => selectFrom('pausedRails').selectAll().orderBy('rail'))
 
 export const insertPausedRail = statement((p: Params<{ rail: string; pausedAt: string }>) =>

@@ -2,7 +2,6 @@ import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
 import { parseSandboxAccount, sandboxRailName } from './sandbox-accounts.ts'
 
-/** What decides which rail carries a payout. */
 type RoutedPayout = {
   readonly assetCode: string
   readonly recipientCurrency: string
@@ -10,31 +9,30 @@ type RoutedPayout = {
   readonly accountNumber: string
 }
 
-/** What operators have said of which rail carries what. */
 export type RailRoutes = readonly RowOf<'railRoutes'>[]
 
-/** Stands in a route for every asset, currency or country. */
+/** Matches every asset, currency or country. */
 export const wildcard = '*'
 
 /**
- * The rail that carries a payout: that of the route which says most of it, the asset before the currency before the country;
- * in the sandbox else the sandbox's own for the accounts that it knows. `null` where an operator pays it.
+ * Returns the rail of the most specific matching route, where the asset counts more than the currency and the currency more than
+ * the country. Without a match, sandbox accounts use the sandbox rail. `null` means that an operator pays.
  */
-export function selectRail(routes: RailRoutes, { mode }: Pick<Service, 'mode'>, carried: RoutedPayout): string | null {
-  const fitting = routes
-    .filter((route) => matchesRoute(route, carried))
+export function selectRail(routes: RailRoutes, { mode }: Pick<Service, 'mode'>, payout: RoutedPayout): string | null {
+  const matches = routes
+    .filter((route) => matchesRoute(route, payout))
     .toSorted((one, other) => routeSpecificity(other) - routeSpecificity(one))
-  if (fitting[0]) return fitting[0].rail
-  return mode === 'sandbox' && parseSandboxAccount(carried.accountNumber) !== null ? sandboxRailName : null
+  if (matches[0]) return matches[0].rail
+  return mode === 'sandbox' && parseSandboxAccount(payout.accountNumber) !== null ? sandboxRailName : null
 }
 
 function matchesRoute(
   route: RowOf<'railRoutes'>,
   { assetCode, recipientCurrency, recipientCountry }: RoutedPayout,
 ): boolean {
-  const said = [route.assetCode, route.currency, route.country]
-  const asked = [assetCode, recipientCurrency, recipientCountry]
-  return said.every((each, place) => each === wildcard || each === asked[place])
+  const conditions = [route.assetCode, route.currency, route.country]
+  const values = [assetCode, recipientCurrency, recipientCountry]
+  return conditions.every((each, i) => each === wildcard || each === values[i])
 }
 
 function routeSpecificity({ assetCode, currency, country }: RowOf<'railRoutes'>): number {

@@ -1,56 +1,82 @@
+import { dueTimeAfter } from '../../core/ids-and-clock.ts'
 import type { Tx } from '../../database/query.ts'
+import type { RowOf } from '../../database/tables.ts'
 import type { Context } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
 import type { RailOrder, RailOrderHistoryEntry, RailOrderState } from './rail-order.ts'
-import { saveRailOrder } from './repository.ts'
+import { insertRailOrder, saveRailOrder } from './repository.ts'
 
-/** Steps that are kept of a transfer: one that goes to and fro for months keeps the first and the latest. */
+/** Queues a new payout for its rail. */
+export async function enqueueRailOrder(
+  tx: Tx,
+  context: Context,
+  { rail, payout }: { rail: string; payout: Omit<RowOf<'payouts'>, 'checksum'> },
+): Promise<void> {
+  await insertRailOrder(tx, {
+    orderId: payout.referenceId,
+    merchantId: payout.merchantId,
+    payoutId: payout.id,
+    rail,
+    state: 'QUEUED',
+    dueAt: dueTimeAfter(0, context.wallClock()),
+    asked: 0,
+    attempts: 0,
+    submittedAt: null,
+    reference: null,
+    cancelAskedAt: null,
+    history: [],
+    createdAt: payout.createdAt,
+    updatedAt: payout.createdAt,
+  })
+}
+
+/** A longer history keeps its first half and its latest half. */
 const maxHistoryEntries = 100
 
 type RailOrderChanges = Partial<
   Pick<RailOrder, 'dueAt' | 'asked' | 'attempts' | 'submittedAt' | 'reference' | 'cancelAskedAt'>
 >
 
-/** Changes what is known of a transfer, in the state that it is in. */
-export async function updateRailOrder(tx: Tx, transfer: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
-  const changed = { ...transfer, ...changes }
-  await saveRailOrder(tx, changed)
-  return changed
+/** Updates an order without a change of state. */
+export async function updateRailOrder(tx: Tx, order: RailOrder, changes: RailOrderChanges): Promise<RailOrder> {
+  const updated = { ...order, ...changes }
+  await saveRailOrder(tx, updated)
+  return updated
 }
 
-/** Brings a transfer into another state, and notes when and why. */
+/** Changes the state of an order and appends it to its history. */
 export async function transitionRailOrder(
   tx: Tx,
   context: Context,
-  transfer: RailOrder,
+  order: RailOrder,
   {
     state,
     cause = null,
     ...changes
   }: RailOrderChanges & { readonly state: RailOrderState; readonly cause?: string | null },
 ): Promise<RailOrder> {
-  const updatedAt = newUpdatedAt(context, transfer)
-  const moved = {
-    ...transfer,
+  const updatedAt = newUpdatedAt(context, order)
+  const updated = {
+    ...order,
     ...changes,
     state,
     updatedAt,
-    history: appendHistory(transfer, { state, at: updatedAt, cause }),
+    history: appendHistory(order, { state, at: updatedAt, cause }),
   }
-  await saveRailOrder(tx, moved)
-  return moved
+  await saveRailOrder(tx, updated)
+  return updated
 }
 
-/** Notes what was heard of a transfer that stays as it is, in the state that it has had since it was brought there. */
+/** Appends a note to the history of an order; its state and `updatedAt` do not change. */
 export async function noteOnRailOrder(
   tx: Tx,
   context: Context,
-  transfer: RailOrder,
+  order: RailOrder,
   { cause, ...changes }: RailOrderChanges & { readonly cause: string },
 ): Promise<RailOrder> {
-  const { state } = transfer
-  const at = newUpdatedAt(context, transfer)
-  const noted = { ...transfer, ...changes, history: appendHistory(transfer, { state, at, cause }) }
+  const { state } = order
+  const at = newUpdatedAt(context, order)
+  const noted = { ...order, ...changes, history: appendHistory(order, { state, at, cause }) }
   await saveRailOrder(tx, noted)
   return noted
 }

@@ -1,7 +1,18 @@
 import { sql } from 'kysely'
 import type { DueTime } from '../../core/ids-and-clock.ts'
 import type { Params } from '../../database/query.ts'
-import { acrossMerchants, insertInto, listParam, pickParams, query, queryOne, selectFrom, statement, statementOne, updateTable } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  insertInto,
+  listParam,
+  pickParams,
+  query,
+  queryOne,
+  selectFrom,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
 const dueColumns = ['merchantId', 'orderId', 'state'] as const

@@ -8,7 +8,11 @@ import { merchantById } from '../merchants/repository.ts'
 import { deriveAddress } from '../networks/derive-address.ts'
 import type { AddressFamily, Network } from '../networks/network.ts'
 import { addressFamily } from '../networks/network.ts'
-import { sandboxExtendedPublicKeys, sandboxMerchantAddress, sandboxSolanaAddress } from '../networks/sandbox-addresses.ts'
+import {
+  sandboxExtendedPublicKeys,
+  sandboxMerchantAddress,
+  sandboxSolanaAddress,
+} from '../networks/sandbox-addresses.ts'
 import { claimAddress, pooledAddress } from './repository.ts'
 
 /** Numbers that are passed over at most because their addresses were given before. */

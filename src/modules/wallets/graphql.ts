@@ -1,6 +1,13 @@
 import { addConnection, filterType } from '../../graphql/schema/connection-fields.ts'
 import { enumType } from '../../graphql/schema/enums.ts'
-import { addField, exposeColumn, exposeRowAs, exposeStrings, relatedListField, relationField } from '../../graphql/schema/fields.ts'
+import {
+  addField,
+  exposeColumn,
+  exposeRowAs,
+  exposeStrings,
+  relatedListField,
+  relationField,
+} from '../../graphql/schema/fields.ts'
 import { optional, optionalId, required, requiredId, requiredTexts } from '../../graphql/schema/inputs.ts'
 import { sourceByForeignKey, sourceById, sourceOfList } from '../../graphql/schema/loader.ts'
 import { addMutation } from '../../graphql/schema/mutation.ts'

@@ -1,6 +1,17 @@
 import type { Amount } from '../../core/money/amount.ts'
 import type { Params, RowsQuery } from '../../database/query.ts'
-import { acrossMerchants, insertInto, insertRow, listParam, merchantIdQuery, pickParams, query, queryOne, selectFrom, statementOne } from '../../database/query.ts'
+import {
+  acrossMerchants,
+  insertInto,
+  insertRow,
+  listParam,
+  merchantIdQuery,
+  pickParams,
+  query,
+  queryOne,
+  selectFrom,
+  statementOne,
+} from '../../database/query.ts'
 
 type WalletKey = { merchantId: string; id: string }
 

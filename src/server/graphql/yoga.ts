@@ -7,7 +7,13 @@ import type { DocumentResult } from '../../graphql/documents/prepare-document.ts
 import type { Engine, ExecutionOutcome, SelectedOperation } from '../../graphql/execution/engine.ts'
 import { rejectedOutcome } from '../../graphql/execution/engine.ts'
 import type { AdmittedRequest, FormattedResult, RequestExecution } from '../../graphql/execution/execute.ts'
-import { beginExecution, errorResult, formatOutcome, formatResults, serializeResult } from '../../graphql/execution/execute.ts'
+import {
+  beginExecution,
+  errorResult,
+  formatOutcome,
+  formatResults,
+  serializeResult,
+} from '../../graphql/execution/execute.ts'
 import type { StreamPosition } from '../../graphql/schema/graphql-context.ts'
 import type { AcceptedMediaTypes, StreamMediaType } from '../http/content-negotiation.ts'
 import { acceptedMediaTypes } from '../http/content-negotiation.ts'

@@ -4,41 +4,41 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
-/** A bank account, in full. */
+/** A bank account. */
 export type BankAccountInput = {
-  /** Who holds the account, as `payoutMethodRequirements` calls it. It is required, by this name or the older one. */
+  /** The name of the account holder. Required, unless the deprecated `recipientName` is given. */
   accountName?: string | null | undefined;
-  /** The number of the account. */
+  /** The account number. */
   accountNumber: string;
-  /** The code of the bank in its country. */
+  /** The code of the bank in its country’s payment system. */
   bankCode: string;
-  /** What the bank is called. */
+  /** The name of the bank. */
   bankName: string;
-  /** The country of the bank. */
+  /** The country of the recipient’s bank. */
   recipientCountry: BankCountry;
-  /** The currency that arrives. */
+  /** The currency that the recipient gets. */
   recipientCurrency: RecipientCurrency;
   /**
-   * Who holds the account, by its older name.
+   * The name of the account holder.
    * @deprecated Use `accountName`, as `payoutMethodRequirements` and the payout methods have it.
    */
   recipientName?: string | null | undefined;
 };
 
-/** A country whose banks payouts go to. */
+/** A country with banks that payouts can go to. */
 export type BankCountry =
   /** Banks in Nigeria. */
   | 'NIGERIA'
   /** Banks in South Africa. */
   | 'SOUTH_AFRICA';
 
-/** What can be checked about an identifier without asking a bank or a network. */
+/** A check of an identifier that needs no bank and no network. */
 export type CheckCode =
-  /** The range and check digit of an American routing number. */
+  /** The range and check digit of a US routing number (ABA). */
   | 'ABA'
-  /** The form and country of a SWIFT code. */
+  /** The form and country of a SWIFT code (BIC). */
   | 'BIC'
-  /** The form and the EIP-55 checksum of an address of Ethereum and its kin. */
+  /** The form and the EIP-55 checksum of an EVM address. */
   | 'EVM_ADDRESS'
   /** The country, structure and check digits of an IBAN. */
   | 'IBAN'
@@ -46,30 +46,30 @@ export type CheckCode =
   | 'NUBAN'
   /** The length of a Solana address. */
   | 'SOLANA_ADDRESS'
-  /** The form of a British sort code. */
+  /** The form of a UK sort code. */
   | 'SORT_CODE'
   /** The version and checksum of a Tron address. */
   | 'TRON_ADDRESS';
 
-/** A payout to make. */
+/** The payout to create. */
 export type CreatePayoutInput = {
-  /** What to pay out. A fee is deducted from it or from the balance of the wallet, as the fee was set; a quote shows which. */
+  /** The amount to pay out. A fee is deducted from it or from the balance of the wallet; a quote shows which. */
   amount: string;
   /** The stablecoin to pay from. */
   assetCode: PayoutAsset;
-  /** The customer whose wallet pays; absent for the merchant's own. Global id, or UUID. */
+  /** The customer whose wallet pays, by global id or UUID; absent for the merchant's own. */
   customerId?: string | null | undefined;
   /** A unique key for this request, 1 to 255 printable ASCII characters. Repeating it with the same input returns the same result and changes nothing. Shared with the REST endpoint of the same operation. */
   idempotencyKey: string;
-  /** What the recipient shall read. */
+  /** A text for the recipient. */
   narration?: string | null | undefined;
-  /** What it is for; `OTHER` when it is left out. */
+  /** The purpose of the payout; `OTHER` if absent. */
   paymentPurpose?: PaymentPurpose | null | undefined;
-  /** Whom to pay. */
+  /** The recipient of the payout. */
   recipient: PayoutRecipientInput;
-  /** For payouts in USD: money to Nigeria and South Africa takes the local rail whatever it says. */
+  /** The transfer type for payouts in USD. Payouts to Nigeria and South Africa use the local rail whatever it is. */
   transferType?: TransferType | null | undefined;
-  /** The wallet that pays; absent for the oldest of the owner that covers it. Global id, or UUID. */
+  /** The wallet that pays, by global id or UUID; absent for the owner's oldest with sufficient funds. */
   walletId?: string | null | undefined;
 };
 
@@ -147,7 +147,7 @@ export type OwnerFilter =
   |  { customerId?: never;   /** The merchant itself: `true` is the only value. */
   merchant: boolean; };
 
-/** What a payout is for, as banks ask to know it. */
+/** The purpose of a payout, which banks require. */
 export type PaymentPurpose =
   /** Money that an owner puts into a company. */
   | 'CAPITAL_CONTRIBUTIONS'
@@ -157,58 +157,58 @@ export type PaymentPurpose =
   | 'CONSULTING_FEES'
   /** Taxes that a company owes. */
   | 'CORPORATE_TAX_PAYMENTS'
-  /** The first part of the price of land or a building. */
+  /** A down payment for land or a building. */
   | 'DOWN_PAYMENTS_FOR_REAL_ESTATE'
   /** Fees of a school or a university. */
   | 'EDUCATION_FEES'
-  /** Pay for people who are employed. */
+  /** Pay for employees. */
   | 'EMPLOYEE_SALARIES_OR_WAGES'
-  /** Costs that somebody paid for another and gets back. */
+  /** A refund of expenses. */
   | 'EXPENSES_REIMBURSEMENT'
-  /** A gift, for which nothing is owed. */
+  /** A gift to a person or an organization. */
   | 'GIFTS'
-  /** Support that a state gives. */
+  /** A government grant. */
   | 'GOVERNMENT_GRANTS'
   /** Taxes that a person owes. */
   | 'INCOME_TAX_PAYMENTS'
-  /** What somebody inherits. */
+  /** The payment of an inheritance. */
   | 'INHERITANCE_PAYMENTS'
-  /** What an insurer pays for a damage. */
+  /** A payment of an insurer for a claim. */
   | 'INSURANCE_CLAIM_PAYOUTS'
-  /** What an insured person pays to the insurer. */
+  /** A premium for an insurance. */
   | 'INSURANCE_PREMIUM_PAYMENTS'
-  /** Money to be invested, in shares for example. */
+  /** An investment, such as shares. */
   | 'INVESTMENTS'
-  /** Money that is lent. */
+  /** A loan to the recipient. */
   | 'LOAN_ADVANCES'
   /** An instalment of a loan on land or a building. */
   | 'MORTGAGE_PAYMENTS'
-  /** Anything that no other value says. */
+  /** Any other purpose. */
   | 'OTHER'
-  /** The price of something bought. */
+  /** The price of goods or services. */
   | 'PAYMENT_FOR_GOODS_AND_SERVICES'
-  /** Money between people who know one another, or to an account of one’s own. */
+  /** Money between private persons, or to an own account. */
   | 'PERSONAL_TRANSFERS'
   /** The price of land or a building. */
   | 'REAL_ESTATE_PURCHASES'
-  /** Money that somebody abroad sends home. */
+  /** Money sent home from abroad. */
   | 'REMITTANCES'
-  /** Rent for a home, an office or anything else. */
+  /** Rent, of a home or office for example. */
   | 'RENT'
-  /** Money that was borrowed and is paid back. */
+  /** The repayment of a loan. */
   | 'REPAYMENT_OF_LOANS'
   /** Pay for the use of a work, a patent or a brand. */
   | 'ROYALTIES'
-  /** What a trust pays to those it is for. */
+  /** A payment of a trust to its beneficiaries. */
   | 'TRUST_FUND_DISTRIBUTIONS'
-  /** Bills for electricity, water, telephone and the like. */
+  /** Bills for utilities such as electricity, water or telephone. */
   | 'UTILITY_BILLS'
   /** Social support, such as a pension. */
   | 'WELFARE_OR_BENEFITS'
-  /** What somebody has won. */
+  /** A prize, or the winnings of a game. */
   | 'WINNINGS_AND_PRIZES';
 
-/** A stablecoin that payouts are made from. */
+/** A stablecoin to pay from. */
 export type PayoutAsset =
   /** USDC, worth one US dollar. */
   | 'USDC'
@@ -225,71 +225,71 @@ export type PayoutFilter = {
   createdFrom?: string | null | undefined;
   /** Only payouts from one customer's wallets, or from the merchant's own. */
   owner?: OwnerFilter | null | undefined;
-  /** Only payouts that arrive in this currency, such as `NGN`. */
+  /** Only payouts in this recipient currency, such as `NGN`. */
   recipientCurrency?: string | null | undefined;
-  /** Only payouts in this status. */
+  /** Only payouts with this status. */
   status?: PayoutStatus | null | undefined;
-  /** Only payouts from this wallet: its global id, or its UUID. */
+  /** Only payouts from this wallet, by global id or UUID. */
   walletId?: string | null | undefined;
 };
 
-/** A payout to think about. */
+/** A payout to quote. */
 export type PayoutQuoteInput = {
-  /** What to pay out. A fee is deducted from it or from the balance of the wallet, as the fee was set; a quote shows which. */
+  /** The amount to pay out. A fee is deducted from it or from the balance of the wallet; a quote shows which. */
   amount: string;
   /** The stablecoin to pay from. */
   assetCode: PayoutAsset;
-  /** The customer whose wallet would pay; absent for the merchant's own. Global id, or UUID. */
+  /** The customer whose wallet would pay, by global id or UUID; absent for the merchant's own. */
   customerId?: string | null | undefined;
-  /** Whom to pay, or in which currency. */
+  /** The recipient, or the currency. */
   recipient: QuoteRecipientInput;
-  /** For payouts in USD: money to Nigeria and South Africa takes the local rail whatever it says. */
+  /** The transfer type for payouts in USD. Payouts to Nigeria and South Africa use the local rail whatever it is. */
   transferType?: TransferType | null | undefined;
-  /** The wallet that would pay; absent for the oldest of the owner that covers it. Global id, or UUID. */
+  /** The wallet that would pay, by global id or UUID; absent for the owner's oldest with sufficient funds. */
   walletId?: string | null | undefined;
 };
 
-/** Whom to pay. Exactly one of the two. */
+/** The recipient: exactly one of the fields. */
 export type PayoutRecipientInput =
-  {   /** A bank account, in full. */
+  {   /** A bank account. */
   bankAccount: BankAccountInput; payoutMethodId?: never; }
-  |  { bankAccount?: never;   /** A bank account that is registered: its global id, or its UUID. */
+  |  { bankAccount?: never;   /** A registered bank account: its global id or UUID. */
   payoutMethodId: string; };
 
-/** How far a payout has come. */
+/** The status of a payout. */
 export type PayoutStatus =
   /** The bank has paid. */
   | 'COMPLETED'
-  /** The bank has not paid; amount and fee are back in the wallet. */
+  /** The bank did not pay; amount and fee are back in the wallet. */
   | 'FAILED'
-  /** The money has left the wallet and is on its way. */
+  /** The money has left the wallet and is on its way to the bank account. */
   | 'PROCESSING'
-  /** The bank has paid and then sent it back; amount and fee are back in the wallet. */
+  /** The bank paid, and the money came back; amount and fee are back in the wallet. */
   | 'RETURNED';
 
-/** Whom to quote for. Exactly one of the three. */
+/** The recipient, or only the currency: exactly one of the fields. */
 export type QuoteRecipientInput =
-  {   /** A bank account, in full. */
+  {   /** A bank account. */
   bankAccount: BankAccountInput; currency?: never; payoutMethodId?: never; }
-  |  { bankAccount?: never;   /** Nobody yet: only the currency that would arrive. */
+  |  { bankAccount?: never;   /** The currency that the recipient would get, if there is no recipient yet. */
   currency: RecipientCurrency; payoutMethodId?: never; }
-  |  { bankAccount?: never; currency?: never;   /** A bank account that is registered: its global id, or its UUID. */
+  |  { bankAccount?: never; currency?: never;   /** A registered bank account: its global id or UUID. */
   payoutMethodId: string; };
 
-/** A currency that payouts arrive in. */
+/** A currency to pay out in. */
 export type RecipientCurrency =
   /** The naira, at banks in Nigeria. */
   | 'NGN'
   /** The rand, at banks in South Africa. */
   | 'ZAR';
 
-/** An international way of paying that a caller may ask for. */
+/** An international transfer type. */
 export type TransferType =
-  /** The American clearing house. */
+  /** The Automated Clearing House (ACH) of the United States. */
   | 'ACH'
-  /** A wire of the Federal Reserve. */
+  /** A Fedwire transfer of the Federal Reserve. */
   | 'FED_WIRE'
-  /** A transfer between banks of any two countries, through SWIFT. */
+  /** An international transfer through SWIFT. */
   | 'SWIFT';
 
 /** Whether a wallet can be used. */

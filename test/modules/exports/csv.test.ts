@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { csvCell, csvLine } from '../../../src/modules/exports/csv.ts'
+import { csvCell, csvLine } from '../../../src/modules/exports/export-formats.ts'
 
 /** The characters that OWASP lists for CSV injection, also in full width: no text cell may begin with one. */
 const dangerous = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Export, ExportBalance, ExportLine } from '../../../src/modules/exports/export.ts'
+import { verifyLines } from '../../../src/modules/exports/export.ts'
 import { writeExport } from '../../../src/modules/exports/export-formats.ts'
-import { verifyLines } from '../../../src/modules/exports/verified-lines.ts'
 import { exportStatement } from '../../../src/modules/exports/wallet-statement.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { domainErrorOf } from '../../support/domain-error-of.ts'

@@ -268,7 +268,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
         payoutMethodId: methods.ofMerchant,
       }
       const { details } = await domainErrorOf(() => operation(app.context(), input))
-      const message = 'must be absent where a payout method is named'
+      const message = 'must be absent if a payout method is given'
       expect(details.fields).toEqual(
         Object.keys(nigerian).map((field) => ({ field, code: 'INVALID_PARAMETER', message })),
       )
@@ -326,7 +326,7 @@ describe.each(everyEngine)('a payout with a given wallet or payout method on %s'
       for (const owner of [undefined, customers.payer]) {
         expect(await rejection(methods.crypto, owner)).toEqual([
           'INVALID_INPUT',
-          'payoutMethodId is a crypto address: only bank accounts are paid',
+          'payoutMethodId is a crypto address, but only bank accounts are paid',
         ])
       }
       expect(await rejection(methods.ofMerchantKes)).toEqual([

@@ -174,7 +174,7 @@ describe.each(everyEngine)('payoutQuote and createPayout on %s', (engine) => {
         inAccount({ recipientName: 'Ada Obi' }),
         at('accountName'),
         'INVALID_PARAMETER',
-        'must be absent where recipientName, its older name, is given',
+        'must be absent if the deprecated recipientName is given',
       ],
       [
         { recipient: { payoutMethodId: ' ' } },
@@ -263,24 +263,19 @@ describe.each(everyEngine)('a payout lookup by GraphQL on %s', (engine) => {
   })
 
   test.each([
-    ['', 'id', 'MISSING_REQUIRED_FIELD', 'id is required where the payout is not named otherwise'],
-    [
-      'id: null, referenceId: null',
-      'id',
-      'MISSING_REQUIRED_FIELD',
-      'id is required where the payout is not named otherwise',
-    ],
+    ['', 'id', 'MISSING_REQUIRED_FIELD', 'id is required if no other identifier is given'],
+    ['id: null, referenceId: null', 'id', 'MISSING_REQUIRED_FIELD', 'id is required if no other identifier is given'],
     [
       `id: "${nobody}", transactionId: "A"`,
       'id',
       'INVALID_PARAMETER',
-      'id must be absent where the payout is named otherwise',
+      'id must be absent if another identifier is given',
     ],
     [
       'transactionId: "A", referenceId: "B"',
       'id',
       'INVALID_PARAMETER',
-      'id must be absent where the payout is named otherwise',
+      'id must be absent if another identifier is given',
     ],
     ['idempotencyKey: "é"', 'idempotencyKey', 'INVALID_FORMAT', 'idempotencyKey must'],
   ])('rejects the arguments (%s) in a query and in a subscription', async (name, field, code, message) => {

@@ -109,7 +109,7 @@ describe.each(everyEngine)('simulatePayout on %s', (engine) => {
       await domainErrorOf(() => perform(simulatePayout, app.context(), { payoutId: other.id, status: 'COMPLETED' })),
     ).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
-      message: 'The payout is on the rail lagos, where it is QUEUED: the bank there says what becomes of it.',
+      message: 'The payout is on the rail lagos, where it is QUEUED: only its bank can settle it.',
     })
     expect(await readStoredRows(app)).toEqual(before)
     await perform(simulatePayout, app.context(), { payoutId: own.id, status: 'FAILED', cause: 'closed' })

@@ -4,7 +4,7 @@ import { solanaAddressError } from '../../networks/solana.ts'
 import { tronAddressError } from '../../networks/tron.ts'
 import { type CheckCode, type IdentifierCheck, toIdentifierCheck } from './check.ts'
 
-/** Checks a wallet address by the rules of its network's family (ruling 23); there is always exactly one finding. */
+/** Checks a wallet address by the rules of its network's family (ruling 23). Returns exactly one result. */
 export function checkWalletAddress({
   network,
   walletAddress,
@@ -12,12 +12,12 @@ export function checkWalletAddress({
   network: Network
   walletAddress: string
 }): IdentifierCheck[] {
-  const { code, faultOf } = addressRules[addressFamily(network)]
-  return [toIdentifierCheck({ field: 'walletAddress', code, fault: faultOf(walletAddress) })]
+  const { code, findError } = addressRules[addressFamily(network)]
+  return [toIdentifierCheck({ field: 'walletAddress', code, error: findError(walletAddress) })]
 }
 
-const addressRules: Record<AddressFamily, { code: CheckCode; faultOf: (address: string) => string | null }> = {
-  evm: { code: 'EVM_ADDRESS', faultOf: evmAddressError },
-  tron: { code: 'TRON_ADDRESS', faultOf: tronAddressError },
-  solana: { code: 'SOLANA_ADDRESS', faultOf: solanaAddressError },
+const addressRules: Record<AddressFamily, { code: CheckCode; findError: (address: string) => string | null }> = {
+  evm: { code: 'EVM_ADDRESS', findError: evmAddressError },
+  tron: { code: 'TRON_ADDRESS', findError: tronAddressError },
+  solana: { code: 'SOLANA_ADDRESS', findError: solanaAddressError },
 }

@@ -1,30 +1,29 @@
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 
-/** What can be checked about an identifier without asking anybody (ruling 23). */
+/** Checks of an identifier that need no bank and no network (ruling 23). */
 export const checkCodes = defineEnum({
   NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
   IBAN: 'The country, structure and check digits of an IBAN.',
-  BIC: 'The form and country of a SWIFT code.',
-  ABA: 'The range and check digit of an American routing number.',
-  SORT_CODE: 'The form of a British sort code.',
-  EVM_ADDRESS: 'The form and the EIP-55 checksum of an address of Ethereum and its kin.',
+  BIC: 'The form and country of a SWIFT code (BIC).',
+  ABA: 'The range and check digit of a US routing number (ABA).',
+  SORT_CODE: 'The form of a UK sort code.',
+  EVM_ADDRESS: 'The form and the EIP-55 checksum of an EVM address.',
   TRON_ADDRESS: 'The version and checksum of a Tron address.',
   SOLANA_ADDRESS: 'The length of a Solana address.',
 })
 
-/** One of `checkCodes`. */
 export type CheckCode = (typeof checkCodes)[number]
 
 export const checkOutcomes = defineEnum({
-  PASSED: 'Nothing is wrong with the identifier in itself.',
-  FAILED: 'The identifier is probably mistyped. It is accepted nevertheless.',
+  PASSED: 'The identifier is well-formed. Whether the account exists is not checked.',
+  FAILED: 'The identifier is probably mistyped. It is accepted anyway.',
 })
 
 /**
- * What a check found about one field of a payout method. A finding never refuses a request (ruling 23).
+ * The result of a check of one field of a payout method. A failed check never rejects a request (ruling 23).
  *
- * `field` is its camelCase name, such as `accountNumber`. `message` is made of fixed sentences, never of the identifier,
- * because findings reach logs and account numbers must not.
+ * `field` is the camelCase name, such as `accountNumber`. `message` is a fixed sentence without the identifier, because
+ * results are logged and account numbers must not be.
  */
 export type IdentifierCheck = {
   field: string
@@ -33,21 +32,20 @@ export type IdentifierCheck = {
   message: string
 }
 
-/** The finding about `field`: failed with the sentence that says why, or passed where `fault` is null. */
 export function toIdentifierCheck({
   field,
   code,
-  fault,
+  error,
 }: {
   field: string
   code: CheckCode
-  fault: string | null
+  error: string | null
 }): IdentifierCheck {
-  if (fault !== null) return { field, code, outcome: 'FAILED', message: fault }
+  if (error !== null) return { field, code, outcome: 'FAILED', message: error }
   return { field, code, outcome: 'PASSED', message: passedMessages[code] }
 }
 
-/** Says what was verified and no more: none of these checks knows whether the account exists. */
+/** States what was verified and no more: no check knows whether the account exists. */
 const passedMessages: Record<CheckCode, string> = {
   NUBAN: 'The check digit of the account number fits the bank code.',
   IBAN: 'The country, structure and check digits of the IBAN are right.',

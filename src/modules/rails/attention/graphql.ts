@@ -1,5 +1,14 @@
 import { enumType } from '../../../graphql/schema/enums.ts'
-import { addQuery, exposeColumn, exposeColumnAs, exposeNullableColumn, exposeRowAs, objectType, queryField, relationField } from '../../../graphql/schema/fields.ts'
+import {
+  addQuery,
+  exposeColumn,
+  exposeColumnAs,
+  exposeNullableColumn,
+  exposeRowAs,
+  objectType,
+  queryField,
+  relationField,
+} from '../../../graphql/schema/fields.ts'
 import { optional, optionalId, required, requiredId } from '../../../graphql/schema/inputs.ts'
 import { addMutation } from '../../../graphql/schema/mutation.ts'
 import { rethrowWithFieldNames } from '../../../graphql/schema/user-errors.ts'

@@ -12,7 +12,14 @@ import { clockOfMerchant, lockMerchantById, upsertMerchantClock } from '../../me
 import { lockRailOrder, pausedRails } from '../../rail-orders/repository.ts'
 import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import { sandboxRail } from '../adapters/sandbox-rail.ts'
-import { duePollsOfMerchant, dueSubmissionsOfMerchant, nextDueTimeOfMerchant, shiftDeliveryDueTimes, shiftRailOrderDueTimes, submittingOrdersOfMerchant } from '../repository.ts'
+import {
+  duePollsOfMerchant,
+  dueSubmissionsOfMerchant,
+  nextDueTimeOfMerchant,
+  shiftDeliveryDueTimes,
+  shiftRailOrderDueTimes,
+  submittingOrdersOfMerchant,
+} from '../repository.ts'
 import type { ClaimedRailCall } from './claim-order.ts'
 import { beginDueCall } from './claim-order.ts'
 import { callLimitsOf, executeCall, processOrder } from './process-order.ts'

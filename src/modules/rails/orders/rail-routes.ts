@@ -6,7 +6,14 @@ import { hasValue, notOneOfError, optional, parseInput, rejectField } from '../.
 import type { RowOf } from '../../../database/tables.ts'
 import type { Service } from '../../../operations/context.ts'
 import { payoutAssetCodes, recipientCountries, recipientCurrencies } from '../../payouts/payout.ts'
-import { currentRailRoutes, deletePausedRail, deleteRailRoute, insertPausedRail, pausedRails, upsertRailRoute } from '../../rail-orders/repository.ts'
+import {
+  currentRailRoutes,
+  deletePausedRail,
+  deleteRailRoute,
+  insertPausedRail,
+  pausedRails,
+  upsertRailRoute,
+} from '../../rail-orders/repository.ts'
 import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import { wildcard } from '../../rail-orders/select-rail.ts'
 import { openRailOrderCounts } from '../repository.ts'

@@ -6,7 +6,13 @@ import { defineInternalOperation } from '../../../operations/define-operation.ts
 import { createMerchantContext } from '../../merchants/sandbox-clock.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import type { IdentifiedBankReport, Rail } from '../adapters/rail.ts'
-import { insertRailReport, markRailReportRead, railOrderById, railReportById, unreadRailReports } from '../repository.ts'
+import {
+  insertRailReport,
+  markRailReportRead,
+  railOrderById,
+  railReportById,
+  unreadRailReports,
+} from '../repository.ts'
 import { applyReport } from './apply-report.ts'
 
 /** What is read of the reports that were left, at a time. */

@@ -1,6 +1,6 @@
 import type { Context } from '../../../operations/context.ts'
-import { toEventMessage } from '../../events/event-message.ts'
 import { hydrateEvents } from '../../events/event-payload.ts'
+import { toEventMessage } from '../../events/event-shape.ts'
 import type { Event } from '../../outbox/event.ts'
 import { eventsAfter, eventsBySequence } from '../../outbox/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'

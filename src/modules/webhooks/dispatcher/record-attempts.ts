@@ -10,7 +10,15 @@ import { recordEvent } from '../../outbox/record-event.ts'
 import { lockWebhookEndpointById, storeWebhookEndpoint } from '../endpoints/repository.ts'
 import type { StoredWebhookEndpoint } from '../endpoints/webhook-endpoint.ts'
 import { toPublicEndpoint } from '../endpoints/webhook-endpoint.ts'
-import { deliveriesBySequence, insertAttempt, pendingObjects, releaseObject, storeDelivery, storeEndpointProgress, storeWaitingDelivery } from './repository.ts'
+import {
+  deliveriesBySequence,
+  insertAttempt,
+  pendingObjects,
+  releaseObject,
+  storeDelivery,
+  storeEndpointProgress,
+  storeWaitingDelivery,
+} from './repository.ts'
 
 export type AttemptRecord = Pick<
   RowOf<'webhookAttempts'>,

@@ -1,7 +1,20 @@
 import { sql } from 'kysely'
 import type { DueTime } from '../../../core/ids-and-clock.ts'
 import type { Params } from '../../../database/query.ts'
-import { acrossMerchants, deleteFrom, insertInto, insertRow, listParam, pickParams, query, queryOne, selectFrom, statement, statementOne, updateTable } from '../../../database/query.ts'
+import {
+  acrossMerchants,
+  deleteFrom,
+  insertInto,
+  insertRow,
+  listParam,
+  pickParams,
+  query,
+  queryOne,
+  selectFrom,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../../database/query.ts'
 import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }

@@ -13,7 +13,7 @@ import { countEndpoints, insertWebhookEndpoint } from './repository.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
 import { endpointFields } from './webhook-endpoint-input.ts'
 
-/** How many endpoints a merchant may have (ruling 70). */
+/** Per merchant (ruling 70). */
 const maxEndpoints = 50
 
 const CreateWebhookEndpointInput = z.object({
@@ -22,10 +22,10 @@ const CreateWebhookEndpointInput = z.object({
 })
 
 /**
- * Registers where the merchant wants to be told of its events, from the next on. The same URL may be registered twice.
+ * Registers a URL for the merchant's events, from the next on. The same URL may be registered twice.
  *
- * @param input without `types` it is told of all; `asymmetric` has what it gets signed with an ed25519 key besides
- * @returns the endpoint with its secret, which is shown here and at a rotation only
+ * @param input without `types` all events are sent; `asymmetric` adds signatures with an ed25519 key
+ * @returns the endpoint with its secret, which is shown only here and at a rotation
  */
 export const createWebhookEndpoint = defineOperation(
   {
@@ -40,7 +40,7 @@ export const createWebhookEndpoint = defineOperation(
     const request = parseInput(CreateWebhookEndpointInput, input, findUrlFieldErrors(context, input.url))
     const { asymmetric, ...details } = request
     const { result, isReplayed } = await runOnce(context, 'createWebhookEndpoint', request, async (tx) => {
-      // Whoever has the number is alone, so the endpoints that are counted are all there are.
+      // Taking a number locks the sequence, so no other endpoint can be created between count and insert.
       const row = await newRowFields(tx, context, 'webhook_endpoints')
       await requireEndpointCapacity(tx, context)
       const endpoint = {
@@ -57,7 +57,6 @@ export const createWebhookEndpoint = defineOperation(
   },
 )
 
-/** One to which nothing was sent since it was last enabled. */
 export const initialHealth = {
   status: 'enabled',
   disabledReason: null,
@@ -66,7 +65,7 @@ export const initialHealth = {
   probeAt: null,
 } as const
 
-/** @throws Refusal WEBHOOK_LIMIT_REACHED */
+/** @throws DomainError WEBHOOK_LIMIT_REACHED */
 async function requireEndpointCapacity(tx: Tx, { merchantId }: Context): Promise<void> {
   const count = Number((await countEndpoints(tx, { merchantId }))?.count ?? 0)
   if (count < maxEndpoints) return

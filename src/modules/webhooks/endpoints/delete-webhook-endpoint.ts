@@ -9,9 +9,9 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /**
- * Deletes a webhook endpoint for good: nothing more is sent to it, and its log is not shown any more.
+ * Permanently deletes a webhook endpoint. Its deliveries are no longer visible.
  *
- * @returns the endpoint as it was
+ * @returns the deleted endpoint
  */
 export const deleteWebhookEndpoint = defineOperation(
   {

@@ -10,8 +10,8 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /**
- * Stops what is sent to an endpoint until it is enabled: it is not tried meanwhile, and no event tells of it, because whoever
- * did this knows. One that is disabled for another reason is so by request from now on.
+ * Disables an endpoint until it is enabled. It is not probed, and there is no event, because the caller knows. If it was already
+ * disabled, the reason becomes `by_request`.
  */
 export const disableWebhookEndpoint = defineOperation(
   {

@@ -16,10 +16,9 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { eventSequence, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
-/** From where an endpoint that is enabled goes on. */
 export const webhookStartPositions = defineEnum({
-  resume: 'Where it was: it gets all that happened meanwhile.',
-  now: 'With what happens next: it does not get what happened before, nor what was to be tried again.',
+  resume: 'After the last sent event, so that missed events are sent.',
+  now: 'With new events only. Missed events are skipped, and scheduled retries are dropped.',
 })
 
 const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
@@ -28,12 +27,11 @@ const EnableWebhookEndpointInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Has events sent to an endpoint: from where it was, from now on, or all after a sequence. One that is enabled already may be
- * moved so too. What waits for another attempt is tried at once.
+ * Enables an endpoint, or moves the cursor of an enabled one. Scheduled retries run immediately, or are dropped with `now`.
  *
- * Returns INVALID_INPUT, after all other errors, for a sequence that no event has yet.
+ * Fails with INVALID_INPUT, after all other errors, for a sequence above the latest event.
  *
- * @param input at most one of `from`, which is `resume` where nothing else is said, and `after`, a sequence or 0
+ * @param input at most one of `from`, by default `resume`, and `after`, a sequence or 0
  */
 export const enableWebhookEndpoint = defineOperation(
   {
@@ -67,9 +65,9 @@ function findStartConflict({ from, after }: z.input<typeof EnableWebhookEndpoint
 
 type StartPosition = { from: string | null; after: number | null; cursor: number }
 
-/** @throws Refusal INVALID_INPUT */
+/** @throws DomainError INVALID_INPUT */
 async function resolveStart(tx: Tx, context: Context, { from, after, cursor }: StartPosition): Promise<number> {
-  const asking = { db: tx, merchantId: context.merchantId }
-  if (from === 'now') return latestEventSequence(asking)
-  return after === null ? cursor : requireKnownSequence(asking, after)
+  const feed = { db: tx, merchantId: context.merchantId }
+  if (from === 'now') return latestEventSequence(feed)
+  return after === null ? cursor : requireKnownSequence(feed, after)
 }

@@ -10,11 +10,11 @@ import { toPublicEndpoint } from './webhook-endpoint.ts'
 type SecretOwner = Pick<StoredWebhookEndpoint, 'merchantId' | 'id'>
 type EndpointSigningKeys = Pick<StoredWebhookEndpoint, 'secrets' | 'signingKeys' | 'publicKey'>
 
-/** Secrets of an endpoint that sign; rotations beyond that drop the oldest before its overlap ends. */
+/** The limit of valid secrets of an endpoint; further rotations drop the oldest. */
 const maxSecrets = 5
 
 /**
- * Generates a secret for an endpoint, and an ed25519 pair if `isAsymmetric`.
+ * Creates the secret of a new endpoint, and a key pair if it is asymmetric.
  *
  * @throws DomainError NOT_CONFIGURED
  */
@@ -28,7 +28,7 @@ export function createSigningKeys({ secrets }: Service, key: SecretOwner, isAsym
   }
 }
 
-/** Generates new secrets and keys; the previous ones sign until `until`, or until their own earlier end. */
+/** Adds a new secret (and key pair), and lets the previous ones expire at `until` or earlier. */
 export function rotateSigningKeys(
   service: Service,
   endpoint: StoredWebhookEndpoint,
@@ -46,9 +46,9 @@ export function rotateSigningKeys(
 }
 
 /**
- * Returns every valid `whsec_…` of an endpoint, newest first, and then every `whsk_…`.
+ * Returns the valid secrets of an endpoint (`whsec_…`, then `whsk_…`), newest first of each kind.
  *
- * @throws DomainError NOT_CONFIGURED if a key that encrypted one of them is missing
+ * @throws DomainError NOT_CONFIGURED if the key that encrypts a secret is missing
  */
 export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredWebhookEndpoint): string[] {
   return [...endpoint.secrets, ...endpoint.signingKeys]
@@ -57,8 +57,8 @@ export function activeSecrets({ secrets, wallClock }: Service, endpoint: StoredW
 }
 
 /**
- * Returns an endpoint with its new secret. An idempotent replay returns the same, because the result stored with an idempotency
- * key has the encrypted secret (ruling 71).
+ * Returns an endpoint with its newest secret. The stored result of an idempotency key has the encrypted secret, so a replay can
+ * show it again (ruling 71).
  */
 export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoint): KeyedWebhookEndpoint {
   const [newest] = endpoint.secrets
@@ -66,30 +66,30 @@ export function revealSecret({ secrets }: Service, endpoint: StoredWebhookEndpoi
   return { ...toPublicEndpoint(endpoint), secret: secrets.open(newest.sealed, secretContext(endpoint)) }
 }
 
-/** Returns a predicate for secrets that sign at a time. */
 function isValidAt(now: WallTime): (secret: SealedSecret) => boolean {
   const at = timestamp(now)
   return ({ until }) => until === null || until > at
 }
 
-/** Authenticated context of the encryption: a ciphertext copied to another endpoint does not decrypt. */
+/** Binds a secret to its endpoint: moved to another row it does not decrypt. */
 function secretContext({ merchantId, id }: SecretOwner): string {
   return `webhook_endpoint:${merchantId}:${id}`
 }
 
-/** Limits the reads that unauthenticated requests cause. */
+/** Bounds the cost of a public page, which needs no API key. */
 const cacheMs = 10_000
 
 type CachedPublicKeys = { readonly readAt: number; readonly keys: Promise<readonly string[]> }
 
 const cachedKeys = new WeakMap<Service['db'], CachedPublicKeys>()
 
-/** Returns every `whpk_…` that verifies a `v1a` signature now, sorted, so that the order does not reveal its endpoint. */
+/** Returns the valid public keys (`whpk_…`) of `v1a` signatures, sorted, so that they do not reveal their owners. */
 export function publicKeys(service: Service): Promise<readonly string[]> {
   const cached = cachedKeys.get(service.db)
   if (cached && performance.now() - cached.readAt < cacheMs) return cached.keys
   const keys = readPublicKeys(service)
   cachedKeys.set(service.db, { readAt: performance.now(), keys })
+  // A failed read is not cached.
   keys.catch(() => cachedKeys.delete(service.db))
   return keys
 }

@@ -9,7 +9,7 @@ import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.
 import type { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 /**
- * Returns a webhook endpoint of the merchant without its secrets.
+ * Returns an endpoint without its secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
@@ -21,7 +21,7 @@ export async function getWebhookEndpoint(
 }
 
 /**
- * Locks an endpoint until the transaction ends, and returns it with its encrypted secrets.
+ * Locks an endpoint and returns it with its encrypted secrets.
  *
  * @throws DomainError RESOURCE_NOT_FOUND
  */
@@ -36,7 +36,7 @@ export async function lockWebhookEndpoint(
   return row
 }
 
-/** @throws DomainError WEBHOOK_DISABLED, for operations that request a delivery now (ruling 72) */
+/** @throws DomainError WEBHOOK_DISABLED, because a disabled endpoint would not be sent the event (ruling 72) */
 export function requireEnabled(endpoint: StoredWebhookEndpoint): StoredWebhookEndpoint {
   if (endpoint.status === 'enabled') return endpoint
   throw new DomainError('WEBHOOK_DISABLED', 'The webhook endpoint is disabled: enable it first.')

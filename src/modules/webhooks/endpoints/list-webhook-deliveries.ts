@@ -1,10 +1,12 @@
 import { z } from 'zod'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import { timestamp } from '../../../core/ids-and-clock.ts'
 import { createdRangeFields, limit, oneOf, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { MaybePromise } from '../../../core/maybe-promise.ts'
 import type { ProjectedRow, Projection } from '../../../database/projection.ts'
 import { cellReader, createProjection } from '../../../database/projection.ts'
 import type { Reader } from '../../../database/query.ts'
+import type { EventType, RowOf } from '../../../database/tables.ts'
 import type { ListContext } from '../../../lists/declaration.ts'
 import { filterByEnum } from '../../../lists/filters.ts'
 import { createSliceParser } from '../../../lists/list-slices.ts'
@@ -16,15 +18,49 @@ import { maxCountedRows } from '../../../lists/totals.ts'
 import type { Context } from '../../../operations/context.ts'
 import { webhookEndpoints } from './list.ts'
 import { attemptsOfDeliveries, countDeliveries, deliveriesInRange, eventAtOrBefore } from './repository.ts'
-import type { WebhookDelivery } from './webhook-delivery.ts'
-import { deliveryStatuses, maxListedAttempts } from './webhook-delivery.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+
+export const deliveryStatuses = defineEnum({
+  pending: 'An attempt failed; another is scheduled.',
+  delivered: 'The endpoint accepted the event.',
+  exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
+})
+
+/** The limit for one delivery, which has up to ten attempts, and ten more for each replay. */
+const maxListedAttempts = 20
+
+export type WebhookAttempt = RowOf<'webhookAttempts'>
+
+/** A delivery with its event and its latest attempts, oldest first. */
+export type WebhookDelivery = RowOf<'webhookDeliveries'> & {
+  readonly eventType: EventType
+  readonly eventTime: bigint
+  /** At most `maxListedAttempts`. */
+  readonly log: readonly WebhookAttempt[]
+}
+
+/** Descriptions that REST and GraphQL share. */
+export const deliveryDescriptions = {
+  delivery: 'The delivery of an event to an endpoint.',
+  eventId: 'The id of the event.',
+  eventType: 'The type of the event.',
+  sequence: 'The sequence of the event.',
+  status: 'The status of the delivery.',
+  nextAttemptAt: 'When the next attempt is due; null if none is scheduled.',
+  attempts: `The latest attempts, at most ${maxListedAttempts}, oldest first. They are kept for 30 days.`,
+  attempt: 'An attempt to send the event.',
+  attemptedAt: 'When the event was sent.',
+  durationMs: 'The duration in milliseconds.',
+  responseStatus: 'The HTTP status of the response; null if there was none.',
+  error: 'The error; null if there was none.',
+  answer: 'The first KiB of the response body.',
+} as const
 
 const pageSize = 20
 
 export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   status: optional(oneOf(deliveryStatuses)),
-  // A query string carries it as text.
+  // A text in the query of a URL.
   before: optional(z.unknown()).transform((value, context) => {
     if (value === null) return null
     const isNumber = /^[1-9]\d{0,8}$/.test(String(value))
@@ -33,6 +69,7 @@ export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   limit: limit(pageSize),
 })
 
+/** `next` is the `before` of the next page, `null` on the last page. */
 export type DeliveriesPage = {
   readonly items: readonly WebhookDelivery[]
   readonly limit: number
@@ -41,10 +78,10 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the delivery log of an endpoint, newest event first. It has no numbered pages: its sequences are those of the merchant's
- * events, so they have gaps, and old deliveries are removed. `before` is a keyset cursor.
+ * Lists the deliveries of an endpoint, newest event first. Their sequence numbers are those of the events and have gaps, so this
+ * list has no numbered pages and continues before a sequence.
  *
- * @throws DomainError, in order of precedence: INVALID_INPUT, RESOURCE_NOT_FOUND
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
 export async function listWebhookDeliveries(
   context: Context,
@@ -73,14 +110,14 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The delivery logs as a list source of GraphQL connections. */
+/** The deliveries of endpoints, with the interface of a list of many parents. */
 export const webhookDeliveries = {
   filters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** Runs one query for each endpoint: a merchant has few, and the index serves one endpoint at a time. */
+  /** One query per endpoint: a merchant has few, and the index begins with the endpoint. */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -102,21 +139,22 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // The range of the merchant's events is the same for all of its endpoints.
-  let range: ReturnType<typeof findSpan> | null = null
-  const findRange = () => {
-    range ??= findEventSequenceRange(context, parsed)
-    return range
+  // One span serves all endpoints, because it is of the merchant's events.
+  let span: ReturnType<typeof findSpan> | null = null
+  const findSharedSpan = () => {
+    span ??= findEventSequenceRange(context, parsed)
+    return span
   }
-  const input = { ...parsed, span: findRange, withAttempts: columns === undefined || columns.names.includes('log') }
-  const slices = ids.map(async (id) => [id, projectSlice(await sliceDeliveryLog(context, id, input), columns)] as const)
+  const log = { ...parsed, span: findSharedSpan, withAttempts: columns === undefined || columns.names.includes('log') }
+  const slices = ids.map(async (id) => [id, projectSlice(await sliceDeliveryLog(context, id, log), columns)] as const)
   return new Map(await Promise.all(slices))
 }
 
 async function rejectWithoutParent(): Promise<never> {
-  throw new Error('Deliveries can be listed for an endpoint only')
+  throw new Error('deliveries can only be listed for an endpoint')
 }
 
+/** `span` finds the range of events for the time filters. */
 type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
   /** Finds the range of sequences of the requested times. */
   readonly span: () => ReturnType<typeof findSpan>
@@ -129,25 +167,26 @@ function sliceDeliveryLog(
   { span, withAttempts, first, after, last, before, ...filters }: DeliveryLogSliceArgs,
 ): MaybePromise<Slice<WebhookDelivery>> {
   const { db, merchantId } = context
-  const selection = { endpointId, ...filters }
+  const deliveryFilters = { endpointId, ...filters }
   const list = {
-    name: ['webhook_deliveries', { merchantId, ...selection }],
+    name: ['webhook_deliveries', { merchantId, ...deliveryFilters }],
     sequenceOf: ({ sequence }: WebhookDelivery) => sequence,
     rows: async (range: SequenceRange) => {
       const within = intersectSpans(range, await span())
-      return isEmptySpan(within) ? [] : readDeliveries(context, selection, { ...range, ...within, withAttempts })
+      return isEmptySpan(within) ? [] : readDeliveries(context, deliveryFilters, { ...range, ...within, withAttempts })
     },
     total: async () => {
-      const params = { ...toFilterParams(selection), ...(await span()), limit: maxCountedRows + 1 }
-      const [counted] = await countDeliveries(db, { merchantId, endpointId, ...params })
-      const count = Number(counted?.count ?? 0)
+      const filterParams = toFilterParams(deliveryFilters)
+      const limit = maxCountedRows + 1
+      const [row] = await countDeliveries(db, { merchantId, endpointId, ...filterParams, ...(await span()), limit })
+      const count = Number(row?.count ?? 0)
       return count > maxCountedRows ? null : count
     },
   }
   return readSlice(list, { first, after, last, before })
 }
 
-/** Finds a range of sequences that includes all events of a period, and may include a few more. */
+/** Finds a range of sequence numbers that contains the events of a time, with some margin. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -171,7 +210,7 @@ type DeliveryFilters = CreatedRange & { readonly endpointId: string; readonly st
 
 const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 
-/** Converts filters to query parameters; the times are those of the events, not of the deliveries. */
+/** Query parameters; the times are those of the events. */
 function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
@@ -180,18 +219,18 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Reads attempts only if requested: they are up to 20 rows a delivery, with long response bodies. */
+/** Reads attempts only on request: they are up to 20 rows per delivery, with long responses. */
 async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,
   { isAscending, withAttempts, ...range }: SequenceRange & { readonly withAttempts: boolean },
 ): Promise<WebhookDelivery[]> {
   const { endpointId } = filters
-  const params = { ...toFilterParams(filters), ...range, ...(isAscending && { isAscending }) }
-  const rows = await deliveriesInRange(db, { merchantId, endpointId, ...params })
+  const params = { merchantId, endpointId, ...toFilterParams(filters), ...range, ...(isAscending && { isAscending }) }
+  const rows = await deliveriesInRange(db, params)
   const sequences = rows.map(({ sequence }) => sequence)
-  const attemptParams = { merchantId, endpointId, sequences, limit: maxListedAttempts }
-  const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, attemptParams) : []
+  const latest = { merchantId, endpointId, sequences, limitEach: maxListedAttempts }
+  const attempts = withAttempts && sequences.length > 0 ? await attemptsOfDeliveries(db, latest) : []
   const log = Map.groupBy(attempts, ({ sequence }) => sequence)
   return rows.map((row) => ({ ...row, log: log.get(row.sequence) ?? [] }))
 }

@@ -3,7 +3,7 @@ import type { Service } from '../../../operations/context.ts'
 import { unhealthyEndpoints } from './repository.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
 
-/** The webhook endpoints of a merchant, without their secrets. */
+/** Does not read secrets and signing keys. */
 export const webhookEndpoints = defineList({
   name: 'webhook_endpoints',
   noun: 'Webhook endpoint',
@@ -19,7 +19,7 @@ export const webhookEndpoints = defineList({
     ]),
   order: 'webhookEndpoints.sequence',
   createdAt: 'webhookEndpoints.createdAt',
-  // A merchant has at most 50: filters by creation time are enough.
+  // There are few endpoints, so only their times can be filtered.
   conditions: {},
   filters: {},
 })
@@ -29,7 +29,7 @@ export type UnhealthyEndpoint = Pick<
   'merchantId' | 'id' | 'url' | 'status' | 'disabledReason' | 'failures' | 'failingSince'
 >
 
-/** Lists up to `limit` endpoints of all merchants that fail, or were disabled because they did; the longest failing first. */
+/** Lists endpoints of all merchants that fail or were disabled for failing, longest first, for operators. */
 export async function listUnhealthyEndpoints({ db }: Service, limit: number): Promise<readonly UnhealthyEndpoint[]> {
   return unhealthyEndpoints(db, { limit })
 }

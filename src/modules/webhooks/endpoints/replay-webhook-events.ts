@@ -28,14 +28,14 @@ const ReplayWebhookEventsInput = WebhookEndpointIdInput.extend({
 type ReplayRequest = z.output<typeof ReplayWebhookEventsInput>
 
 /**
- * Has events sent to an endpoint again, whatever became of them: one, whatever the endpoint's types are, or all after a
- * sequence or since a time, in the order in which they happened. What was tried before stays in the log.
+ * Resends events to an endpoint, whatever their outcome was: one event of any type, or all of the endpoint's types after a sequence
+ * or since a time, in order. Previous attempts stay in the log.
  *
- * RESOURCE_NOT_FOUND is first for the endpoint, and after WEBHOOK_DISABLED for the event. INVALID_INPUT is last for an event
- * that the endpoint's format does not have, and for a sequence that no event has yet.
+ * RESOURCE_NOT_FOUND comes first for the endpoint, and after WEBHOOK_DISABLED for the event. INVALID_INPUT comes last for an event
+ * that the endpoint's format does not have, and for a sequence above the latest event.
  *
- * @param input exactly one of `eventId`, `after` and `since`; from a time on it may begin up to a minute earlier, because
- *   clocks of several processes may differ so much
+ * @param input exactly one of `eventId`, `after` and `since`; a replay since a time may begin up to a minute earlier, because the
+ *   clocks of processes may differ by that much
  */
 export const replayWebhookEvents = defineOperation(
   {
@@ -57,7 +57,7 @@ export const replayWebhookEvents = defineOperation(
         request.eventId === null
           ? Math.min(endpoint.cursor, await findReplayStart(tx, context, request))
           : endpoint.cursor
-      // By this the sender notices that there is something to send.
+      // The dispatcher notices the change of `updatedAt`.
       const updated = { ...endpoint, cursor, updatedAt: strictlyLaterUpdatedAt(context, endpoint) }
       await storeWebhookEndpoint(tx, updated)
       return toPublicEndpoint(updated)
@@ -66,24 +66,25 @@ export const replayWebhookEvents = defineOperation(
 )
 
 function findChoiceErrors({ eventId, after, since }: z.input<typeof ReplayWebhookEventsInput>): FieldError[] {
-  const given = Object.entries({ eventId, after, since }).filter(([, value]) => hasValue(value))
-  if (given.length === 1) return []
-  if (given.length === 0) {
+  const choices = Object.entries({ eventId, after, since }).filter(([, value]) => hasValue(value))
+  if (choices.length === 1) return []
+  if (choices.length === 0) {
     const message = 'must be given, or after, or since'
     return [{ field: 'eventId', code: 'MISSING_REQUIRED_FIELD', message }]
   }
   const message = 'must not be given together with another of eventId, after and since'
-  return given.slice(1).map(([field]) => ({ field, code: 'INVALID_PARAMETER', message }))
+  return choices.slice(1).map(([field]) => ({ field, code: 'INVALID_PARAMETER', message }))
 }
 
-/** @throws Refusal RESOURCE_NOT_FOUND, also for what is no id, and for what only another endpoint gets */
-async function findEvent(tx: Tx, { merchantId }: Context, given: string): Promise<Event> {
-  const sequence = sequenceOfEventId(given)
+/** @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id */
+async function findEvent(tx: Tx, { merchantId }: Context, id: string): Promise<Event> {
+  const sequence = sequenceOfEventId(id)
   const [event] = sequence === null ? [] : await eventsBySequence(tx, { merchantId, sequences: [sequence] })
-  if (event === undefined || eventId(event) !== given) throw notFound('Event')
+  if (event === undefined || eventId(event) !== id) throw notFound('Event')
   return event
 }
 
+/** @throws DomainError RESOURCE_NOT_FOUND for the test event of another endpoint; INVALID_INPUT */
 async function replayEvent(
   tx: Tx,
   context: Context,
@@ -101,7 +102,6 @@ async function replayEvent(
   await requeueDelivery(tx, { merchantId, endpointId, sequence, objectId, ...times })
 }
 
-/** The sequence after which events are sent again. */
 async function findReplayStart(tx: Tx, context: Context, { after, since }: ReplayRequest): Promise<number> {
   const { merchantId } = context
   if (after !== null) return requireKnownSequence({ db: tx, merchantId }, after)

@@ -1,7 +1,22 @@
 import { sql } from 'kysely'
 import type { DueTime } from '../../../core/ids-and-clock.ts'
 import type { Params } from '../../../database/query.ts'
-import { acrossMerchants, deleteFrom, insertInto, insertRow, listParam, merchantIdQuery, pickParams, query, queryOne, queryWithFilters, selectFrom, statement, statementOne, updateTable } from '../../../database/query.ts'
+import {
+  acrossMerchants,
+  deleteFrom,
+  insertInto,
+  insertRow,
+  listParam,
+  merchantIdQuery,
+  pickParams,
+  query,
+  queryOne,
+  queryWithFilters,
+  selectFrom,
+  statement,
+  statementOne,
+  updateTable,
+} from '../../../database/query.ts'
 import type { NewRowOf } from '../../../database/tables.ts'
 import { tables } from '../../../database/tables.ts'
 import type { StoredWebhookEndpoint } from './webhook-endpoint.ts'
@@ -34,15 +49,15 @@ export const deleteWebhookEndpointRow = statementOne((p: Params<EndpointKey>) =>
   deleteFrom('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
 )
 
-/** The signing keys of all merchants, without their endpoints. */
+/** The signing keys of all merchants, without their owners. */
 export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** Finds the merchant of an endpoint for operators, with one lookup per merchant. */
+/** For an operator who has only the endpoint's id. Probes each merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
-/** Endpoints of all merchants that fail, or were disabled because they did; the longest failing first. */
+/** Endpoints that fail or were disabled for failing, longest first, for operators. */
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -73,7 +88,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Makes an event pending again whatever its status, from the start of the retry schedule; keeps its earlier attempts. */
+/** Schedules a delivery, whatever its outcome was. The retry schedule restarts; previous attempts are kept. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -91,7 +106,7 @@ export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
     ),
 )
 
-/** Reschedules pending deliveries; those that wait for an earlier event of their object stay. */
+/** Reschedules retries, but not deliveries that wait for an earlier event of their object. */
 export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.nextAttemptAt })
@@ -101,7 +116,7 @@ export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAtt
     .where('nextAttemptAt', 'is not', null),
 )
 
-/** Exhausts all pending deliveries. */
+/** Drops all scheduled retries. */
 export const dropDeliveries = statement((p: Params<DeliveriesKey>) =>
   updateTable('webhookDeliveries')
     .set({ status: 'exhausted', nextAttemptAt: null })
@@ -122,7 +137,7 @@ type DeliveryRange = DeliveriesKey & {
 
 const deliveryFilterNames = ['status', 'fromTime', 'beforeTime'] as const
 
-/** Deliveries of a range of sequences with the types and times of their events, newest event first unless `isAscending`. */
+/** Deliveries with the types and times of their events, newest event first unless `isAscending`. */
 export const deliveriesInRange = queryWithFilters(
   [...deliveryFilterNames, 'isAscending'],
   (p: Params<DeliveryRange>, has) =>
@@ -133,7 +148,7 @@ export const deliveriesInRange = queryWithFilters(
       .limit(p.limit),
 )
 
-/** Counts deliveries, up to `limit`. */
+/** Counts at most `limit` deliveries. */
 export const countDeliveries = queryWithFilters(
   deliveryFilterNames,
   (p: Params<Omit<DeliveryRange, 'isAscending'>>, has) =>
@@ -146,7 +161,7 @@ function filterDeliveries(
   p: Params<Omit<DeliveryRange, 'isAscending'>>,
   has: (filter: (typeof deliveryFilterNames)[number]) => boolean,
 ) {
-  // SQLite keeps the order of a cross join. Otherwise its planner reads all events of the merchant to count a few deliveries.
+  // A cross join fixes the join order in SQLite, which otherwise scans all events of the merchant to count a few deliveries.
   let rows = selectFrom('webhookDeliveries as deliveries')
     .crossJoin('events')
     .whereRef('events.merchantId', '=', 'deliveries.merchantId')
@@ -160,9 +175,9 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** The latest `limit` attempts of each event, oldest first. */
+/** The latest attempts of deliveries, `limitEach` per delivery, oldest first. */
 export const attemptsOfDeliveries = query(
-  (p: Params<DeliveriesKey & { sequences: readonly number[]; limit: number }>) =>
+  (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
     selectFrom('webhookAttempts as attempts')
       .innerJoin('webhookDeliveries as deliveries', (join) =>
         join
@@ -174,7 +189,7 @@ export const attemptsOfDeliveries = query(
       .where('deliveries.merchantId', '=', p.merchantId)
       .where('deliveries.endpointId', '=', p.endpointId)
       .where('deliveries.sequence', 'in', listParam(p.sequences))
-      .where('attempts.attempt', '>', sql<number>`deliveries.attempts - ${p.limit}`)
+      .where('attempts.attempt', '>', sql<number>`deliveries.attempts - ${p.limitEach}`)
       .orderBy('attempts.sequence')
       .orderBy('attempts.attempt'),
 )

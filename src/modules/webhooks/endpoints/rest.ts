@@ -12,77 +12,72 @@ import { disableWebhookEndpoint } from './disable-webhook-endpoint.ts'
 import { enableWebhookEndpoint } from './enable-webhook-endpoint.ts'
 import { getWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { webhookEndpoints } from './list.ts'
-import type { DeliveriesPage } from './list-webhook-deliveries.ts'
-import { ListWebhookDeliveriesInput, listWebhookDeliveries } from './list-webhook-deliveries.ts'
+import type { DeliveriesPage, WebhookAttempt, WebhookDelivery } from './list-webhook-deliveries.ts'
+import {
+  deliveryDescriptions,
+  deliveryStatuses,
+  ListWebhookDeliveriesInput,
+  listWebhookDeliveries,
+} from './list-webhook-deliveries.ts'
 import { replayWebhookEvents } from './replay-webhook-events.ts'
 import { rotateWebhookSecret } from './rotate-webhook-secret.ts'
 import { testWebhookEndpoint } from './test-webhook-endpoint.ts'
 import { updateWebhookEndpoint } from './update-webhook-endpoint.ts'
-import type { WebhookAttempt, WebhookDelivery } from './webhook-delivery.ts'
-import { deliveryStatuses, maxListedAttempts } from './webhook-delivery.ts'
 import type { KeyedWebhookEndpoint } from './webhook-endpoint.ts'
+import { endpointDescriptions } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
 import { endpointMembers, webhookEndpointResource } from './webhook-endpoint-shape.ts'
 
 const keyedEndpointResource = resource<KeyedWebhookEndpoint>(
   'KeyedWebhookEndpoint',
-  'An endpoint with its new secret.',
+  'A webhook endpoint with a new secret.',
   {
     ...endpointMembers,
     secret: member(
       ({ secret }) => secret,
-      plainText(
-        'The secret of `v1` signatures: `whsec_` and 32 bytes in base64. It is shown only once.',
-        'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD8rTzcNnAwaY=',
-      ),
+      plainText(endpointDescriptions.secret, 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD8rTzcNnAwaY='),
     ),
   },
 )
 
-const attemptShape = shape<WebhookAttempt>('One HTTP request of a delivery.', {
-  attempted_at: member(({ attemptedAt }) => attemptedAt, timestamp('The time of the request.')),
-  duration_ms: member(({ durationMs }) => durationMs, integer('The duration in milliseconds.', 87)),
-  status: nullable(
-    ({ status }) => status,
-    integer('The HTTP status of the response; null without a complete response.', 200),
-  ),
-  error: nullInExample(
-    ({ error }) => error,
-    text('Why there is no complete response.', 'connect: No connection could be made (ECONNREFUSED).'),
-  ),
-  answer: nullable(({ answer }) => answer, text('The beginning of the response body, at most 1 KiB.', 'ok')),
+const attemptShape = shape<WebhookAttempt>(deliveryDescriptions.attempt, {
+  attempted_at: member(({ attemptedAt }) => attemptedAt, timestamp(deliveryDescriptions.attemptedAt)),
+  duration_ms: member(({ durationMs }) => durationMs, integer(deliveryDescriptions.durationMs, 87)),
+  status: nullable(({ status }) => status, integer(deliveryDescriptions.responseStatus, 200)),
+  error: nullInExample(({ error }) => error, text(deliveryDescriptions.error, 'the connection was refused')),
+  answer: nullable(({ answer }) => answer, text(deliveryDescriptions.answer, 'ok')),
 })
 
-const deliveryResource = resource<WebhookDelivery>('WebhookDelivery', 'An event on its way to one endpoint.', {
+const deliveryResource = resource<WebhookDelivery>('WebhookDelivery', deliveryDescriptions.delivery, {
   event_id: member(
     ({ merchantId, sequence, eventTime }) => eventId({ merchantId, sequence, time: eventTime }),
-    plainText('The id of the event.', 'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2'),
+    plainText(deliveryDescriptions.eventId, 'evt_01980c60-1f2e-7d3c-8b4a-5a00000004d2'),
   ),
-  event_type: member(({ eventType }) => eventType, oneOf('The type of the event.', eventTypes, 'payout.completed')),
-  sequence: member(({ sequence }) => sequence, integer('The `sequence` of the event.', 1234)),
-  status: member(({ status }) => status, oneOf('The status of the delivery.', deliveryStatuses, 'delivered')),
+  event_type: member(
+    ({ eventType }) => eventType,
+    oneOf(deliveryDescriptions.eventType, eventTypes, 'payout.completed'),
+  ),
+  sequence: member(({ sequence }) => sequence, integer(deliveryDescriptions.sequence, 1234)),
+  status: member(({ status }) => status, oneOf(deliveryDescriptions.status, deliveryStatuses, 'delivered')),
   next_attempt_at: nullInExample(
     ({ nextAttemptAt }) => (nextAttemptAt === null ? null : timeOf(Number(nextAttemptAt))),
-    timestamp('The time of the next attempt; null if none is scheduled.'),
+    timestamp(deliveryDescriptions.nextAttemptAt),
   ),
-  attempts: member(
-    ({ log }) => log,
-    listOf(`The latest attempts, at most ${maxListedAttempts}, oldest first; they are kept for 30 days.`, attemptShape),
-  ),
+  attempts: member(({ log }) => log, listOf(deliveryDescriptions.attempts, attemptShape)),
 })
 
 const webhookIdField = { webhookId: { ...idField('The id of the webhook endpoint.'), name: 'webhook_id' } }
 const exampleId = '01980c62-3b4c-7d5e-8f60-718293a4b5c6'
 const endpointFieldDocs = {
-  url: 'The URL that events are posted to: `https` in live mode, with a public address unless WEBHOOK_ALLOW lists it.',
+  url: endpointDescriptions.urlInput,
   types: {
     type: 'array',
     items: { type: 'string', enum: eventTypes },
-    description: 'The event types that it receives; absent or empty for all.',
+    description: endpointDescriptions.typesInput,
   },
-  format: 'The format of bodies and signatures; `standard` by default.',
-  description: 'A description, at most 255 characters.',
+  format: `${endpointDescriptions.format} The default is \`standard\`.`,
+  description: endpointDescriptions.descriptionInput,
 }
 const sequenceSchema = { type: 'integer', minimum: 0 }
 const endpointIdInput = WebhookEndpointIdInput
@@ -90,14 +85,14 @@ const endpointResponse = { data: webhookEndpointResource }
 
 export const webhookEndpointRoutes: RouteGroup = {
   name: 'Webhook endpoints',
-  description: 'URLs that events are posted to.',
+  description: 'URLs that events are posted to as they happen.',
   routes: [
     post('/api/webhooks', createWebhookEndpoint, {
       title: 'Register a webhook endpoint',
-      description: `Registers where the merchant wants to be told of its events, from the next on. The answer has the secret that signs, which is not shown again. A merchant may have 50. ${notInContract}`,
+      description: `Registers a webhook endpoint, which receives events from the next on. The response has the secret, which is not shown again. A merchant may have 50 endpoints. ${notInContract}`,
       fields: {
         ...endpointFieldDocs,
-        asymmetric: 'Whether to sign with an ed25519 key besides (`v1a`), so that who verifies can’t sign.',
+        asymmetric: endpointDescriptions.asymmetric,
       },
       example: { url: 'https://example.com/webhooks', types: ['payout.completed', 'payout.failed'] },
       response: { data: keyedEndpointResource },
@@ -112,7 +107,7 @@ export const webhookEndpointRoutes: RouteGroup = {
     get('/api/webhooks/:webhook_id', {
       name: 'getWebhookEndpoint',
       title: 'Get a webhook endpoint',
-      description: `Gives one webhook endpoint of the merchant, without its secret. ${notInContract}`,
+      description: `Returns a webhook endpoint, without its secret. ${notInContract}`,
       input: endpointIdInput,
       operation: getWebhookEndpoint,
       fields: webhookIdField,
@@ -122,63 +117,63 @@ export const webhookEndpointRoutes: RouteGroup = {
     }),
     put('/api/webhooks/:webhook_id', updateWebhookEndpoint, {
       title: 'Change a webhook endpoint',
-      description: `Changes the fields of an endpoint that are sent, and no others. An optional field that is sent as null or empty is as if it had never been given. ${notInContract}`,
+      description: `Changes the sent fields of an endpoint. An optional field that is sent as null or empty gets its default. ${notInContract}`,
       fields: { ...webhookIdField, ...endpointFieldDocs },
       example: { webhookId: exampleId, types: [] },
       response: endpointResponse,
     }),
     remove('/api/webhooks/:webhook_id', deleteWebhookEndpoint, {
       title: 'Delete a webhook endpoint',
-      description: `Deletes an endpoint for good: nothing more is sent to it. ${notInContract}`,
+      description: `Permanently deletes an endpoint. ${notInContract}`,
       fields: webhookIdField,
       example: { webhookId: exampleId },
       response: { message: constantMessage('Webhook endpoint deleted successfully') },
     }),
     postAction('/api/webhooks/:webhook_id/rotate', rotateWebhookSecret, {
-      title: 'Give a webhook endpoint a new secret',
-      description: `The new secret signs at once, and the old one as well until the overlap is over; keys of \`v1a\` likewise. It is not shown again. ${notInContract}`,
+      title: 'Rotate the secret of a webhook endpoint',
+      description: `${endpointDescriptions.rotate} ${notInContract}`,
       fields: {
         ...webhookIdField,
-        overlapHours: { default: 24, description: 'For how many hours what signed before still does: 0 to 168.' },
+        overlapHours: { default: 24, description: endpointDescriptions.overlapHours },
       },
       example: { webhookId: exampleId, overlapHours: 48 },
       response: { data: keyedEndpointResource },
     }),
     postAction('/api/webhooks/:webhook_id/test', testWebhookEndpoint, {
-      title: 'Try a webhook endpoint',
-      description: `Has an event \`webhook.test\` happen, which this endpoint alone gets, whatever its types are. What became of it stands in its deliveries. ${notInContract}`,
+      title: 'Test a webhook endpoint',
+      description: `${endpointDescriptions.test} ${notInContract}`,
       fields: webhookIdField,
       example: { webhookId: exampleId },
       response: endpointResponse,
     }),
     postAction('/api/webhooks/:webhook_id/disable', disableWebhookEndpoint, {
       title: 'Disable a webhook endpoint',
-      description: `Stops what is sent to an endpoint until it is enabled. ${notInContract}`,
+      description: `Disables an endpoint: no events are sent until it is enabled. ${notInContract}`,
       fields: webhookIdField,
       example: { webhookId: exampleId },
       response: endpointResponse,
     }),
     postAction('/api/webhooks/:webhook_id/enable', enableWebhookEndpoint, {
       title: 'Enable a webhook endpoint',
-      description: `Has events sent to an endpoint again: from where it was, from now on, or all after a sequence. What waits for another attempt is tried at once. ${notInContract}`,
+      description: `${endpointDescriptions.enable} ${notInContract}`,
       fields: {
         ...webhookIdField,
-        from: 'From where it goes on: `resume` where it was, which is what is done if nothing else is said, or `now`.',
-        after: { ...sequenceSchema, description: 'The `sequence` of the last event that it need not get, instead.' },
+        from: endpointDescriptions.start,
+        after: { ...sequenceSchema, description: endpointDescriptions.startAfter },
       },
       example: { webhookId: exampleId, from: 'resume' },
       response: endpointResponse,
     }),
     postAction('/api/webhooks/:webhook_id/replay', replayWebhookEvents, {
-      title: 'Send events again',
-      description: `Sends one event to an endpoint again, or all after a sequence or since a time, whatever became of them. ${notInContract}`,
+      title: 'Resend events',
+      description: `${endpointDescriptions.replay} Give exactly one of \`event_id\`, \`after\` and \`since\`. ${notInContract}`,
       fields: {
         ...webhookIdField,
-        eventId: 'The id of the event to send again, whatever the types of the endpoint are.',
-        after: { ...sequenceSchema, description: 'Or the `sequence` after which all are sent again.' },
+        eventId: endpointDescriptions.replayEventId,
+        after: { ...sequenceSchema, description: endpointDescriptions.replayAfter },
         since: {
           format: 'date-time',
-          description: 'Or the time since which they are; it may begin up to a minute earlier.',
+          description: endpointDescriptions.replaySince,
         },
       },
       example: { webhookId: exampleId, after: 0 },
@@ -186,23 +181,35 @@ export const webhookEndpointRoutes: RouteGroup = {
     }),
     get('/api/webhooks/:webhook_id/deliveries', {
       name: 'listWebhookDeliveries',
-      title: 'List what became of events',
-      description: `The log of an endpoint: what was sent to it, the newest event first, with its latest attempts. ${notInContract}`,
+      title: 'List webhook deliveries',
+      description: `Lists the deliveries to an endpoint with their latest attempts, newest event first. ${notInContract}`,
       input: ListWebhookDeliveriesInput,
       operation: listWebhookDeliveries,
       fields: {
         ...webhookIdField,
-        status: 'Only what became of events in this way.',
-        before: { type: 'integer', minimum: 1, description: 'Only events before this `sequence`.' },
-        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20, description: 'How many at most.' },
+        status: 'Only deliveries with this status.',
+        before: { type: 'integer', minimum: 1, description: 'Only deliveries of events before this `sequence`.' },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 100,
+          default: 20,
+          description: 'The maximum number of deliveries.',
+        },
       },
       example: { webhookId: exampleId, limit: 2 },
       errors: ['RESOURCE_NOT_FOUND'],
       response: {
-        data: member(({ items }: DeliveriesPage) => items, listOf('What was sent.', deliveryResource)),
-        pagination: shape<DeliveriesPage>('Where to go on.', {
-          limit: member(({ limit }) => limit, integer('How many are given at most.', 20)),
-          before: nullable(({ next }) => next, integer('What to ask for next as `before`; null at the end.', 1200)),
+        data: member(
+          ({ items }: DeliveriesPage) => items,
+          listOf('The deliveries, newest event first.', deliveryResource),
+        ),
+        pagination: shape<DeliveriesPage>('Where to continue.', {
+          limit: member(({ limit }) => limit, integer('The maximum number of deliveries.', 20)),
+          before: nullable(
+            ({ next }) => next,
+            integer('The value of `before` for the next page; null on the last page.', 1200),
+          ),
         }),
       },
     }),

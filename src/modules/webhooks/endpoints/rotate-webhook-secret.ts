@@ -20,10 +20,10 @@ const RotateWebhookSecretInput = WebhookEndpointIdInput.extend({
 })
 
 /**
- * Gives an endpoint a new secret, and new keys where it has such. It signs at once; what signed before does so as well for
- * another 24 hours, or for as many as are asked for, and never longer than it would have.
+ * Gives an endpoint a new secret, and a new key pair if it has one. They sign immediately; the old ones also sign for
+ * `overlapHours`, or until an earlier expiry.
  *
- * @param input `overlapHours` from 0, which ends the old secret at once, to seven days
+ * @param input `overlapHours` from 0, which expires the old secret immediately, to seven days; by default 24
  * @returns the endpoint with the new secret, which is not shown again
  */
 export const rotateWebhookSecret = defineOperation(

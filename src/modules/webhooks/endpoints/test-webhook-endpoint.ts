@@ -9,7 +9,7 @@ import type { WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
 import { WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
-/** Has an endpoint tried: an event `webhook.test` happens, which no other endpoint gets, and this one whatever its types are. */
+/** Tests an endpoint: records an event `webhook.test`, which only this endpoint receives, whatever its types. */
 export const testWebhookEndpoint = defineOperation(
   {
     name: 'testWebhookEndpoint',

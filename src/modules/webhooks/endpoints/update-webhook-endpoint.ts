@@ -4,22 +4,21 @@ import type { IdempotentResult } from '../../../operations/context.ts'
 import { strictlyLaterUpdatedAt } from '../../../operations/context.ts'
 import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
-import { findUrlFieldErrors } from '../transport/destination-policy.ts'
 import { lockWebhookEndpoint } from './get-webhook-endpoint.ts'
 import { storeWebhookEndpoint } from './repository.ts'
 import type { StoredWebhookEndpoint, WebhookEndpoint } from './webhook-endpoint.ts'
 import { toPublicEndpoint } from './webhook-endpoint.ts'
-import { endpointFields, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
+import { endpointFields, findUrlFieldErrors, WebhookEndpointIdInput } from './webhook-endpoint-input.ts'
 
-// A field that is absent stays as it is; an optional one that is null or empty is as if it had never been given.
+// An absent field keeps its value; an optional field that is null or empty gets its default.
 const UpdateWebhookEndpointInput = z.object({
   ...WebhookEndpointIdInput.shape,
   ...z.object(endpointFields).partial().shape,
 })
 
 /**
- * Changes the fields of an endpoint that are given, and no others. What waits for its next attempt is sent to the new URL, and
- * in the new format; new types hold for the events that were not sent yet.
+ * Changes the sent fields of an endpoint. Scheduled retries use the new URL and format; new types apply to events that were not
+ * sent yet.
  */
 export const updateWebhookEndpoint = defineOperation(
   {

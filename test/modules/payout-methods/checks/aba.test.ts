@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkAba } from '../../../../src/modules/payout-methods/checks/aba.ts'
+import { checkAba } from '../../../../src/modules/payout-methods/checks/check-bank-details.ts'
 import { oneDigitChanged } from './mutations.ts'
 
 const published = ['011000015', '021000021', '026009593', '111000025', '121000248', '322271627', '000000518']

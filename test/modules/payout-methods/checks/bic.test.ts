@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkBic } from '../../../../src/modules/payout-methods/checks/bic.ts'
+import { checkBic } from '../../../../src/modules/payout-methods/checks/check-bank-details.ts'
 
 describe('checkBic', () => {
   test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkIban } from '../../../../src/modules/payout-methods/checks/iban.ts'
+import { checkIban } from '../../../../src/modules/payout-methods/checks/check-bank-details.ts'
 import { oneDigitChanged, oneLetterChanged } from './mutations.ts'
 
 /** The example of each of the 89 countries in the SWIFT IBAN registry. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkNuban } from '../../../../src/modules/payout-methods/checks/nuban.ts'
+import { checkNuban } from '../../../../src/modules/payout-methods/checks/check-bank-details.ts'
 import { oneDigitChanged } from './mutations.ts'
 
 const digits = (count: number) => fc.stringMatching(new RegExp(`^\\d{${count}}$`))
