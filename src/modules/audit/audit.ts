@@ -5,7 +5,10 @@ import type { SchemaCheck } from '../../database/schema-check.ts'
 import { findWrongListCounts } from '../../lists/audit-counts.ts'
 import { blockSizes, wholeListBlockSize } from '../../lists/counted-list.ts'
 import type { Service } from '../../operations/context.ts'
-// These declare lists that are counted.
+import { describeDifference } from '../hash-chain/first-difference.ts'
+import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
+import { verifyChain } from '../hash-chain/verify-chain.ts'
+// Importing these declares the lists with maintained counts.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -34,6 +37,8 @@ import {
   wrongReachableBalances,
   wrongRunningBalances,
 } from './repository.ts'
+
+// These declare lists that are counted.
 
 /** One thing that was recomputed: how many contradictions there are, and the first few by id. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
@@ -187,4 +192,29 @@ async function runCheck(
     if (error instanceof DomainError) throw error
     return { check, contradictions: 1, examples: [(error as Error).message], isReadable: false }
   }
+}
+
+/** The result of an audit of history, in the form of one of the books. */
+export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
+
+/**
+ * Holds all history against its seals, over all merchants, and the seals against heads that were `kept` elsewhere. It recomputes
+ * nothing: who changes what is stored in a way that adds up is found here, and not by `audit`.
+ *
+ * It may run beside a server at work.
+ *
+ * @param onProgress called with how many merchants were looked at, of how many
+ */
+export async function auditChain(
+  { db }: Service,
+  { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
+  onProgress: (check: string, place: number, count: number) => void = () => {},
+): Promise<ChainAuditResult> {
+  // What somebody else has done to the file in this very moment is seen too.
+  db.refresh()
+  const check = 'history is as it was sealed'
+  const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })
+  const contradictions = chain.differences.length
+  const examples = chain.differences.slice(0, 5).map(describeDifference)
+  return { balanced: contradictions === 0, findings: [{ check, contradictions, examples }], chain }
 }

@@ -1,9 +1,11 @@
 import { timestamp } from '../../core/ids-and-clock.ts'
+import type { Service } from '../../operations/context.ts'
+import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
 import { feeInForce } from '../pricing/fees/repository.ts'
 import { rateInForce } from '../pricing/rates/repository.ts'
 import type { DiagnosisCheck, DiagnosisContext } from './diagnosis.ts'
 import { formatNames, reportFault, reportOk, reportWarning } from './diagnosis.ts'
-import { usedCorridors } from './repository.ts'
+import { merchantUsingCorridor, usedCorridors } from './repository.ts'
 
 const dayMs = 86_400_000
 
@@ -63,4 +65,27 @@ async function readCorridorRates({ db, now }: DiagnosisContext) {
 
 function formatCorridor({ assetCode, recipientCurrency }: Corridor): string {
   return `${assetCode} ${recipientCurrency}`
+}
+
+/**
+ * The pairs, such as `USDC/NGN`, among some that somebody uses: a payout was made in it, a merchant has a wallet of the one and
+ * a bank account of the other, or a fee is in force for it.
+ */
+export async function findUsedCorridors(
+  { db, wallClock }: Service,
+  isAsked: (pair: string) => boolean,
+): Promise<readonly string[]> {
+  const used: string[] = []
+  for (const assetCode of payoutAssetCodes) {
+    for (const recipientCurrency of recipientCurrencies) {
+      const pair = `${assetCode}/${recipientCurrency}`
+      if (!isAsked(pair)) continue
+      const corridor = { assetCode, recipientCurrency }
+      const isUsed =
+        (await merchantUsingCorridor(db, corridor)) !== null ||
+        (await feeInForce(db, { ...corridor, at: timestamp(wallClock()) })) !== null
+      if (isUsed) used.push(pair)
+    }
+  }
+  return used
 }

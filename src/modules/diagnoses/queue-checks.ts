@@ -1,10 +1,10 @@
 import { timestamp } from '../../core/ids-and-clock.ts'
+import type { Reader } from '../../database/query.ts'
 import { currentRailRoutes, pausedRails } from '../rail-orders/repository.ts'
 import { sandboxRailName } from '../rail-orders/sandbox-accounts.ts'
-import { findAttentionCounts } from './attention-counts.ts'
 import type { DiagnosisCheck } from './diagnosis.ts'
 import { formatNames, reportFault, reportOk, reportWarning } from './diagnosis.ts'
-import { endpointHealth, latestRowTime } from './repository.ts'
+import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 
 /** How far a stored time may be ahead of this clock: other machines have others. */
 const clockToleranceMs = 5_000
@@ -73,4 +73,14 @@ export const checkAttentionQueue: DiagnosisCheck = async ({ db }) => {
     message,
     '`attention list` and `deposit attention` show them, with what can be done.',
   )
+}
+
+/** How many payouts and deposits of all merchants wait for a person. */
+export async function findAttentionCounts({
+  db,
+}: {
+  readonly db: Reader
+}): Promise<{ readonly payouts: number; readonly deposits: number }> {
+  const counts = await attentionCounts(db, {})
+  return { payouts: Number(counts?.payouts ?? 0), deposits: Number(counts?.deposits ?? 0) }
 }

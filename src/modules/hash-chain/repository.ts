@@ -11,6 +11,7 @@ import {
 } from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
 import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
+import { historyColumns } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'
 
 type SealedEventRange = { merchantId: string; after: number; through: number }
@@ -161,3 +162,6 @@ export const insertSeal = statementOne((p: Params<Seal>) =>
     .onConflict((conflict) => conflict.columns(['merchantId', 'number']).doNothing())
     .returning('number'),
 )
+
+/** The events of a merchant after a number and through another, in their order, with all that is sealed of what they lead to. */
+export const findHistory = selectHistory(historyColumns)

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { random as anyNumber, timestamp } from '../../core/ids-and-clock.ts'
-import type { Service } from '../../operations/context.ts'
+import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
+import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
-import { findHistory } from './find-history.ts'
-import { latestSeals, unsealedMerchants } from './repository.ts'
+import { findHistory, insertSeal, latestSeals, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
-import { storeSeal } from './store-seal.ts'
 
 /** Merchants that are sealed at once: on an engine with groups they share a commit, and no more connections are taken. */
 const merchantConcurrency = 4
@@ -185,3 +184,15 @@ export function startSealer({ service, onError: onFault, random = anyNumber }: S
     },
   }
 }
+
+/**
+ * Stores a seal of the merchant.
+ *
+ * @returns whether it is stored: not where another process was first, which sealed the same
+ */
+export const storeSeal = defineInternalOperation(
+  'storeSeal',
+  async ({ db, merchantId }: Context, seal: Omit<Seal, 'merchantId'>): Promise<boolean> => {
+    return db.write(async (tx) => (await insertSeal(tx, { ...seal, merchantId })) !== null, { merchantId })
+  },
+)

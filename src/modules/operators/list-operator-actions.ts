@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import { limit, optional, parseInput, uuid } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
-import type { OperatorAction } from './operator-action.ts'
+import type { OperatorAction } from './record-action.ts'
 import { operatorActionByForm, operatorActionsBefore, operatorActionsOfSubject } from './repository.ts'
 
 const pageSize = 20

@@ -3,8 +3,8 @@ import { DomainError } from '../../core/errors.ts'
 import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
 import { freeText, parseInput } from '../../core/input.ts'
 import type { Database } from '../../database/database.ts'
+import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
-import type { OperatorAction } from './operator-action.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
 /** Thrown where the same form was sent before: nothing is done a second time. */
@@ -66,3 +66,12 @@ export function readOnlyService(service: Service, name: string): Service {
 export function parseReason(reason: string): string {
   return parseInput(z.object({ reason: freeText() }), { reason }).reason
 }
+
+/**
+ * What an operator did: `action` is the command that does it, `subject` the id of what it was done to, `details` what else was
+ * said, never a secret.
+ */
+export type OperatorAction = RowOf<'operatorActions'>
+
+/** Who does something: the user of the machine, and in which session. */
+export type Operator = Pick<OperatorAction, 'operator' | 'session'>

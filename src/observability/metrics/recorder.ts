@@ -1,6 +1,6 @@
 import type { CommittedBatch } from '../../database/database.ts'
 import type { EventType } from '../../modules/outbox/event.ts'
-import type { RailCallName } from '../../modules/rails/adapters/observe-rail.ts'
+import type { RailCallName } from '../../modules/rails/adapters/rail.ts'
 import type { AccessLogEntry } from '../../server/http/request-lifecycle.ts'
 
 /** Takes down what the service does, as it is known from outside of its operations. None of it says whose it was. */

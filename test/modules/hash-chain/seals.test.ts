@@ -1,7 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { auditBooks } from '../../../src/modules/audit/audit.ts'
-import { auditChain } from '../../../src/modules/audit/audit-chain.ts'
+import { auditBooks, auditChain } from '../../../src/modules/audit/audit.ts'
 import { createCustomer } from '../../../src/modules/customers/create-customer.ts'
 import type { ChainDifference } from '../../../src/modules/hash-chain/first-difference.ts'
 import { describeDifference } from '../../../src/modules/hash-chain/first-difference.ts'

@@ -5,11 +5,14 @@ import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
 import { settledStatuses, settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { reportStates } from '../../../src/modules/rail-orders/rail-order.ts'
-import { attentionActions } from '../../../src/modules/rails/attention/attention-actions.ts'
 import { listAttention } from '../../../src/modules/rails/attention/list-attention.ts'
-import { resolveAttention, resolveAttentionByOperator } from '../../../src/modules/rails/attention/resolve-attention.ts'
+import {
+  attentionActions,
+  resolveAttention,
+  resolveAttentionByOperator,
+} from '../../../src/modules/rails/attention/resolve-attention.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/poll-orders-now.ts'
+import { hastenQuestions } from '../../../src/modules/rails/orders/poll-schedule.ts'
 import type { RailCallResult } from '../../../src/modules/rails/orders/record-answer.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'

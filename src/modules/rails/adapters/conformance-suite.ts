@@ -7,10 +7,8 @@ import { corridorTo, localTransferTypeFor, recipientCurrencies } from '../../pay
 import { generateSharedSecret, parseSigner } from '../../webhooks/transport/signing-secrets.ts'
 import type { BankResponse } from './bank-response.ts'
 import { hasValidState, isConsistentWith, parseBankResponse, summarizeResponse } from './bank-response.ts'
-import type { BankRequest } from './http-client.ts'
-import { createBankClient, messageId } from './http-client.ts'
-import type { HttpRailConfig } from './http-rail.ts'
-import { bankLimits } from './http-rail.ts'
+import type { BankRequest, HttpRailConfig } from './http-rail.ts'
+import { bankLimits, createBankClient, messageId } from './http-rail.ts'
 import type { PaymentInstruction } from './rail.ts'
 import { encodePaymentInstruction } from './wire-format.ts'
 

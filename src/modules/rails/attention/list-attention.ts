@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { limit, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { Context, Service } from '../../../operations/context.ts'
 import { attentionOfAllMerchants, attentionOfMerchant } from '../repository.ts'
-import type { AttentionAction } from './attention-actions.ts'
-import { actionsFor } from './attention-actions.ts'
-import { merchantActions } from './resolve-attention.ts'
+import type { AttentionAction } from './resolve-attention.ts'
+import { actionsFor, merchantActions } from './resolve-attention.ts'
 
 const pageSize = 20
 

@@ -5,11 +5,12 @@ import type { Context } from '../../../operations/context.ts'
 import { merchantWallTime } from '../../../operations/context.ts'
 import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { findPayout } from '../../payouts/get-payout.ts'
+import type { Payout } from '../../payouts/payout.ts'
+import { localTransferTypeFor } from '../../payouts/payout.ts'
 import type { RailOrder } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
 import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
-import { createPaymentInstruction } from './payment-instruction.ts'
 
 /** What the bank is to be asked, and by what the answer is known to be to this question: `dueAt`. */
 export type ClaimedRailCall = {
@@ -102,4 +103,32 @@ export function canBeSubmitted(
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
   // One of the future was submitted by a clock that was ahead, so nobody knows how long ago.
   return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
+}
+
+/** What a bank is asked for, of a payout and how far it has come. */
+export function createPaymentInstruction(
+  payout: Payout,
+  transfer: RailOrder,
+  { now }: Pick<Context, 'now'>,
+): PaymentInstruction {
+  return {
+    id: transfer.orderId,
+    transactionId: payout.transactionId,
+    amount: payout.amountFiat,
+    currency: payout.recipientCurrency,
+    country: payout.recipientCountry,
+    transferType: localTransferTypeFor(payout.recipientCurrency),
+    recipient: {
+      name: payout.recipientName,
+      accountNumber: payout.accountNumber,
+      bankName: payout.bankName,
+      bankCode: payout.bankCode,
+    },
+    purpose: payout.paymentPurpose,
+    narration: payout.narration,
+    createdAt: payout.createdAt,
+    submittedAt: transfer.submittedAt ?? payout.createdAt,
+    attempts: transfer.attempts,
+    now: now(),
+  }
 }

@@ -1,6 +1,8 @@
 import type { DueTime } from '../../../core/ids-and-clock.ts'
 import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import type { Context } from '../../../operations/context.ts'
+import { defineInternalOperation } from '../../../operations/define-operation.ts'
+import { pollRailOrdersNow } from '../repository.ts'
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
 
@@ -23,3 +25,13 @@ export const maxPollWaits: readonly {
   maxAsked: place === pollDelaysMs.length - 1 ? 2 ** 31 - 1 : place + 1,
   delayMs,
 }))
+
+/** Has a rail asked now about orders that it was to be asked about later. */
+export const hastenQuestions = defineInternalOperation(
+  'hastenQuestions',
+  async (context: Context, { orderIds }: { orderIds: readonly string[] }): Promise<void> => {
+    const { db, merchantId } = context
+    const dueAt = dueTimeAfter(0, context.wallClock())
+    await db.write((tx) => pollRailOrdersNow(tx, { merchantId, orderIds, dueAt }), { merchantId })
+  },
+)

@@ -13,7 +13,7 @@ import {
   railReportById,
   unreadRailReports,
 } from '../repository.ts'
-import { applyReport } from './apply-report.ts'
+import { applyReport } from './record-answer.ts'
 
 /** What is read of the reports that were left, at a time. */
 const unreadBatchSize = 20

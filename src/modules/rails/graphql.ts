@@ -1,4 +1,4 @@
-import { enumType } from '../../../graphql/schema/enums.ts'
+import { enumType } from '../../graphql/schema/enums.ts'
 import {
   addQuery,
   exposeColumn,
@@ -8,16 +8,16 @@ import {
   objectType,
   queryField,
   relationField,
-} from '../../../graphql/schema/fields.ts'
-import { optional, optionalId, required, requiredId } from '../../../graphql/schema/inputs.ts'
-import { addMutation } from '../../../graphql/schema/mutation.ts'
-import { rethrowWithFieldNames } from '../../../graphql/schema/user-errors.ts'
-import { Payout } from '../../payouts/graphql.ts'
-import { cancelPayout } from '../orders/cancel-payout.ts'
-import { attentionActions } from './attention-actions.ts'
-import type { AttentionItem as AttentionRow, AttentionPage as Page } from './list-attention.ts'
-import { listAttention } from './list-attention.ts'
-import { resolveAttention } from './resolve-attention.ts'
+} from '../../graphql/schema/fields.ts'
+import { optional, optionalId, required, requiredId } from '../../graphql/schema/inputs.ts'
+import { addMutation } from '../../graphql/schema/mutation.ts'
+import { rethrowWithFieldNames } from '../../graphql/schema/user-errors.ts'
+import { Payout } from '../payouts/graphql.ts'
+import type { AttentionItem as AttentionRow, AttentionPage as Page } from './attention/list-attention.ts'
+import { listAttention } from './attention/list-attention.ts'
+import { attentionActions, resolveAttention } from './attention/resolve-attention.ts'
+import { advanceClock } from './orders/advance-clock.ts'
+import { cancelPayout } from './orders/cancel-payout.ts'
 
 const payload = { payout: exposeRowAs(Payout, 'The payout as it is now.') }
 
@@ -88,4 +88,17 @@ addMutation(resolveAttention, {
     reason: required('Why, for people to read: the timeline keeps it.'),
   },
   payload,
+})
+
+addMutation(advanceClock, {
+  description:
+    'Moves the merchant’s clock on, so that what takes a day is seen at once: what the bank of the sandbox does in the meantime has happened, each at its time, when this answers. It goes forward only. In the sandbox only.',
+  inputDescription: 'How far: exactly one of `to` and `by`.',
+  input: {
+    to: optional('To this moment, which must be later than the clock’s now.', 'DateTime'),
+    by: optional(
+      'By so much: a duration of ISO 8601 in weeks, days, hours, minutes and seconds, such as `P1D` or `PT1H`.',
+    ),
+  },
+  payload: { now: exposeColumn('now', 'The time to which it was moved.', 'DateTime') },
 })
