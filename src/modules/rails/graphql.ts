@@ -19,16 +19,16 @@ import { attentionActions, resolveAttention } from './attention/resolve-attentio
 import { advanceClock } from './orders/advance-clock.ts'
 import { cancelPayout } from './orders/cancel-payout.ts'
 
-const payload = { payout: exposeRowAs(Payout, 'The payout as it is now.') }
+const payload = { payout: exposeRowAs(Payout, 'The current payout.') }
 
 addMutation(cancelPayout, {
   description:
-    'Takes back a payout that a rail carries. One that was never submitted is `FAILED` at once, and its money is back; of any other that is on its way the bank is asked to take it back, and it stays `PROCESSING` until the bank has said so: its `timeline` tells.',
-  inputDescription: 'Which payout to take back.',
+    'Cancels a payout that a rail carries. A payout that was never submitted becomes `FAILED` immediately, and its money returns to the wallet. Otherwise the bank is asked to cancel, and the payout stays `PROCESSING` until the bank answers; its `timeline` shows the outcome.',
+  inputDescription: 'The payout to cancel.',
   input: {
     payoutId: optionalId('Payout'),
     payoutIdempotencyKey: optional(
-      'In the place of `payoutId`: the idempotency key that it was made with, at either door.',
+      'Instead of `payoutId`: the idempotency key with which the payout was created, by GraphQL or REST.',
     ),
   },
   inputOf: ({ payoutId, payoutIdempotencyKey }) => ({ payoutId, payoutKey: payoutIdempotencyKey }),
@@ -39,26 +39,26 @@ addMutation(cancelPayout, {
 const AttentionActionEnum = enumType(
   'AttentionAction',
   attentionActions,
-  'What a person can do about a payout of which its bank contradicts itself, or knows nothing.',
+  'A decision about a payout whose bank contradicted itself or has no record of it.',
 )
 
 const PayoutAttention = objectType<AttentionRow>('PayoutAttention', {
-  description: 'A payout that a person must look at: nothing more becomes of it before somebody has decided.',
+  description: 'A payout in the attention queue. It does not change until somebody decides.',
   fields: {
-    payout: relationField(Payout, 'payoutId', 'The payout, with all that is known of it.'),
+    payout: relationField(Payout, 'payoutId', 'The payout, with its timeline.'),
     rail: exposeColumn('rail', 'The rail that carries it.'),
-    reference: exposeNullableColumn('reference', 'What the bank calls it, where it has said so.'),
-    cause: exposeNullableColumn('cause', 'Why somebody must look.'),
-    since: exposeColumn('since', 'When that was found.', 'DateTime'),
-    actions: exposeColumnAs('actions', 'What `resolveAttention` can do about it.', [AttentionActionEnum]),
+    reference: exposeNullableColumn('reference', 'The bank’s reference, if the bank has reported one.'),
+    cause: exposeNullableColumn('cause', 'Why it needs a decision, and what the bank has reported since.'),
+    since: exposeColumn('since', 'When it entered the queue.', 'DateTime'),
+    actions: exposeColumnAs('actions', 'The actions that `resolveAttention` accepts for it.', [AttentionActionEnum]),
   },
 })
 
 const AttentionPage = objectType<Page>('AttentionPage', {
-  description: 'Some of the payouts that a person must look at, the oldest first.',
+  description: 'A page of the attention queue, oldest first.',
   fields: {
-    nodes: exposeColumnAs('items', 'The payouts, each with why and what can be done.', [PayoutAttention]),
-    after: exposeNullableColumn('after', 'What to ask for next as `after`; null where there is no more.'),
+    nodes: exposeColumnAs('items', 'The payouts of this page.', [PayoutAttention]),
+    after: exposeNullableColumn('after', 'The cursor of the next page; null on the last page.'),
   },
 })
 
@@ -66,10 +66,10 @@ addQuery(
   'attention',
   queryField(
     AttentionPage,
-    'The payouts of the merchant and its customers that a person must look at, the oldest first.',
+    'The attention queue: payouts of the merchant and its customers that need a decision, oldest first.',
     {
-      first: optional('How many at most: 1 to 100. Without it: 20.', 'Int'),
-      after: optional('The `after` of the page before. From the oldest without it.'),
+      first: optional('Page size, 1 to 100. Default: 20.', 'Int'),
+      after: optional('The `after` of the previous page. Omit it for the first page.'),
     },
     (context, { first, after }) =>
       listAttention(context, { limit: first ?? undefined, after }).catch(
@@ -80,25 +80,23 @@ addQuery(
 
 addMutation(resolveAttention, {
   description:
-    'Decides about a payout that is in `attention`. With real money a merchant may only have the bank asked again: the rest is for whoever runs the service.',
-  inputDescription: 'What to do about which payout, and why.',
+    'Decides about a payout in `attention`. With real money a merchant may only `RETRY`; other decisions are made by the operator of the service.',
+  inputDescription: 'The payout, the decision and its reason.',
   input: {
     payoutId: requiredId('Payout'),
-    action: required('What to do: one of the `actions` that its entry in `attention` has.', AttentionActionEnum),
-    reason: required('Why, for people to read: the timeline keeps it.'),
+    action: required('One of the `actions` of its entry in `attention`.', AttentionActionEnum),
+    reason: required('The reason, which the timeline shows.'),
   },
   payload,
 })
 
 addMutation(advanceClock, {
   description:
-    'Moves the merchant’s clock on, so that what takes a day is seen at once: what the bank of the sandbox does in the meantime has happened, each at its time, when this answers. It goes forward only. In the sandbox only.',
-  inputDescription: 'How far: exactly one of `to` and `by`.',
+    'Advances the merchant’s clock, to see the effect of a day immediately: everything that the sandbox bank does until then has happened, each step at its time, when this mutation returns. The clock only moves forward. Sandbox only.',
+  inputDescription: 'The new time: exactly one of `to` and `by`.',
   input: {
-    to: optional('To this moment, which must be later than the clock’s now.', 'DateTime'),
-    by: optional(
-      'By so much: a duration of ISO 8601 in weeks, days, hours, minutes and seconds, such as `P1D` or `PT1H`.',
-    ),
+    to: optional('The new time, which must not be before the clock’s current time.', 'DateTime'),
+    by: optional('An ISO 8601 duration in weeks, days, hours, minutes and seconds, such as `P1D` or `PT1H`.'),
   },
-  payload: { now: exposeColumn('now', 'The time to which it was moved.', 'DateTime') },
+  payload: { now: exposeColumn('now', 'The new time of the clock.', 'DateTime') },
 })

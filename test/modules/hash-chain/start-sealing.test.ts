@@ -290,7 +290,7 @@ test.each([
   app.db.refresh()
   const sealing = start()
   await sealing.poll()
-  expect(faults).toEqual([`merchant ${app.merchant.id} has no event ${missing}, and later ones: run audit --chain`])
+  expect(faults).toEqual([`hash chain: event ${missing} of merchant ${app.merchant.id} is missing; run audit --chain`])
   expect(await sealsOf()).toBe(1)
 })
 
@@ -306,7 +306,7 @@ test('a process reports that a seal of its own is another, also one that is whol
   await app.customer()
   app.db.refresh()
   await sealing.poll()
-  expect(faults).toEqual([`seal 1 of merchant ${app.merchant.id} is not as it was made: run audit --chain`])
+  expect(faults).toEqual([`hash chain: seal 1 of merchant ${app.merchant.id} was altered; run audit --chain`])
   expect(await sealsOf()).toBe(2)
   await app.customer()
   await sealing.poll()

@@ -104,7 +104,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
   test.each([
     ['RETRY', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'is COMPLETED already'],
     ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is FAILED already'],
-    ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet: it can't be completed"],
+    ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet, so it can't be completed"],
     ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'must be collected otherwise'],
   ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
     const { app } = await start(engine)
@@ -129,12 +129,12 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     expect(await resolve(app, waiting, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
-      message: 'On the rail sandbox the payout is QUEUED: nobody needs to decide about it.',
+      message: 'The payout is QUEUED on the rail sandbox: it needs no decision.',
     })
     const { id: byHand } = await perform(createPayout, app.context(), { assetCode: 'USDC', amount: '1', ...nigerian })
     expect(await resolve(app, byHand, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
-      message: 'No rail carries the payout: what became of it is settled by hand.',
+      message: 'No rail carries the payout: it must be settled by hand.',
     })
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     const input = { payoutId, action: 'FAIL', reason: 'mine' } as const
@@ -151,7 +151,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
       const input = { payoutId, action, reason: 'please' }
       expect(await domainErrorOf(() => perform(resolveAttention, context, input))).toMatchObject({
         code: 'SANDBOX_ONLY',
-        message: `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action === 'FAIL' ? 'fail' : 'complete'}.`,
+        message: `In MODE=live only an operator may ${action} a payout, on the command line: attention ${action === 'FAIL' ? 'fail' : 'complete'}.`,
       })
     }
     expect((await listAttention(context, {})).items).toMatchObject([{ payoutId, actions: ['RETRY'] }])
@@ -293,7 +293,7 @@ describe.each(everyEngine)('attention on %s', (engine) => {
     for (const after of ['?', btoa(`x${place}`), btoa(`${place}x`), btoa(place.slice(1)), btoa(place.slice(0, -1))]) {
       const { details } = await domainErrorOf(() => listAttention(app.context(), { after }))
       expect(details.fields).toEqual([
-        { field: 'after', code: 'INVALID_PARAMETER', message: 'must be one that this list gave' },
+        { field: 'after', code: 'INVALID_PARAMETER', message: 'must be a cursor from this list' },
       ])
     }
 

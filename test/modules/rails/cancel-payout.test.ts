@@ -200,7 +200,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
       [byHand, 'No rail carries the payout'],
       [submitting, 'is being submitted to the rail sandbox at this moment'],
       [completed, 'is COMPLETED on the rail sandbox'],
-      [attention, 'A person must look at the payout'],
+      [attention, 'The payout needs attention'],
     ] as const) {
       expect(await cancel(app, { payoutId })).toEqual({
         code: 'PAYOUT_STATUS_CONFLICT',

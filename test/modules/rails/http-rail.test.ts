@@ -405,14 +405,14 @@ describe('reports', () => {
   })
 
   test.each([
-    ['body', 'must be a JSON object that has no name twice', '[]'],
+    ['body', 'must be a JSON object without duplicate names', '[]'],
     ...['{', '5', '"text"', 'true', 'null', ''].map((sent) => [
-      ...(['body', 'must be a JSON object that has no name twice'] as const),
+      ...(['body', 'must be a JSON object without duplicate names'] as const),
       sent,
     ]),
     [
       'body',
-      'must be a JSON object that has no name twice',
+      'must be a JSON object without duplicate names',
       `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`,
     ],
     ['id', 'is required', JSON.stringify({ state: 'COMPLETED' })],

@@ -112,7 +112,10 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
     expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
       status: 400,
       body: {
-        error: { code: 'INVALID_INPUT', message: expect.stringMatching(/^webhook-id must be another for each post: /) },
+        error: {
+          code: 'INVALID_INPUT',
+          message: expect.stringMatching(/^webhook-id must be unique for each message: /),
+        },
       },
     })
     expect(await status(app, id)).toBe('PROCESSING')
@@ -159,7 +162,7 @@ describe.each(setups)('what a bank reports by itself, on %s in %s', (setup, mode
       const perform = () => Promise.reject(fault)
       expect(await processUnreadReports({ ...app.service, perform }, bank, onFault)).toEqual([])
       expect(faults.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
-        ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, fault]),
+        ['msg_1', 'msg_2'].map((each) => [`bank report ${each} of the rail bank could not be applied`, fault]),
       )
       expect(await status(app, id)).toBe('PROCESSING')
     }
