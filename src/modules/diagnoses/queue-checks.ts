@@ -9,7 +9,7 @@ import { attentionCounts, endpointHealth, latestRowTime } from './repository.ts'
 /** Tolerated clock skew between machines. */
 const clockToleranceMs = 5_000
 
-/** Record times never go back, so a row from the future shifts the times of all later rows, and what falls due by them. */
+/** Record times never go back, so a row from the future shifts the record times and due times of all later rows. */
 export const checkStoredTimes: DiagnosisCheck = async ({ db, now }) => {
   const latest = (await latestRowTime(db, {}))?.time ?? null
   if (latest === null || Number(latest) <= now + clockToleranceMs) {

@@ -18,18 +18,18 @@ export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): 
   const trimmedName = name.trim()
   const id = parseUuid(trimmedName)
   const { key } = parseIdempotencyKey('name', trimmedName)
-  const found: (Payout | null)[] = []
+  const matches: (Payout | null)[] = []
   const owner = id === null ? null : await merchantOfPayout(db, { id })
-  if (owner && id !== null) found.push(await payouts.get({ db, merchantId: owner.id }, id))
+  if (owner && id !== null) matches.push(await payouts.get({ db, merchantId: owner.id }, id))
   for await (const merchantIds of iterateMerchantIds(db)) {
     const lookups = merchantIds.map(async (merchantId) => [
       await findPayoutByTransactionId(db, { merchantId, transactionId: trimmedName }),
       id === null ? null : await payoutByReference(db, { merchantId, ...referenceIdRange(id) }),
       key ? await payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }) : null,
     ])
-    found.push(...(await Promise.all(lookups)).flat())
+    matches.push(...(await Promise.all(lookups)).flat())
   }
-  return [...new Map(found.flatMap((payout) => (payout ? [[payout.id, payout] as const] : []))).values()]
+  return [...new Map(matches.flatMap((payout) => (payout ? [[payout.id, payout] as const] : []))).values()]
 }
 
 /**

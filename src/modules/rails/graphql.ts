@@ -23,7 +23,7 @@ const payload = { payout: exposeRowAs(Payout, 'The current payout.') }
 
 addMutation(cancelPayout, {
   description:
-    'Cancels a payout that a rail carries. A payout that was never submitted becomes `FAILED` immediately, and its money returns to the wallet. Otherwise the bank is asked to cancel, and the payout stays `PROCESSING` until the bank answers; its `timeline` shows the outcome.',
+    'Cancels a payout that a rail carries. A payout that was never submitted becomes `FAILED` immediately, and its money returns to the wallet. Otherwise the service asks the bank to cancel, and the payout stays `PROCESSING` until the bank answers; its `timeline` shows the outcome.',
   inputDescription: 'The payout to cancel.',
   input: {
     payoutId: optionalId('Payout'),
@@ -43,7 +43,7 @@ const AttentionActionEnum = enumType(
 )
 
 const PayoutAttention = objectType<AttentionRow>('PayoutAttention', {
-  description: 'A payout in the attention queue. It does not change until somebody decides.',
+  description: 'A payout in the attention queue. It does not change until a decision.',
   fields: {
     payout: relationField(Payout, 'payoutId', 'The payout, with its timeline.'),
     rail: exposeColumn('rail', 'The rail that carries it.'),

@@ -241,7 +241,7 @@ const conformanceRules: readonly ConformanceRule[] = [
     },
   ],
   [
-    'an id that was never submitted can not be cancelled: 404',
+    'an id that was never submitted cannot be cancelled: 404',
     async ({ never, cancel }) => {
       const seen = await cancel(never)
       return [seen.status === notFound, summarizeResponse(seen)]

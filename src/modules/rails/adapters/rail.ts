@@ -1,7 +1,7 @@
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
-/** A payment that a bank is asked to make. */
+/** An order to a bank to pay a recipient. */
 export type PaymentInstruction = {
   /** The payout's `reference_id`, a UUID: the same for every submission. */
   readonly id: string

@@ -17,7 +17,7 @@ const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: 
 
 /**
  * Cancels a payout that a rail carries. If it was never submitted, it becomes `FAILED` immediately and the wallet is refunded.
- * If the bank has it, or may have it, the bank is asked to cancel and the payout does not change until the bank answers. A
+ * If the bank may have it, the service asks the bank to cancel, and the payout does not change until the bank answers. A
  * repeated request has no further effect.
  *
  * @returns the current payout
@@ -72,7 +72,7 @@ function conflictMessage({ rail, state }: RailOrder): string {
   if (state === 'SUBMITTING')
     return `The payout is being submitted to the rail ${rail} at this moment: retry when the bank has answered.`
   if (state === 'ATTENTION')
-    return `The payout needs attention because the rail ${rail} contradicted itself or has no record of it: it can't be cancelled until somebody decides.`
+    return `The payout needs attention because the rail ${rail} contradicted itself or has no record of it: it can't be cancelled before a decision.`
   return `The payout is ${state} on the rail ${rail}: there is nothing left to cancel.`
 }
 
