@@ -11,7 +11,6 @@ import {
 } from '../../database/query.ts'
 import { tables } from '../../database/tables.ts'
 import type { HistoryColumn, HistoryRow } from './hashed-columns.ts'
-import { historyColumns } from './hashed-columns.ts'
 import type { Seal } from './seal.ts'
 
 type SealedEventRange = { merchantId: string; after: number; through: number }
@@ -160,6 +159,3 @@ export const insertSeal = statementOne((p: Params<Seal>) =>
     .onConflict((conflict) => conflict.columns(['merchantId', 'number']).doNothing())
     .returning('number'),
 )
-
-/** The events of a merchant after a number through another, in order, with all hashed columns of their related rows. */
-export const findHistory = selectHistory(historyColumns)

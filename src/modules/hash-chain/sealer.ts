@@ -4,9 +4,10 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
-import { findHistory, insertSeal, latestSeals, unsealedMerchants } from './repository.ts'
+import { insertSeal, latestSeals, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
+import { findHistory } from './verify-chain.ts'
 
 /** Merchants sealed concurrently. They share a group commit, and use no more connections than this. */
 const merchantConcurrency = 4

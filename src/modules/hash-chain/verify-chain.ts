@@ -7,9 +7,13 @@ import { allMerchants } from '../merchants/repository.ts'
 import type { ChainDifference } from './first-difference.ts'
 import { findFirstDifference } from './first-difference.ts'
 import type { HistoryRow } from './hashed-columns.ts'
-import { chainHeadsOfMerchants, findHistory, latestSeals, sealsAfter, unsealedMerchants } from './repository.ts'
+import { historyColumns } from './hashed-columns.ts'
+import { chainHeadsOfMerchants, latestSeals, sealsAfter, selectHistory, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, countEvents, genesisHead, hashRows, maxEventsPerSeal } from './seal.ts'
+
+/** The events of a merchant after a number through another, in order, with all hashed columns of their related rows. */
+export const findHistory = selectHistory(historyColumns)
 
 /** Bounds memory: the events of one batch of seals are held at a time. */
 const sealBatchSize = 16

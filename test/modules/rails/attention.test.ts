@@ -102,10 +102,10 @@ describe.each(everyEngineAndWorkers)('attention on %s', (setup) => {
 
 describe.each(everyEngine)('attention on %s', (engine) => {
   test.each([
-    ['RETRY', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'is COMPLETED already'],
-    ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is FAILED already'],
+    ['RETRY', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'is already COMPLETED'],
+    ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is already FAILED'],
     ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet, so it can't be completed"],
-    ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'must be collected otherwise'],
+    ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'recover the money outside the service'],
   ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
     const { app } = await start(engine)
     const payoutId = await createContradictedPayout(app.context(), ...said)

@@ -463,7 +463,7 @@ describe.each(everyEngineAndMode)('a rail, on %s in %s', (engine, mode) => {
 
     const { id } = await pay(app)
     await expect.poll(() => later(second, () => status(app, id))).toBe('COMPLETED')
-    expect(faults.map(String)).toEqual([expect.stringContaining('the report msg_old of the rail bank')])
+    expect(faults.map(String)).toEqual([expect.stringContaining('bank report msg_old of the rail bank')])
   })
 
   test('what can not be stored just now is tried again a while later, and not without end at once', async () => {
