@@ -24,7 +24,7 @@ export const attentionActions = defineEnum({
 export type AttentionAction = (typeof attentionActions)[number]
 
 /** The state of the rail order after an action, and the status with which the payout is settled, if it is. */
-export type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
+type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 const ResolveAttentionInput = z.object({
   payoutId: z.string(),
@@ -133,7 +133,7 @@ const resolutions: {
 }
 
 /** Returns the effect of an action; `null` if it is not available in that status. */
-export function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
+function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
   return resolutions[status][action] ?? null
 }
 

@@ -160,7 +160,7 @@ type BankNoteArgs = {
 }
 
 /** Records a report about an order in the attention queue for the operator, unless it repeats the last one. */
-export async function noteBankResponse(
+async function noteBankResponse(
   tx: Tx,
   context: Context,
   { railOrder, reportedState, code, reference }: BankNoteArgs,
