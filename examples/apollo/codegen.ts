@@ -11,7 +11,7 @@ const config: CodegenConfig = {
       config: {
         useTypeImports: true,
         enumsAsTypes: true,
-        // Amounts are text, never numbers, which would round them. Scalars that are not here do not compile.
+        // Amounts are strings, because numbers would round them. A scalar that is missing here is an error.
         strictScalars: true,
         scalars: {
           ...Object.fromEntries(

@@ -2,22 +2,22 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { extname } from 'node:path'
 
-// The page's own server: it holds the API key, knows who is logged in, and hands the page a token for that customer alone.
+// The page's own server: holds the API key, authenticates the customer, and issues a client token restricted to that customer.
 const { API_URL = 'http://127.0.0.1:4000', API_KEY = '', PORT = '4300' } = process.env
-if (!API_KEY) throw new Error('Set API_KEY: the page never sees it')
+if (!API_KEY) throw new Error('Set API_KEY. Only this server uses it; the page never sees it.')
 
 /** @param {string} path @param {object} [body] */
 async function ask(path, body) {
   const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' }
-  const answer = await fetch(
+  const response = await fetch(
     API_URL + path,
     body ? { method: 'POST', headers, body: JSON.stringify(body) } : { headers },
   )
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
-  return (await answer.json()).data
+  if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`)
+  return (await response.json()).data
 }
 
-/** Yours to write: which customer is logged in, by the cookie of your session. In the demo it is always Ada. */
+/** Replace this: return the customer of your session cookie. In the demo it is always Ada. */
 async function loggedIn() {
   const customers = await ask('/api/customers')
   return customers.find((/** @type {{ email: string }} */ { email }) => email === 'ada.obi@example.com').id

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 
-/** What your node sees of a transfer; here a line of JSON on standard input. */
+/** A transfer that your node reports; here a line of JSON on standard input. */
 type Seen = { network: string; address: string; asset: string; tx_hash: string; log_index: number } & Progress
 type Progress = { amount: string; confirmations: number; state: 'DETECTED' | 'CONFIRMED' | 'REORGED' }
 type Addresses = { addresses: { ref: string; network: string; address: string; asset: string }[]; next: string }
@@ -12,7 +12,7 @@ if (!API_URL || key.length < 24) throw new Error('Set API_URL and RAIL_SECRET (w
 const refs = new Map<string, string>()
 let next = '0'
 
-/** One request, signed over its body, or over its path where it has none; sent again until it is answered. */
+/** Sends a request, signed over its body, or over its path without a body. Retries with exponential backoff. */
 async function ask(path: string, body?: string) {
   for (let waitMs = 500; ; waitMs = Math.min(waitMs * 2, 30_000)) {
     const [id, time] = [randomUUID(), Math.floor(Date.now() / 1000)]
@@ -29,15 +29,15 @@ async function ask(path: string, body?: string) {
   }
 }
 
-/** By what an address is known; on EVM networks capitals are a checksum, and nodes leave it out. */
+/** The key of an address. On EVM networks uppercase letters are only a checksum, which nodes omit. */
 function nameOf({ network, address, asset }: Pick<Seen, 'network' | 'address' | 'asset'>): string {
   return `${network} ${asset} ${address.startsWith('0x') ? address.toLowerCase() : address}`
 }
 
-/** Learns the addresses that were given out since; a real one also tells its node of them, every few seconds. */
+/** Reads the addresses issued since the last call. A real reporter does so every few seconds and has its node watch them. */
 async function learn(): Promise<void> {
   const page: Addresses = await ask(`/rails/${RAIL}/addresses?after=${next}&limit=100`)
-  // One that a sandbox gave to two wallets, as early versions did, tells nobody whose transfer it is: it is not reported.
+  // Early sandboxes issued some addresses to two wallets. Their transfers are ambiguous and not reported.
   for (const each of page.addresses) refs.set(nameOf(each), refs.has(nameOf(each)) ? '' : each.ref)
   next = page.next
   if (page.addresses.length > 0) await learn()
@@ -48,8 +48,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   const name = nameOf({ address, ...transfer })
   if (!refs.has(name)) await learn()
   const ref = refs.get(name)
-  const told = ref && (await ask(`/rails/${RAIL}/deposits`, JSON.stringify({ ref, ...transfer })))
+  const deposit = ref && (await ask(`/rails/${RAIL}/deposits`, JSON.stringify({ ref, ...transfer })))
   process.stdout.write(
-    `${name}: ${told ? `${told.state} ${told.confirmations}/${told.confirmations_needed}` : ref === '' ? 'of two wallets' : 'not ours'}\n`,
+    `${name}: ${deposit ? `${deposit.state} ${deposit.confirmations}/${deposit.confirmations_needed}` : ref === '' ? 'of two wallets' : 'not ours'}\n`,
   )
 }

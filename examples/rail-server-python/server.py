@@ -1,18 +1,18 @@
-"""A bank for a rail, of the standard library alone; see README.md."""
+"""A bank for a rail, with the standard library only; see README.md."""
 import base64, hashlib, hmac, json, os, re, threading, time, urllib.request, uuid
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 KEY = base64.b64decode(os.environ.get("RAIL_SECRET", "").removeprefix("whsec_"))
 if len(KEY) != 32:
-    raise SystemExit("Set RAIL_SECRET (whsec_…), and REPORTS_URL to report what becomes of orders")
+    raise SystemExit("Set RAIL_SECRET (whsec_…), and REPORTS_URL to report the outcome of orders")
 REPORTS_URL = os.environ.get("REPORTS_URL", "")
 HOST = os.environ.get("HOST", "127.0.0.1")
 PORT = int(os.environ.get("PORT", "4200"))
 BOOK_FILE = os.environ.get("BOOK_FILE", "book.jsonl")
 PAY_AFTER = int(os.environ.get("PAY_AFTER_MS", "2000")) / 1000
 
-# The book: a line for each change, of which the last of an order counts.
+# The journal: one line per change; the last line of an order is its state.
 book = {}
 lock = threading.RLock()
 if os.path.exists(BOOK_FILE):
@@ -22,12 +22,12 @@ if os.path.exists(BOOK_FILE):
                 transfer = json.loads(line)
                 book[transfer["order"]["id"]] = transfer
             except ValueError:
-                pass  # It was being written when the machine stopped, and nobody was answered.
+                pass  # A torn write at a crash: the request was not answered.
 file = open(BOOK_FILE, "a")
 
 
 def keep(transfer):
-    """Is on the disk before anybody hears of it."""
+    """Syncs the change to disk before any response or report."""
     file.write("\n" + json.dumps(transfer))
     file.flush()
     os.fsync(file.fileno())
@@ -40,12 +40,12 @@ def change(transfer, **changes):
 
 
 def rejection(order):
-    """Yours to write: whether it can be paid at all, and why not."""
+    """Replace this: returns a code if the order can't be paid."""
     return "LIMIT_EXCEEDED" if float(order["amount"]) > 1_000_000 else None
 
 
 def pay(id):
-    """Yours to write: has the order paid, once however often it is called, under its id. This bank has a book and no money."""
+    """Replace this: pays the order, idempotently by its id. This example only changes the state."""
     with lock:
         transfer = book[id]
         if transfer["state"] != "ACCEPTED":
@@ -61,7 +61,7 @@ def later(seconds, work, *args):
 
 
 def tell(transfer, pause=1):
-    """Reports until it is heard, with longer and longer pauses; always with a time of now, for it may be days."""
+    """Reports until acknowledged, with exponential backoff. Signs each attempt with the current time, as retries may last days."""
     if not REPORTS_URL or book[transfer["order"]["id"]] is not transfer:
         return
     body = json.dumps(said_of(transfer)).encode()
@@ -78,7 +78,7 @@ def tell(transfer, pause=1):
 
 
 def said_of(transfer):
-    """Always with the id: an answer that moves money is taken only when it names its order."""
+    """Always includes the id: the service accepts a response that moves money only with the id of its order."""
     said = {"id": transfer["order"]["id"], **{name: transfer[name] for name in ("state", "reference", "code", "at")}}
     return {name: value for name, value in said.items() if value is not None}
 
@@ -89,7 +89,7 @@ def signature_of(id, now, body):
 
 
 def is_genuine(headers, body):
-    """Whether our secret signed it in the last five minutes; in a rotation there are several signatures."""
+    """Whether our secret signed it within five minutes. During a key rotation there are several signatures."""
     id, now, given = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not re.fullmatch(r"[0-9]{1,12}", now) or abs(time.time() - int(now)) > 300:
         return False
@@ -98,7 +98,7 @@ def is_genuine(headers, body):
 
 
 def submit(order):
-    """An id that is known is never another order, whatever else is sent with it."""
+    """Idempotent by id: the same id with other contents is a conflict."""
     transfer = book.get(order["id"])
     if transfer and transfer["order"] != order:
         return 409, {}
@@ -122,7 +122,7 @@ def cancel(transfer):
 
 
 def answer_to(method, path, headers, body):
-    """The path is not signed, so `webhook-id` must say what is asked and of which order."""
+    """The path is not signed, so `webhook-id` must name the request type and the order."""
     found = re.fullmatch(r"/transfers(?:/([\w-]+)(/cancel)?)?", path)
     id, cancels = found.groups() if found else (None, None)
     question = "find" if method == "GET" else "cancel" if cancels else "submit"

@@ -18,21 +18,21 @@ const {
   PAY_AFTER_MS = '2000',
 } = process.env
 const key = Buffer.from(RAIL_SECRET.replace('whsec_', ''), 'base64')
-if (key.length !== 32) throw new Error('Set RAIL_SECRET (whsec_…), and REPORTS_URL to report what becomes of orders')
+if (key.length !== 32) throw new Error('Set RAIL_SECRET (whsec_…), and REPORTS_URL to report the outcome of orders')
 
-// The book: a line for each change, of which the last of an order counts.
+// The journal: one line per change; the last line of an order is its state.
 const book = new Map<string, Transfer>()
 for (const line of existsSync(BOOK_FILE) ? readFileSync(BOOK_FILE, 'utf8').split('\n') : []) {
   try {
     const transfer: Transfer = JSON.parse(line)
     book.set(transfer.order.id, transfer)
   } catch {
-    // It was being written when the machine stopped, and nobody was answered.
+    // A torn write at a crash: the request was not answered.
   }
 }
 const file = openSync(BOOK_FILE, 'a')
 
-/** Is on the disk before anybody hears of it. */
+/** Syncs the change to disk before any response or report. */
 function keep(transfer: Transfer): Transfer {
   appendFileSync(file, `\n${JSON.stringify(transfer)}`)
   fsyncSync(file)
@@ -44,19 +44,19 @@ function change(transfer: Transfer, state: State, code?: string): Transfer {
   return keep({ ...transfer, state, ...(code && { code }), at: new Date().toISOString(), isTold: false })
 }
 
-/** Yours to write: whether it can be paid at all, and why not. */
+/** Replace this: returns a code if the order can't be paid. */
 function rejection({ amount }: Order): string | undefined {
   return Number(amount) > 1_000_000 ? 'LIMIT_EXCEEDED' : undefined
 }
 
-/** Yours to write: has the order paid, once however often it is called, under its id. This bank has a book and no money. */
+/** Replace this: pays the order, idempotently by its id. This example only changes the state. */
 async function pay(id: string): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Number(PAY_AFTER_MS)))
   const transfer = book.get(id)
   if (transfer?.state === 'ACCEPTED') tell(change(transfer, 'COMPLETED'))
 }
 
-/** Reports until it is heard, with longer and longer pauses; always with a time of now, for it may be days. */
+/** Reports until acknowledged, with exponential backoff. Signs each attempt with the current time, as retries may last days. */
 async function tell(transfer: Transfer, pauseMs = 1_000): Promise<void> {
   if (REPORTS_URL === '' || book.get(transfer.order.id) !== transfer) return
   const body = JSON.stringify(saidOf(transfer))
@@ -67,7 +67,7 @@ async function tell(transfer: Transfer, pauseMs = 1_000): Promise<void> {
   else if (!answer?.ok) setTimeout(tell, pauseMs, transfer, Math.min(2 * pauseMs, 3_600_000)).unref()
 }
 
-/** Always with the id: an answer that moves money is taken only when it names its order. */
+/** Always includes the id: the service accepts a response that moves money only with the id of its order. */
 function saidOf({ order, state, reference, code, at }: Transfer): object {
   return { id: order.id, state, reference, code, at }
 }
@@ -81,7 +81,7 @@ function signed(id: string, body: string): Record<string, string> {
   return { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatureOf(id, time, body) }
 }
 
-/** Whether our secret signed it in the last five minutes; in a rotation there are several signatures. */
+/** Whether our secret signed it within five minutes. During a key rotation there are several signatures. */
 function isGenuine({ headers }: IncomingMessage, body: Buffer): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': given } = headers
   const expected = Buffer.from(signatureOf(id, time, body))
@@ -90,7 +90,7 @@ function isGenuine({ headers }: IncomingMessage, body: Buffer): boolean {
   return signatures.some((each) => isOurs(Buffer.from(each))) && Math.abs(Date.now() / 1000 - Number(time)) <= 300
 }
 
-/** An id that is known is never another order, whatever else is sent with it. */
+/** Idempotent by id: the same id with other contents is a conflict. */
 function submit(order: Order): Answer {
   const known = book.get(order.id)
   if (known && JSON.stringify(known.order) !== JSON.stringify(order)) return { status: 409 }
@@ -118,7 +118,7 @@ function cancel(transfer: Transfer): Answer {
   }
 }
 
-/** The path is not signed, so `webhook-id` must say what is asked and of which order. */
+/** The path is not signed, so `webhook-id` must name the request type and the order. */
 function answerTo(request: IncomingMessage, body: Buffer): Answer {
   const [, id = '', cancels] = /^\/transfers(?:\/([\w-]+)(\/cancel)?)?$/.exec(request.url ?? '') ?? []
   const question = request.method === 'GET' ? 'find' : cancels ? 'cancel' : 'submit'

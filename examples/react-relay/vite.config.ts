@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Puts the artifact that `relay-compiler` wrote in the place of each document, as Relay's plugin for Babel does. */
+/** Replaces each document with the artifact of `relay-compiler`, like Relay's Babel plugin. */
 const relay: Plugin = {
   name: 'relay',
   enforce: 'pre',
@@ -18,6 +18,6 @@ const relay: Plugin = {
 
 export default defineConfig({
   plugins: [relay, react()],
-  // While you work on the page Vite serves it, and the page's own server makes the tokens.
+  // During development Vite serves the page, and the page's own server issues the tokens.
   server: { proxy: { '/token': 'http://127.0.0.1:4300' } },
 })

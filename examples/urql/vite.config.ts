@@ -3,6 +3,6 @@ import { defineConfig } from 'vite'
 
 export default defineConfig({
   plugins: [react()],
-  // While you work on the page Vite serves it, and the page's own server makes the tokens.
+  // During development Vite serves the page, and the page's own server issues the tokens.
   server: { proxy: { '/token': 'http://127.0.0.1:4300' } },
 })

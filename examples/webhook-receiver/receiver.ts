@@ -11,12 +11,12 @@ const seen = new Set<unknown>()
 let work = Promise.resolve()
 let last = existsSync(STATE_FILE) ? Number(readFileSync(STATE_FILE, 'utf8')) : 0
 
-/** Yours to write. Every event comes once and in order; after a crash perhaps the last one again. */
+/** Replace this. Called once per event, in order; after a crash the last event may repeat. */
 function handle({ sequence, type, object }: Event): void {
   process.stdout.write(`${sequence} ${type} ${object.id} version ${object.version}\n`)
 }
 
-/** Whether our secret signed these bytes in the last five minutes; in a rotation there are several signatures. */
+/** Whether our secret signed these bytes within five minutes. During a key rotation there are several signatures. */
 function isGenuine({ id, time, signatures }: Record<string, unknown>, body: Buffer): boolean {
   const hash = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64')
   const [expected, all] = [Buffer.from(`v1,${hash}`), String(signatures).split(' ')]
@@ -24,7 +24,7 @@ function isGenuine({ id, time, signatures }: Record<string, unknown>, body: Buff
   return all.some((each) => isOurs(Buffer.from(each))) && Math.abs(Date.now() / 1000 - Number(time)) <= 300
 }
 
-/** Handles the event that comes next; where one before it is missing, or none is given, all that the feed has. */
+/** Handles the next event. If an earlier one is missing, or without an argument, reads the feed. */
 async function advance(event?: Event): Promise<void> {
   if (event && event.sequence <= last) return
   const events = event?.sequence === last + 1 ? [event] : await readFeed()
@@ -43,7 +43,7 @@ async function readFeed(): Promise<Event[]> {
   return JSON.parse(await answer.text()).data
 }
 
-/** One after the other, whatever comes meanwhile; what fails is read from the feed within a minute. */
+/** Handles events one at a time; the feed delivers failed ones again within a minute. */
 function enqueue(event?: Event): void {
   work = work.then(() => advance(event)).catch((error) => void process.stderr.write(`${error}\n`))
 }

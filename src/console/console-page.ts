@@ -2,7 +2,7 @@ import { timestamp } from '../core/ids-and-clock.ts'
 import type { AuditResult } from '../modules/audit/audit.ts'
 import { auditBooks } from '../modules/audit/audit.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
-import type { Operator } from '../modules/operators/operator-action.ts'
+import type { Operator } from '../modules/operators/record-action.ts'
 import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 

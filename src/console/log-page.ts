@@ -1,5 +1,5 @@
 import { listOperatorActions } from '../modules/operators/list-operator-actions.ts'
-import type { OperatorAction } from '../modules/operators/operator-action.ts'
+import type { OperatorAction } from '../modules/operators/record-action.ts'
 import type { Service } from '../operations/context.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'

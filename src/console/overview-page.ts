@@ -1,5 +1,5 @@
-import { findAttentionCounts } from '../modules/diagnoses/attention-counts.ts'
-import { findUsedCorridors } from '../modules/diagnoses/used-corridors.ts'
+import { findUsedCorridors } from '../modules/diagnoses/price-checks.ts'
+import { findAttentionCounts } from '../modules/diagnoses/queue-checks.ts'
 import { listAllAttention } from '../modules/rails/attention/list-attention.ts'
 import { listRails } from '../modules/rails/orders/rail-routes.ts'
 import { listUnhealthyEndpoints } from '../modules/webhooks/endpoints/list.ts'

@@ -13,7 +13,7 @@ import { findPayoutEvents, findRailOrders, findTimelines } from '../modules/payo
 import { computeFeeSums } from '../modules/pricing/fees/fee.ts'
 import type { RailOrder } from '../modules/rail-orders/rail-order.ts'
 import { isOpenState } from '../modules/rail-orders/rail-order.ts'
-import { actionsFor } from '../modules/rails/attention/attention-actions.ts'
+import { actionsFor } from '../modules/rails/attention/resolve-attention.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'
 import type { WebhookDelivery } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'
 import { webhookDeliveries } from '../modules/webhooks/endpoints/list-webhook-deliveries.ts'

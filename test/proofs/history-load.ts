@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openDatabase } from '../../src/app/open-database.ts'
-import { auditChain } from '../../src/modules/audit/audit-chain.ts'
+import { auditChain } from '../../src/modules/audit/audit.ts'
 import { createService } from '../../src/operations/context.ts'
 import { processesOf } from '../support/processes.ts'
 import { newPayoutLog, startPaying } from './clients.ts'

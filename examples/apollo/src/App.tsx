@@ -5,10 +5,10 @@ import { money } from './money'
 import { Pay } from './Pay'
 import { PayoutList } from './PayoutList'
 
-/** The page of one customer: what the wallet holds, a form to pay, and the payouts, all of it live. */
+/** The page of one customer: the wallet's balance, a form to pay, and the payouts, with live updates. */
 export function App({ customerId }: { customerId: string }) {
   const { data, error } = useQuery(overview, { variables: { customerId } })
-  // Rows and wallets that are shown change by themselves, because the cache knows them by their ids.
+  // Shown payouts and wallets update themselves, because the cache is normalized by id.
   useSubscription(customerEvents, {
     onData: ({ client, data: { data } }) => {
       const { type, payout } = data?.eventPublished ?? {}
@@ -17,7 +17,7 @@ export function App({ customerId }: { customerId: string }) {
   })
   if (error) return <p role="alert">{error.message}</p>
   const { personalInfo, wallets } = data?.customer ?? {}
-  // The oldest: of several that cover a payout the service takes that one too. The newest may be empty still.
+  // The oldest wallet: the service also prefers it among those that cover a payout.
   const wallet = wallets?.nodes[0]
   return (
     <main className="page">

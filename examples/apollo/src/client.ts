@@ -9,7 +9,7 @@ import { fetchWithToken } from './token'
 
 const http = new HttpLink({ uri: '/graphql', fetch: fetchWithToken })
 
-/** Subscriptions, over server-sent events. Where one begins anew, everything that is shown is asked for again. */
+/** Subscriptions over server-sent events. When one starts without a last event, it refetches all active queries. */
 const stream = new ApolloLink(
   ({ query, variables, client }) =>
     new Observable((observer) =>
@@ -31,7 +31,7 @@ export const client = new ApolloClient({
   }),
 })
 
-/** Puts a new payout at the head of the list, unless it is there: its answer and its event both tell of it. */
+/** Prepends a new payout to the list, unless it is there: both the response and the event contain it. */
 export function putFirst(cache: ApolloCache, payout: PayoutRowFragment): void {
   cache.updateQuery({ query: payoutList }, (data) => {
     const { payouts } = data ?? {}

@@ -1,4 +1,4 @@
-// The token of whoever is logged in: by it the page acts as one customer, and as nobody else.
+// The client token of the logged-in customer. It restricts the page to this customer.
 
 type Token = { readonly token: string; readonly customer_id: string; readonly api_url: string }
 
@@ -9,35 +9,35 @@ export async function loggedIn(): Promise<string> {
   return (await currentToken()).customer_id
 }
 
-const asked = new Set<Promise<unknown>>()
+const pending = new Set<Promise<unknown>>()
 
-/** Asks the service with the token. Who has no answer after half a minute does not know what became of it. */
+/** Sends a request with the token. After a timeout of 30 s the outcome is unknown. */
 export function fetchWithToken(path: string | URL | Request, init: RequestInit = {}): Promise<Response> {
   const signals = [AbortSignal.timeout(30_000), init.signal].filter((signal) => signal instanceof AbortSignal)
-  const whole = openWithToken(path, { ...init, signal: AbortSignal.any(signals) }).then(
-    async (answer) => new Response(await answer.text(), answer),
+  const response = openWithToken(path, { ...init, signal: AbortSignal.any(signals) }).then(
+    async (streamed) => new Response(await streamed.text(), streamed),
   )
-  asked.add(whole)
-  void whole.catch(() => null).then(() => asked.delete(whole))
-  return whole
+  pending.add(response)
+  void response.catch(() => null).then(() => pending.delete(response))
+  return response
 }
 
-/** Waits until what is asked now is answered, and a moment longer, in which the client takes the answers in. */
+/** Waits until all pending requests have a response, and 100 ms more for the client to process them. */
 export async function answersTaken(): Promise<void> {
-  if (asked.size === 0) return
-  await Promise.allSettled(asked)
+  if (pending.size === 0) return
+  await Promise.allSettled(pending)
   await new Promise((resolve) => setTimeout(resolve, 100))
 }
 
-/** Begins to read an answer. A token that is over is refused, and nothing is done: then a new one is sent. */
+/** Opens a response without reading its body. A 401 has no effect on the service, so it retries once with a new token. */
 export async function openWithToken(path: string | URL | Request, init: RequestInit): Promise<Response> {
   for (let isRetry = false; ; isRetry = true) {
     const used = currentToken()
     const { api_url, token } = await used
     const headers = new Headers(init.headers)
     headers.set('authorization', `Bearer ${token}`)
-    const answer = await fetch(new URL(String(path), api_url), { ...init, headers })
-    if (answer.status !== 401 || isRetry) return answer
+    const response = await fetch(new URL(String(path), api_url), { ...init, headers })
+    if (response.status !== 401 || isRetry) return response
     if (current === used) current = null
   }
 }
@@ -51,7 +51,7 @@ function currentToken(): Promise<Token> {
 }
 
 async function newToken(): Promise<Token> {
-  const answer = await fetch('/token', { method: 'POST' })
-  if (!answer.ok) throw new Error(`The page's server answered ${answer.status}.`)
-  return answer.json()
+  const response = await fetch('/token', { method: 'POST' })
+  if (!response.ok) throw new Error(`The page's server returned ${response.status} for a new token.`)
+  return response.json()
 }

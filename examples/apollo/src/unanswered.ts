@@ -1,21 +1,21 @@
-// Payouts that were sent, until they are answered. They survive a reload, a crash and a closed tab, so that the page sends
-// them again with the same idempotency key, which pays once, and never has the customer pay a second time.
+// Payouts that were sent but have no response yet. They survive a reload, a crash and a closed tab, so that the page retries
+// with the same idempotency key and the customer never pays twice.
 
 type Sent = { readonly idempotencyKey: string; readonly customerId?: string | null }
 
 const prefix = 'unanswered:'
 
-/** Keeps what is about to be sent. */
+/** Stores a payout before it is sent. */
 export function keep(input: Sent): void {
   localStorage.setItem(prefix + input.idempotencyKey, JSON.stringify(input))
 }
 
-/** Forgets what was answered, by a payout or by a refusal. */
+/** Removes a payout after its response, a success or an error. */
 export function forget({ idempotencyKey }: Sent): void {
   localStorage.removeItem(prefix + idempotencyKey)
 }
 
-/** What a customer has sent and nobody has answered; another who uses this browser does not send it. */
+/** The unanswered payouts of one customer; another customer of this browser must not send them. */
 export function unanswered<Input extends Sent>(customerId: string): Input[] {
   return Object.entries(localStorage)
     .filter(([name]) => name.startsWith(prefix))

@@ -45,12 +45,12 @@ const events = graphql`
   }
 `
 
-/** The page of one customer: what the wallet holds, a form to pay, and the payouts, all of it live. */
+/** The page of one customer: the wallet's balance, a form to pay, and the payouts, with live updates. */
 export function App({ customerId }: { customerId: string }) {
   const environment = useRelayEnvironment()
   const variables = useMemo(() => ({ customerId }), [customerId])
   const data = useLazyLoadQuery<AppQuery>(query, variables)
-  // Rows and wallets that are shown change by themselves, because the store knows them by their ids.
+  // Shown payouts and wallets update themselves, because the store is normalized by id.
   useSubscription<AppEventsSubscription>(
     useMemo(
       () => ({
@@ -70,7 +70,7 @@ export function App({ customerId }: { customerId: string }) {
     return () => removeEventListener('stream-start', askAgain)
   }, [environment, variables])
   const { personalInfo, wallets } = data.customer ?? {}
-  // The oldest: of several that cover a payout the service takes that one too. The newest may be empty still.
+  // The oldest wallet: the service also prefers it among those that cover a payout.
   const wallet = wallets?.nodes[0]
   return (
     <main className="page">

@@ -61,19 +61,19 @@ type Step =
   | { readonly is: 'answered'; readonly answer: Answer }
   | { readonly is: 'failed'; readonly message: string }
 
-/** First a quote, which moves nothing; then the payout that was quoted, and what becomes of it. */
+/** Gets a quote, which moves no money, then creates the quoted payout and shows its status. */
 export function Pay({ customerId, walletId }: { customerId: string; walletId: string | undefined }) {
   const environment = useRelayEnvironment()
   const [step, setStep] = useState<Step>({ is: 'open' })
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
-    const asked = { customerId, walletId, assetCode: 'USDC' as const, ...form }
+    const quoteInput = { customerId, walletId, assetCode: 'USDC' as const, ...form }
     try {
-      const data = await fetchQuery<PayQuoteQuery>(environment, quoteQuery, { input: asked }).toPromise()
+      const data = await fetchQuery<PayQuoteQuery>(environment, quoteQuery, { input: quoteInput }).toPromise()
       if (!data?.payoutQuote) throw new Error('There is no quote now.')
-      // One key for this one payout: however often it is sent, it is paid once.
-      setStep({ is: 'quoted', quote: data.payoutQuote, input: { ...asked, idempotencyKey: crypto.randomUUID() } })
+      // One idempotency key per payout: every retry uses it, so it is paid once.
+      setStep({ is: 'quoted', quote: data.payoutQuote, input: { ...quoteInput, idempotencyKey: crypto.randomUUID() } })
     } catch (error) {
       setStep({ is: 'failed', message: String(error) })
     }
@@ -87,7 +87,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
       forget(input)
       setStep({ is: 'answered', answer })
     } catch {
-      // Perhaps it was paid and only the answer is lost. It is kept, and sent again with the same key.
+      // It may have been paid and only the response lost. It stays stored, and a retry uses the same key.
       setStep({ is: 'unknown', input })
     }
   }
@@ -112,9 +112,9 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
         {step.is === 'failed' && <p role="alert">{step.message}</p>}
         {step.is === 'unknown' && (
           <div role="alert">
-            <p>It is not known whether your payout of {money(step.input.amount, step.input.assetCode)} was made.</p>
+            <p>The outcome of your payout of {money(step.input.amount, step.input.assetCode)} is unknown.</p>
             <button type="button" onClick={() => pay(step.input)}>
-              Ask again: it is paid once
+              Try again: it is paid only once
             </button>
           </div>
         )}
@@ -123,7 +123,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
   )
 }
 
-/** Resolves when there is an answer, and rejects when nobody knows of one. */
+/** Resolves with the response; rejects if the outcome is unknown. */
 function send(environment: Environment, input: CreatePayoutInput): Promise<Answer> {
   return new Promise((resolve, reject) =>
     commitMutation<PayMutation>(environment, {
@@ -174,7 +174,7 @@ function Answered({ answer: { paid, refusal } }: { answer: Answer }) {
   return paid && <Paid payout={paid.payout} />
 }
 
-/** The payout as it is now, which the store learns from the stream. */
+/** The current payout: the stream of events updates the store. */
 function Paid({ payout }: { payout: Pay_payout$key }) {
   const data = useFragment(
     graphql`

@@ -5,7 +5,7 @@ import { ConnectionHandler } from 'relay-runtime'
 import type { PayoutList_query$key } from './__generated__/PayoutList_query.graphql'
 import { PayoutRow } from './PayoutRow'
 
-/** Every payout, newest first; the next page is read when the end of the last comes near. */
+/** All payouts, newest first, with infinite scroll. */
 export function PayoutList({ query }: { query: PayoutList_query$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment(
     graphql`
@@ -39,7 +39,7 @@ export function PayoutList({ query }: { query: PayoutList_query$key }) {
   )
 }
 
-/** Puts a new payout at the head of the list, unless it is there: its answer and its event both tell of it. */
+/** Prepends a new payout to the list, unless it is there: both the response and the event contain it. */
 export function putFirst(store: RecordSourceProxy, payout: RecordProxy): void {
   const list = ConnectionHandler.getConnection(store.getRoot(), 'PayoutList_payouts')
   const edges = list?.getLinkedRecords('edges') ?? []
@@ -47,7 +47,7 @@ export function putFirst(store: RecordSourceProxy, payout: RecordProxy): void {
   ConnectionHandler.insertEdgeBefore(list, ConnectionHandler.createEdge(store, list, payout, 'PayoutEdge'))
 }
 
-/** Nothing to see: it tells when it is scrolled into view, or nearly. */
+/** An invisible element that calls `onSeen` when it comes within 200px of the viewport. */
 function WhenSeen({ onSeen }: { onSeen: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const latest = useRef(onSeen)

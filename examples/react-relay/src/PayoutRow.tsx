@@ -3,7 +3,6 @@ import type { PayoutRow_payout$key } from './__generated__/PayoutRow_payout.grap
 import type { PayoutRow_status$key } from './__generated__/PayoutRow_status.graphql'
 import { money } from './money'
 
-/** One payout, as it is now. */
 export function PayoutRow({ payout }: { payout: PayoutRow_payout$key }) {
   const data = useFragment(
     graphql`
@@ -38,7 +37,6 @@ export function PayoutRow({ payout }: { payout: PayoutRow_payout$key }) {
   )
 }
 
-/** What has become of a payout, in a word. */
 export function Status({ of }: { of: PayoutRow_status$key }) {
   const { status } = useFragment(
     graphql`

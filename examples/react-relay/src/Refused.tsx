@@ -2,7 +2,7 @@ import { graphql, useFragment } from 'react-relay'
 import type { Refused_error$key } from './__generated__/Refused_error.graphql'
 import { money } from './money'
 
-/** Why nothing was paid: each reason is a type, so each can have its own words. */
+/** The reason why nothing was paid. Each error has a type, so the page can phrase each its own way. */
 export function Refused({ error }: { error: Refused_error$key }) {
   const { message, missing } = useFragment(
     graphql`

@@ -12,7 +12,7 @@ async function fetchOnce({ text }: RequestParameters, variables: Variables): Pro
   return answer.json()
 }
 
-/** Subscriptions, over server-sent events. Where one begins anew, `onStart` has asked for again what is shown. */
+/** Subscriptions over server-sent events. When one starts without a last event, `onStart` refetches what is shown. */
 function stream({ text }: RequestParameters, variables: Variables) {
   return Observable.create<GraphQLResponse>((sink) =>
     follow<GraphQLResponse>(

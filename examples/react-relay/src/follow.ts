@@ -1,13 +1,13 @@
 import { answersTaken, openWithToken } from './token'
 
-// A subscription that survives whatever ends its connection: it connects again and says which event was the last.
-// `EventSource` would do so by itself, but sends no header, and a token belongs in no address.
+// A GraphQL subscription over server-sent events that reconnects, and resumes with `Last-Event-ID`. `EventSource` does so too,
+// but can't send headers, and a token must not be in a URL.
 
-/** `onStart` says that what happened before is not told: whoever shows something must ask for it anew. */
+/** `onStart` is called if the stream starts without a last event: earlier changes are not sent, so refetch what is shown. */
 type Listener<Result> = { readonly onStart: () => void; readonly onResult: (result: Result) => void }
 type Operation = { readonly query: string; readonly variables: object }
 
-/** Listens until the function that it returns is called. */
+/** Subscribes. @returns a function that unsubscribes */
 export function follow<Result>(operation: Operation, listener: Listener<Result>): () => void {
   const stopping = new AbortController()
   void keepListening(operation, listener, stopping.signal)
@@ -25,17 +25,17 @@ async function keepListening<Result>(operation: Operation, listener: Listener<Re
           continue
         }
         const result = JSON.parse(data)
-        // The token is over, or the service ends: the next connection says more.
+        // The token has expired or the service is stopping: reconnect.
         if (result.errors) throw new Error(result.errors[0].message)
-        // The stream has the last word: an answer that is under way may be older than this.
+        // A pending response may be older than this event and must not overwrite it.
         await answersTaken()
         listener.onResult(result)
         lastEventId = id
       }
     } catch (error) {
-      // biome-ignore lint/suspicious/noConsole: who looks why nothing comes looks here.
-      if (!stopped.aborted) console.warn('The stream ended and is opened again:', error)
-      // The service was restored from a backup, and knows of no such event.
+      // biome-ignore lint/suspicious/noConsole: helps to find out why no events arrive.
+      if (!stopped.aborted) console.warn('The event stream failed and will reconnect:', error)
+      // The service was restored from a backup and does not have that event.
       if (error instanceof Response && error.status === 400) lastEventId = ''
     }
     const delayMs = Math.min(30_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2)
@@ -43,32 +43,32 @@ async function keepListening<Result>(operation: Operation, listener: Listener<Re
   }
 }
 
-/** The events of one connection, first one without `data`: the service listens. It is heard every 12 seconds, or is gone. */
+/** Yields `data: null` when connected, then events. Aborts after 30 s of silence: the service sends a heartbeat every 12 s. */
 async function* events(operation: Operation, lastEventId: string, stopped: AbortSignal) {
-  const gone = new AbortController()
-  let silence = setTimeout(() => gone.abort(), 30_000)
+  const timedOut = new AbortController()
+  let timeout = setTimeout(() => timedOut.abort(), 30_000)
   try {
-    const answer = await openWithToken('/graphql', {
+    const response = await openWithToken('/graphql', {
       method: 'POST',
       headers: { accept: 'text/event-stream', 'content-type': 'application/json', 'last-event-id': lastEventId },
       body: JSON.stringify(operation),
-      signal: AbortSignal.any([stopped, gone.signal]),
+      signal: AbortSignal.any([stopped, timedOut.signal]),
     })
-    if (!answer.ok || !answer.body) throw answer
+    if (!response.ok || !response.body) throw response
     yield { id: '', data: null }
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     for (let unread = ''; ; ) {
       const { done, value } = await reader.read()
       if (done) return
-      clearTimeout(silence)
-      silence = setTimeout(() => gone.abort(), 30_000)
+      clearTimeout(timeout)
+      timeout = setTimeout(() => timedOut.abort(), 30_000)
       const blocks = (unread + value).split('\n\n')
       unread = blocks.pop() ?? ''
       yield* blocks.filter((block) => block.startsWith('event: next')).map(eventIn)
     }
   } finally {
-    clearTimeout(silence)
-    gone.abort()
+    clearTimeout(timeout)
+    timedOut.abort()
   }
 }
 

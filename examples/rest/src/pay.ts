@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type Failure, lineOf, type Order, service } from './client.ts'
 
-// Pays out: npm run -s pay -- <amount> <account> <name>. Its exit code is 0 for paid, 1 for refused and 2 for not known. After
-// that, and after a crash, run it again without an order: it sends the same with the same key, which pays once.
+// Creates a payout: npm run -s pay -- <amount> <account> <name>. Exit codes: 0 accepted, 1 rejected, 2 unknown. After 2, and after
+// a crash, run it again without arguments: it retries the same order with the same idempotency key, which pays once.
 
 type Sent = { readonly key: string; readonly order: Order }
 
-/** What was sent and not answered: written before anything is sent. */
+/** The order without a response, written before it is sent. */
 const file = 'unanswered.json'
 const unanswered: Sent | null = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null
 const [amount, account_number = '9999999900', recipient_name = 'Ngozi Obi'] = process.argv.slice(2)
 
-if (unanswered && amount) exit(2, `Another payout is not answered. Run it without an order first.`)
+if (unanswered && amount) exit(2, `Another payout has no response yet. Run it without an order first.`)
 else if (unanswered) await send(unanswered)
 else if (amount) await send(keep({ key: randomUUID(), order: orderOf(amount) }))
 else exit(0, 'Everything is answered.')
@@ -24,7 +24,7 @@ async function send({ key, order }: Sent): Promise<void> {
     rmSync(file)
     return exit(0, lineOf(answer.data.data))
   }
-  // These say that nothing was paid. A time-out, a wrong key, a limit and a fault say nothing of an earlier try.
+  // These statuses prove that nothing was paid. A timeout, 401, 429 and 5xx say nothing about an earlier attempt.
   if (answer && [400, 404, 409, 422].includes(answer.response.status)) {
     rmSync(file)
     return exit(1, `Refused: ${reasonOf(answer.error.error)}`)
@@ -32,7 +32,7 @@ async function send({ key, order }: Sent): Promise<void> {
   exit(2, `It is not known whether it was paid (${answer?.error?.message ?? 'no answer'}). Run it again.`)
 }
 
-/** The same for every door: a code for programs, and what each code has to say. */
+/** Both APIs use the same error codes, each with its own details. */
 function reasonOf({ code, message, details }: Failure['error']): string {
   if (code === 'INSUFFICIENT_FUNDS')
     return `${code}: it takes ${details?.required}, and there are ${details?.available}`

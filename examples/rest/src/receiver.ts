@@ -5,19 +5,19 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { type Event, service } from './client.ts'
 
-// Follows what becomes of payouts. A webhook is a knock at the door: it says that there is news, and the feed says what, in
-// order and without gaps, also after a crash. So no webhook that is late, lost or comes twice does harm.
+// Follows the status of payouts. A webhook only triggers a read of the feed, which has all events in order and without gaps, also
+// after a crash. So a late, lost or duplicate webhook does no harm.
 
 type State = { last: number; webhookId?: string; secret?: string }
 
-/** How far the feed was read, and the endpoint that was registered, whose secret is told once. */
+/** The position in the feed, and the registered endpoint. The service returns its secret only once. */
 const file = 'state.json'
 const state: State = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { last: 0 }
 const types = ['payout.completed', 'payout.failed', 'payout.returned'] as const
 let work = Promise.resolve()
 let nextTry: NodeJS.Timeout | undefined
 
-/** Yours to write. Every event comes once and in order; after a crash perhaps the last one again. */
+/** Replace this. Called once per event, in order; after a crash the last event may repeat. */
 function handle({ sequence, type, object }: Event): void {
   process.stdout.write(`${sequence} ${type} ${object.id}\n`)
 }
@@ -35,16 +35,16 @@ async function readFeed(): Promise<void> {
   }
 }
 
-/** One after the other; what fails is tried again in a moment. */
-function knock(): void {
+/** Reads the feed, never concurrently; retries a failure after 5 s. */
+function triggerRead(): void {
   work = work.then(readFeed).catch((error) => {
     process.stderr.write(`${error}\n`)
     clearTimeout(nextTry)
-    nextTry = setTimeout(knock, 5_000)
+    nextTry = setTimeout(triggerRead, 5_000)
   })
 }
 
-/** Has webhooks sent here, once: a later start only says where it listens now. */
+/** Registers the webhook on the first start; later starts update its URL. */
 async function register(url: string): Promise<void> {
   const body = { url, types: [...types] }
   if (state.webhookId) {
@@ -67,7 +67,7 @@ const server = createServer(async (request, response) => {
   try {
     new Webhook(state.secret ?? '').verify(await text(request), request.headers as Record<string, string>)
     response.writeHead(204).end()
-    knock()
+    triggerRead()
   } catch {
     response.writeHead(401).end()
   }
@@ -76,6 +76,6 @@ server.listen(Number(process.env.PORT ?? 4100), '127.0.0.1', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await register(url)
   process.stdout.write(`Webhooks come to ${url}\n`)
-  knock()
-  setInterval(knock, 60_000)
+  triggerRead()
+  setInterval(triggerRead, 60_000)
 })

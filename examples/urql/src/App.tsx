@@ -4,14 +4,14 @@ import { money } from './money'
 import { Pay } from './Pay'
 import { PayoutList } from './PayoutList'
 
-/** The page of one customer: what the wallet holds, a form to pay, and the payouts, all of it live. */
+/** The page of one customer: the wallet's balance, a form to pay, and the payouts, with live updates. */
 export function App({ customerId }: { customerId: string }) {
   const [{ data, error }] = useQuery({ query: overview, variables: { customerId } })
-  // Nothing to do with its results: the cache takes them in, and what shows a payout or a wallet shows it as it is now.
+  // The normalized cache applies the results, which updates every component that shows them.
   useSubscription({ query: customerEvents })
   if (error) return <p role="alert">{error.message}</p>
   const { personalInfo, wallets } = data?.customer ?? {}
-  // The oldest: of several that cover a payout the service takes that one too. The newest may be empty still.
+  // The oldest wallet: the service also prefers it among those that cover a payout.
   const wallet = wallets?.nodes[0]
   return (
     <main className="page">

@@ -18,19 +18,21 @@ type Step =
   | { readonly is: 'answered'; readonly answer: Answer }
   | { readonly is: 'failed'; readonly message: string }
 
-/** First a quote, which moves nothing; then the payout that was quoted, and what becomes of it. */
+/** Gets a quote, which moves no money, then creates the quoted payout and shows its status. */
 export function Pay({ customerId, walletId }: { customerId: string; walletId: string | undefined }) {
   const client = useClient()
   const [step, setStep] = useState<Step>({ is: 'open' })
 
   async function ask(form: Pick<CreatePayoutInput, 'amount' | 'recipient'>) {
     setStep({ is: 'asking' })
-    const asked = { customerId, walletId, assetCode: 'USDC' as const, ...form }
+    const quoteInput = { customerId, walletId, assetCode: 'USDC' as const, ...form }
     try {
-      const { data } = await client.query(payoutQuote, { input: asked }, { requestPolicy: 'network-only' }).toPromise()
+      const { data } = await client
+        .query(payoutQuote, { input: quoteInput }, { requestPolicy: 'network-only' })
+        .toPromise()
       if (!data?.payoutQuote) throw new Error('There is no quote now.')
-      // One key for this one payout: however often it is sent, it is paid once.
-      setStep({ is: 'quoted', quote: data.payoutQuote, input: { ...asked, idempotencyKey: crypto.randomUUID() } })
+      // One idempotency key per payout: every retry uses it, so it is paid once.
+      setStep({ is: 'quoted', quote: data.payoutQuote, input: { ...quoteInput, idempotencyKey: crypto.randomUUID() } })
     } catch (error) {
       setStep({ is: 'failed', message: String(error) })
     }
@@ -46,7 +48,7 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
       forget(input)
       setStep({ is: 'answered', answer })
     } catch {
-      // Perhaps it was paid and only the answer is lost. It is kept, and sent again with the same key.
+      // It may have been paid and only the response lost. It stays stored, and a retry uses the same key.
       setStep({ is: 'unknown', input })
     }
   }
@@ -71,9 +73,9 @@ export function Pay({ customerId, walletId }: { customerId: string; walletId: st
         {step.is === 'failed' && <p role="alert">{step.message}</p>}
         {step.is === 'unknown' && (
           <div role="alert">
-            <p>It is not known whether your payout of {money(step.input.amount, step.input.assetCode)} was made.</p>
+            <p>The outcome of your payout of {money(step.input.amount, step.input.assetCode)} is unknown.</p>
             <button type="button" onClick={() => pay(step.input)}>
-              Ask again: it is paid once
+              Try again: it is paid only once
             </button>
           </div>
         )}
@@ -115,7 +117,7 @@ function Answered({ answer }: { answer: Answer }) {
   return answer.__typename === 'CreatePayoutPayload' ? <Paid payout={answer.payout} /> : <Refused refusal={answer} />
 }
 
-/** The payout as it is now, which the cache learns from the stream. */
+/** The current payout: the stream of events updates the cache. */
 function Paid({ payout }: { payout: PayoutRowFragment }) {
   const [{ data }] = useQuery({ query: onePayout, variables: { id: payout.id } })
   const current = data?.payout ?? payout
@@ -126,7 +128,7 @@ function Paid({ payout }: { payout: PayoutRowFragment }) {
   )
 }
 
-/** Why nothing was paid: each reason is a type, so each can have its own words. */
+/** The reason why nothing was paid. Each error has a type, so the page can phrase each its own way. */
 function Refused({ refusal }: { refusal: Refusal }) {
   return (
     <p role="alert" data-testid="refusal">

@@ -4,7 +4,7 @@ import { payoutList } from './documents'
 import type { PayoutRowFragment } from './gql/graphql'
 import { money } from './money'
 
-/** Every payout, newest first; the next page is read when the end of the last comes near. */
+/** All payouts, newest first, with infinite scroll. */
 export function PayoutList() {
   const [after, setAfter] = useState<string>()
   const [{ data, error, fetching }] = useQuery({ query: payoutList, variables: after ? { after } : {} })
@@ -43,12 +43,11 @@ function Row({ payout }: { payout: PayoutRowFragment }) {
   )
 }
 
-/** What has become of a payout, in a word. */
 export function Status({ of: { status } }: { of: Pick<PayoutRowFragment, 'status'> }) {
   return <span className={`status ${status.toLowerCase()}`}>{status.toLowerCase()}</span>
 }
 
-/** Nothing to see: it tells when it is scrolled into view, or nearly. */
+/** An invisible element that calls `onSeen` when it comes within 200px of the viewport. */
 function WhenSeen({ onSeen }: { onSeen: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const latest = useRef(onSeen)

@@ -7,7 +7,7 @@ import type { CustomerEventsSubscription, PayMutation, PayoutRowFragment } from 
 import possibleTypes from './gql/possible-types'
 import { fetchWithToken } from './token'
 
-/** What is shown, by its id: whatever an answer or an event says anew, every component shows. */
+/** A cache normalized by id: a response or event updates every component that shows the object. */
 const cache = cacheExchange({
   ...possibleTypes,
   resolvers: {
@@ -27,7 +27,7 @@ const cache = cacheExchange({
   },
 })
 
-/** Subscriptions, over server-sent events. Where one begins anew, the newest payouts are asked for again. */
+/** Subscriptions over server-sent events. When one starts without a last event, it refetches the newest payouts. */
 const stream = subscriptionExchange({
   forwardSubscription: ({ query = '', variables = {} }) => ({
     subscribe: (sink) => ({
@@ -49,7 +49,7 @@ export const client = new Client({
   exchanges: [cache, stream, fetchExchange],
 })
 
-/** Puts a new payout at the head of the list, unless it is there: its answer and its event both tell of it. */
+/** Prepends a new payout to the list, unless it is there: both the response and the event contain it. */
 function putFirst(cache: Cache, payout: PayoutRowFragment): void {
   cache.updateQuery({ query: payoutList, variables: {} }, (data) => {
     const { payouts } = data ?? {}

@@ -6,7 +6,10 @@ import type { Reader } from '../../database/query.ts'
 import { findWrongListCounts } from '../../lists/audit-counts.ts'
 import { blockSizes, wholeListBlockSize } from '../../lists/counted-list.ts'
 import type { Service } from '../../operations/context.ts'
-// These declare lists that are counted.
+import { describeDifference } from '../hash-chain/first-difference.ts'
+import type { ChainVerification, MerchantChainHead } from '../hash-chain/verify-chain.ts'
+import { verifyChain } from '../hash-chain/verify-chain.ts'
+// Importing these declares the lists with maintained counts.
 import '../payout-methods/list.ts'
 import '../wallets/list.ts'
 import { isPayoutIntact } from '../payouts/payout-checksum.ts'
@@ -36,12 +39,14 @@ import {
   wrongRunningBalances,
 } from './repository.ts'
 
-/** One thing that was recomputed: how many contradictions there are, and the first few by id. */
+// These declare lists that are counted.
+
+/** The result of one check; `examples` has the first few ids. */
 type AuditFinding = { readonly check: string; readonly contradictions: number; readonly examples: readonly string[] }
 
 /**
- * The result of an audit: `wallets` is what wallets hold of each asset, as a decimal string of eight places; `unchecked` what
- * the engine could not look at, and why, else `null`.
+ * `wallets` has the sum of wallet balances of each asset, as a decimal string of eight places; `unchecked` names what the database
+ * could not check, and why, else `null`.
  */
 export type AuditResult = {
   readonly balanced: boolean
@@ -94,28 +99,26 @@ const auditChecks: Readonly<Record<string, AuditCheck>> = {
   'maintained counts are right': async (db) => {
     const wrong = []
     for (const blockSize of [wholeListBlockSize, ...blockSizes]) {
-      // A block of everything: no number reaches the divisor.
+      // For the block of the whole list, the divisor exceeds every sequence number.
       wrong.push(...(await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })))
     }
     return wrong
   },
 }
 
-/** Rows held in memory at once; a server looks through the table for each. */
+/** Rows held in memory at a time. Each batch costs PostgreSQL a scan of the table. */
 const payoutBatchSize = 20_000
 
-/** Pages, indexes and foreign keys: what the engine can tell of them itself. */
+/** The database's own check of pages, indexes and foreign keys. */
 const engineCheckName = 'the database finds nothing wrong with its files'
 
-/** Triggers, unique indexes, constraints and policies: without them what is found now may not be so tomorrow. */
+/** Triggers, unique indexes, constraints and policies, without which the other findings may not last. */
 const schemaCheckName = 'the schema is that of the migrations'
 
 /**
- * Recomputes everything that the books say of themselves, over all merchants.
+ * Recomputes the books of all merchants from one snapshot, so it may run while the service works.
  *
- * It reads one snapshot, so it may run beside a server at work.
- *
- * @param onProgress called before each check with its name, how many are done and how many there are, and when all are done
+ * @param onProgress called before each check, and after the last
  */
 export async function auditBooks(
   service: Service,
@@ -123,24 +126,27 @@ export async function auditBooks(
 ): Promise<AuditResult> {
   const count = Object.keys(auditChecks).length + 2
   onProgress(engineCheckName, 0, count)
-  const { errors: faults, unchecked } = await service.db.selfCheck()
+  const { errors, unchecked } = await service.db.selfCheck()
   onProgress(schemaCheckName, 1, count)
   const { differences, unchecked: uncheckedSchema } = await checkSchema(service.db)
-  const found = [createEngineFinding(engineCheckName, faults), createEngineFinding(schemaCheckName, differences)]
-  const audited = await service.db.snapshot(
-    (db) => runChecks(db, found, (check, place) => onProgress(check, place + 2, count)),
+  const engineFindings = [
+    createEngineFinding(engineCheckName, errors),
+    createEngineFinding(schemaCheckName, differences),
+  ]
+  const result = await service.db.snapshot(
+    (db) => runChecks(db, engineFindings, (check, done) => onProgress(check, done + 2, count)),
     { mayTakeLong: true },
   )
   onProgress('all checks', count, count)
   const reasons = [unchecked, uncheckedSchema].filter((reason) => reason !== null)
-  return { ...audited, unchecked: reasons.length === 0 ? null : reasons.join('; ') }
+  return { ...result, unchecked: reasons.length === 0 ? null : reasons.join('; ') }
 }
 
-function createEngineFinding(check: string, faults: readonly string[]): AuditFinding {
-  return { check, contradictions: faults.length, examples: faults.slice(0, 5) }
+function createEngineFinding(check: string, errors: readonly string[]): AuditFinding {
+  return { check, contradictions: errors.length, examples: errors.slice(0, 5) }
 }
 
-/** A schema that can't be read is a finding too. */
+/** Reports an unreadable schema as a difference. */
 async function checkSchema(db: Service['db']): Promise<Pick<SchemaCheck, 'differences' | 'unchecked'>> {
   try {
     return await db.checkSchema()
@@ -152,15 +158,15 @@ async function checkSchema(db: Service['db']): Promise<Pick<SchemaCheck, 'differ
 
 async function runChecks(
   db: Reader,
-  ofEngine: readonly AuditFinding[],
-  onProgress: (check: string, place: number) => void,
+  engineFindings: readonly AuditFinding[],
+  onProgress: (check: string, done: number) => void,
 ): Promise<Omit<AuditResult, 'unchecked'>> {
-  const findings: (AuditFinding & { isReadable?: boolean })[] = [...ofEngine]
-  for (const [place, [check, run]] of Object.entries(auditChecks).entries()) {
-    onProgress(check, place)
+  const findings: (AuditFinding & { isReadable?: boolean })[] = [...engineFindings]
+  for (const [i, [check, run]] of Object.entries(auditChecks).entries()) {
+    onProgress(check, i)
     findings.push(await runCheck(check, run(db)))
   }
-  // What is damaged may not be readable at all, and the findings are what counts then.
+  // A damaged table may be unreadable; then the findings matter, not the totals.
   const isReadable = findings.every(({ isReadable }) => isReadable !== false)
   const totals = isReadable ? await walletTotals(db, {}) : []
   const [sizes] = isReadable ? await ledgerSizes(db, {}) : []
@@ -176,16 +182,36 @@ async function runChecks(
   }
 }
 
-/** What a check found; rows that can't be read are a finding too. */
-async function runCheck(
-  check: string,
-  found: ReturnType<AuditCheck>,
-): Promise<AuditFinding & { isReadable?: boolean }> {
+/** Runs a check; unreadable rows count as a finding. */
+async function runCheck(check: string, rows: ReturnType<AuditCheck>): Promise<AuditFinding & { isReadable?: boolean }> {
   try {
-    const ids = (await found).map(({ id }) => id)
+    const ids = (await rows).map(({ id }) => id)
     return { check, contradictions: ids.length, examples: ids.slice(0, 5) }
   } catch (error) {
     if (error instanceof DomainError) throw error
     return { check, contradictions: 1, examples: [(error as Error).message], isReadable: false }
   }
+}
+
+export type ChainAuditResult = Pick<AuditResult, 'balanced' | 'findings'> & { readonly chain: ChainVerification }
+
+/**
+ * Verifies the hash chains of all merchants, also against chain heads that were saved elsewhere. Unlike `auditBooks` it finds
+ * tampering that keeps the books balanced. It may run while the service works.
+ *
+ * @param kept the saved chain heads
+ * @param onProgress called with the number of merchants done
+ */
+export async function auditChain(
+  { db }: Service,
+  { kept = [] }: { readonly kept?: readonly MerchantChainHead[] } = {},
+  onProgress: (check: string, done: number, count: number) => void = () => {},
+): Promise<ChainAuditResult> {
+  // Includes changes that other processes have just made to the file.
+  db.refresh()
+  const check = 'history is as it was sealed'
+  const chain = await verifyChain(db, { savedHeads: kept, onProgress: (done, count) => onProgress(check, done, count) })
+  const contradictions = chain.differences.length
+  const examples = chain.differences.slice(0, 5).map(describeDifference)
+  return { balanced: contradictions === 0, findings: [{ check, contradictions, examples }], chain }
 }

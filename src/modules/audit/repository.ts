@@ -5,24 +5,22 @@ import { acrossMerchants, query, scanTable, selectFrom } from '../../database/qu
 import type { RowOf, TableName } from '../../database/tables.ts'
 
 /**
- * Each query finds what contradicts itself, over all merchants; nothing found means that the books are right. An
- * operator's view: it reads whole tables, and no request runs it.
+ * Each query finds contradictions in the rows of all merchants. They read whole tables, and no request runs them.
  */
 
-/** What a transfer adds to its wallet's balance. */
+/** The change of the wallet's balance by a transfer. */
 const balanceChange = sql<bigint>`case when kind in ('deposit_reversal', 'payout') then -(amount + fee) else amount + fee end`
 
-/** A query over all merchants. */
 const queryAllMerchants = <Found>(build: () => Compilable<Found>) => query(() => acrossMerchants(build()))
 
-/** The same in SQL of its own, which selects the `id` of what it finds. */
+/** The same for raw SQL that selects an `id`. */
 const queryIdsOfAllMerchants = (select: RawBuilder<unknown>) =>
   queryAllMerchants(() => selectFrom(sql<{ id: string }>`(${select})`.as('wrong')).select('wrong.id'))
 
-/** What a payout sends to the recipient: its amount, without the fee where that is deducted from the amount. */
+/** The amount that a payout converts: without the fee, if that is deducted from the amount. */
 const netAmount = sql<bigint>`payouts.amount - case payouts.fee_deducted_from when 'AMOUNT' then payouts.fee else 0 end`
 
-/** Transfers that are not of a form: with nothing moved, a fee that their kind has not, or half a place in a statement. */
+/** Transfers without an amount, with a fee that their kind can't have, or with incomplete statement columns. */
 export const malformedTransfers = queryAllMerchants(() =>
   selectFrom('transfers')
     .select('id')
@@ -33,7 +31,7 @@ export const malformedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers of another asset than their wallet's account, or whose wallet has none. */
+/** Transfers whose asset is not that of their wallet's account, or whose wallet has no account. */
 export const transfersWithWrongAsset = queryAllMerchants(() =>
   selectFrom('transfers')
     .leftJoin('accounts', (join) =>
@@ -44,7 +42,7 @@ export const transfersWithWrongAsset = queryAllMerchants(() =>
     .where(sql<boolean>`accounts.asset_code is distinct from transfers.asset_code`),
 )
 
-/** Wallet accounts whose balance or number of entries is not what their transfers say. */
+/** Wallet accounts whose balance or entry count differs from their transfers. */
 export const wrongBalances = queryAllMerchants(() =>
   selectFrom('accounts')
     .leftJoin(
@@ -68,7 +66,7 @@ export const wrongBalances = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers whose wallet's balance after them is not the sum up to there. */
+/** Transfers whose `balanceAfter` is not the running sum of their wallet. */
 export const wrongRunningBalances = queryAllMerchants(() =>
   selectFrom(
     selectFrom('transfers')
@@ -83,7 +81,7 @@ export const wrongRunningBalances = queryAllMerchants(() =>
     .whereRef('statement.balanceAfter', '<>', 'statement.running'),
 )
 
-/** Payouts whose wallet was not debited by exactly amount and fee, leaving the balance that the payout says. */
+/** Payouts whose wallet was not debited by exactly amount and fee, or whose `balanceAfter` differs. */
 export const payoutsWithoutDebit = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin('transfers', (join) =>
@@ -101,7 +99,7 @@ export const payoutsWithoutDebit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Deposits whose wallet was not credited by exactly their amount, leaving the balance that the deposit says. */
+/** Deposits whose wallet was not credited by exactly their amount, or whose `balanceAfter` differs. */
 export const depositsWithoutCredit = queryAllMerchants(() =>
   selectFrom('deposits')
     .leftJoin('transfers', (join) =>
@@ -117,7 +115,7 @@ export const depositsWithoutCredit = queryAllMerchants(() =>
     .where('transfers.id', 'is', null),
 )
 
-/** Reversals whose wallet was not debited by exactly the amount of their deposit, leaving the balance that they say. */
+/** Reversals whose wallet was not debited by exactly the amount of their deposit, or whose `balanceAfter` differs. */
 export const reversalsWithoutDebit = queryAllMerchants(() =>
   selectFrom('depositReversals')
     .leftJoin('deposits', (join) =>
@@ -140,7 +138,7 @@ export const reversalsWithoutDebit = queryAllMerchants(() =>
     .where(({ or, eb }) => or([eb('deposits.reference', 'is', null), eb('transfers.id', 'is', null)])),
 )
 
-/** Transfers on chains that are another merchant's than they are said to be, or whose deposit is another than it should be. */
+/** Deposits on a chain without an event of their merchant, or whose credited deposit differs. */
 export const wrongChainDeposits = queryAllMerchants(() =>
   selectFrom('chainDeposits')
     .leftJoin('chainEvents', (join) =>
@@ -165,7 +163,7 @@ export const wrongChainDeposits = queryAllMerchants(() =>
     ),
 )
 
-/** Payouts that were completed and whose amount, without a fee, did not arrive from what is in transit. */
+/** Completed payouts whose exact amount did not leave the account in transit. */
 export const unsettledPayouts = queryAllMerchants(() =>
   eventsWithoutTransfer(['COMPLETED'], sql<boolean>`transfers.kind = 'payout_completed' and transfers.fee = 0`),
 )
@@ -179,8 +177,8 @@ export const payoutsWithoutRefund = queryAllMerchants(() =>
   ),
 )
 
-/** Payouts with an event of a status whose transfer is not of the payout's asset and amount, or not as `told`. */
-function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], told: RawBuilder<boolean>) {
+/** Payouts with an event of one of the statuses whose transfer has another asset or amount, or breaks `condition`. */
+function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'][], condition: RawBuilder<boolean>) {
   return selectFrom('payoutEvents')
     .innerJoin('payouts', (join) =>
       join
@@ -193,7 +191,7 @@ function eventsWithoutTransfer(statuses: readonly RowOf<'payoutEvents'>['status'
         .onRef('transfers.id', '=', 'payoutEvents.transferId')
         .onRef('transfers.assetCode', '=', 'payouts.assetCode')
         .on('transfers.amount', '=', netAmount)
-        .on(told),
+        .on(condition),
     )
     .select('payouts.id')
     .where('payoutEvents.status', 'in', statuses)
@@ -211,7 +209,7 @@ export const orphanedTransfers = queryAllMerchants(() =>
     ),
 )
 
-/** Transfers that do not say which payout or deposit they were made for, or say another than the one that names them. */
+/** Transfers whose payout or deposit is not the one that names them. */
 export const transfersWithWrongCause = queryIdsOfAllMerchants(
   sql`select transfers.id from transfers join (
         select merchant_id, transfer_id, id as payout_id, cast(null as text) as reference from payouts
@@ -226,7 +224,7 @@ export const transfersWithWrongCause = queryIdsOfAllMerchants(
         or causes.reference is distinct from transfers.reference`,
 )
 
-/** Payouts whose status is not what their events lead to. */
+/** Payouts whose status contradicts their events. */
 export const payoutsWithWrongStatus = queryAllMerchants(() =>
   selectFrom('payouts')
     .leftJoin(
@@ -247,8 +245,8 @@ export const payoutsWithWrongStatus = queryAllMerchants(() =>
 
 /**
  * Clearing accounts whose entries do not add up to their deposits and payouts: the payouts in `PROCESSING` are in
- * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and the rest are summed apart, so that
- * no sum of all that ever came in leaves 64 bits.
+ * transit, those `COMPLETED` are settled, the fees of both are earned. Whole units and remainders are summed separately, so that
+ * no sum overflows 64 bits.
  */
 export const wrongClearingAccounts = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || account_id as id from (
@@ -274,8 +272,7 @@ export const wrongClearingAccounts = queryIdsOfAllMerchants(
 )
 
 /**
- * What happened and has no event, or has another than it should, or an event of what did not happen: of payouts, deposits,
- * wallets and customers all is known by their own rows.
+ * Payouts, deposits, wallets and customers without their events, with wrong ones, or events without such a row.
  */
 export const wrongEvents = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || type || ' ' || object_id as id from (
@@ -297,7 +294,7 @@ export const wrongEvents = queryIdsOfAllMerchants(
     ) as happened group by merchant_id, type, object_id, version having sum(one) <> 0`,
 )
 
-/** Objects whose events keep what they were and are not numbered without a gap, and methods that were never registered. */
+/** Objects whose snapshot events have gaps in their versions, and payout methods without a creation event. */
 export const wrongEventVersions = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || object_id as id from events where data is not null
       group by merchant_id, object_id having count(*) <> max(version) or min(version) <> 1
@@ -306,7 +303,7 @@ export const wrongEventVersions = queryIdsOfAllMerchants(
       where (merchant_id, id) not in (select merchant_id, object_id from events where type = 'payout_method.created')`,
 )
 
-/** Orders of banks whose state is not that of their payout, or that have none. */
+/** Rail orders without a payout, or whose state contradicts its status. */
 export const wrongRailOrders = queryIdsOfAllMerchants(
   sql`select t.merchant_id || ' ' || t.order_id as id from payout_transfers t
       left join payouts p on p.merchant_id = t.merchant_id and p.id = t.payout_id and p.reference_id = t.order_id
@@ -315,7 +312,7 @@ export const wrongRailOrders = queryIdsOfAllMerchants(
         when 'REJECTED' then 'FAILED' when 'CANCELLED' then 'FAILED' else 'PROCESSING' end`,
 )
 
-/** Sequences that are not dense, that are not as long as their table has rows, or that are not there at all. */
+/** Sequences that have gaps, differ from the row count of their table, or are missing. */
 export const brokenSequences = queryIdsOfAllMerchants(
   sql`select merchant_id || ' ' || name as id from (
       select merchant_id, name, latest, 0 as total, 0 as highest from sequences
@@ -332,7 +329,7 @@ export const brokenSequences = queryIdsOfAllMerchants(
       having sum(latest) <> sum(total) or sum(latest) <> sum(highest)`,
 )
 
-/** What there may be once only for each merchant, whatever the unique indexes say of it. */
+/** Columns that are unique per merchant, checked without trusting the unique indexes. */
 const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = [
   ['payouts', 'id'],
   ['payouts', 'idempotency_key'],
@@ -349,7 +346,7 @@ const uniqueColumns: readonly (readonly [table: TableName, column: string])[] = 
   ['events', 'sequence'],
 ]
 
-/** For each of these a query for what is there twice, found by reading all rows. */
+/** One query per column that finds duplicates by a table scan. */
 export const duplicateQueries = uniqueColumns.map(([table, column]) => {
   const name = sql.ref(column)
   return queryIdsOfAllMerchants(
@@ -358,7 +355,6 @@ export const duplicateQueries = uniqueColumns.map(([table, column]) => {
   )
 })
 
-/** The payouts after one, in the order of their merchants and numbers. */
 export const payoutsAfter = query((p: Params<{ merchant: string; sequence: number; limit: number }>) =>
   acrossMerchants(
     selectFrom('payouts')
@@ -371,9 +367,8 @@ export const payoutsAfter = query((p: Params<{ merchant: string; sequence: numbe
 )
 
 /**
- * Wallet accounts that may come to hold another sum than what was ever deposited there and not reversed. Versions before took more
- * in all than there can be of an amount: then it is nearly the most that there can be (migration 0023), and where it is the most it
- * stays that whatever is reversed.
+ * Wallet accounts whose `reachableBalance` is not the sum of all deposits that were not reversed. Earlier versions accepted deposits
+ * beyond the largest amount; then it is capped near that limit (migration 0023), and a reversal does not lower the cap itself.
  */
 export const wrongReachableBalances = queryIdsOfAllMerchants(
   sql`select accounts.id from accounts left join (
@@ -389,7 +384,7 @@ export const wrongReachableBalances = queryIdsOfAllMerchants(
           and coalesce(accounts.reachable_balance, 0) < 9223372036854775807 end`,
 )
 
-/** What wallets hold of each asset; whole units and the rest apart, so that no sum leaves 64 bits. */
+/** The sum of balances of each asset: whole units and remainders separately, so that no sum overflows 64 bits. */
 export const walletTotals = queryAllMerchants(() =>
   selectFrom('accounts')
     .select('assetCode')
@@ -398,7 +393,6 @@ export const walletTotals = queryAllMerchants(() =>
     .orderBy('assetCode'),
 )
 
-/** How many transfers, entries and payouts there are. */
 export const ledgerSizes = queryAllMerchants(() =>
   selectFrom(
     sql<{ transfers: bigint; entries: bigint; payouts: bigint }>`(select

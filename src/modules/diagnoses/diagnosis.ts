@@ -1,25 +1,26 @@
 import type { Reader } from '../../database/query.ts'
 import type { Mode } from '../../operations/context.ts'
 
-/** What is known of one thing that an operator should hold: a `fault` loses something or stops payouts, a `warning` may later. */
+/** The result of a check: a `fault` loses data or stops payouts now, a `warning` may do so later. */
 export type Diagnosis = {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'fault'
   readonly message: string
-  /** What to do about it; `null` where nothing is to be done. */
+  /** What to do; `null` if the state is `ok`. */
   readonly advice: string | null
 }
 
-/** What is looked at: a database, of a mode, at a time in milliseconds since 1970, and the rails that the service is told of. */
 export type DiagnosisContext = {
   readonly db: Reader
   readonly mode: Mode
+  /** In milliseconds since 1970. */
   readonly now: number
+  /** The configured rails. */
   readonly rails: readonly string[]
 }
 
-/** One small look, which only reads. */
-export type DiagnosisCheck = (examined: DiagnosisContext) => Promise<Diagnosis>
+/** A check that only reads. */
+export type DiagnosisCheck = (context: DiagnosisContext) => Promise<Diagnosis>
 
 export function reportOk(check: string, message: string): Diagnosis {
   return { check, state: 'ok', message, advice: null }
@@ -33,8 +34,8 @@ export function reportFault(check: string, message: string, advice: string): Dia
   return { check, state: 'fault', message, advice }
 }
 
-/** The first few of them, and how many more there are. */
+/** Lists the first five names and the number of the others. */
 export function formatNames(names: readonly string[]): string {
-  const shown = names.slice(0, 5).join(', ')
-  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
+  const listed = names.slice(0, 5).join(', ')
+  return names.length > 5 ? `${listed} and ${names.length - 5} more` : listed
 }

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import type { Params } from '../../database/query.ts'
 import { acrossMerchants, query, queryOne, selectFrom } from '../../database/query.ts'
 
-/** Every key that is not revoked; an operator's view. */
 export const unrevokedKeys = query(() =>
   acrossMerchants(
     selectFrom('apiKeys')
@@ -12,7 +11,7 @@ export const unrevokedKeys = query(() =>
   ),
 )
 
-/** What payouts were ever made from and to; reads all of them. */
+/** The corridors of all payouts; scans the table. */
 export const usedCorridors = query(() =>
   acrossMerchants(
     selectFrom('payouts')
@@ -23,7 +22,7 @@ export const usedCorridors = query(() =>
   ),
 )
 
-/** A merchant that has paid out in a pair, or has a wallet and a bank account for it; `null` where none does. */
+/** A merchant that has paid out in a corridor, or has a wallet and a bank account for it. */
 export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; recipientCurrency: string }>) =>
   acrossMerchants(
     selectFrom('merchants')
@@ -34,7 +33,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
             selectFrom('payouts')
               .select('payouts.id')
               .whereRef('payouts.merchantId', '=', 'merchants.id')
-              // The index has it between.
+              // Lets the query use an index on (merchant, status, asset, currency).
               .where('payouts.status', 'in', ['PROCESSING', 'COMPLETED', 'FAILED', 'RETURNED'])
               .where('payouts.assetCode', '=', p.assetCode)
               .where('payouts.recipientCurrency', '=', p.recipientCurrency),
@@ -60,7 +59,7 @@ export const merchantUsingCorridor = queryOne((p: Params<{ assetCode: string; re
   ),
 )
 
-/** When the latest row was made, by the machine's clock: that of a merchant may be ahead; `null` where none was. */
+/** The time of the latest row, without the offsets of merchant clocks. */
 export const latestRowTime = queryOne(() =>
   acrossMerchants(
     selectFrom('sequences')
@@ -69,7 +68,6 @@ export const latestRowTime = queryOne(() =>
   ),
 )
 
-/** How each webhook endpoint does; an operator's view. */
 export const endpointHealth = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -78,7 +76,6 @@ export const endpointHealth = query(() =>
   ),
 )
 
-/** How many payouts and deposits wait for a person. */
 export const attentionCounts = queryOne(() =>
   acrossMerchants(
     selectFrom(

@@ -4,20 +4,20 @@ import type { Seal } from './seal.ts'
 import { countEvents, hashRows, printAt } from './seal.ts'
 
 /**
- * What was done to a row since it was sealed: with `missing` what came after may have moved up, with `inserted` it may have moved
- * down. A row of `seals` is `rewritten` where it holds all that is there and is not the one that was kept elsewhere.
+ * How a row differs from the sealed one. After a `missing` row later rows may have moved up, after an `inserted` one down. A seal
+ * is `rewritten` if it is valid but is not the chain head that was saved elsewhere.
  */
 export type DifferenceKind = 'changed' | 'missing' | 'inserted' | 'swapped' | 'rewritten'
 
 /**
- * The first row of a merchant's history that differs from what was sealed. `event` is the number of the event that it belongs to,
- * for a seal the last that it covers; `otherEvent` that of the row that it was swapped with.
+ * The first row of a merchant's history that differs from its seal. `event` is the number of its event, or for a seal the last one
+ * covered; `otherEvent` is the event of the row that it was swapped with.
  */
 export type ChainDifference = {
   readonly merchantId: string
   readonly event: number
   readonly table: HashedTable | 'seals'
-  /** An id, or what else identifies it; `null` where what is in its place is another, or a stretch is all that is known. */
+  /** Its id or other key; `null` if the row is missing or only the range of the seal is known. */
   readonly key: string | null
   readonly done: DifferenceKind
   readonly otherEvent: number | null
@@ -25,52 +25,52 @@ export type ChainDifference = {
 
 type SealComparison = {
   readonly seal: Seal
-  /** The number of the first event that it covers. */
+  /** The number of the first covered event. */
   readonly first: number
-  /** What it covers, as it is there now, from the first on. */
+  /** The covered rows as they are stored now. */
   readonly rows: readonly (HistoryRow | null)[]
-  /** The prints of the next seal: what was closed up comes from there. */
+  /** The prints of the next seal: rows that moved up come from there. */
   readonly printsAfter: string
-  /** What is there now behind what it covers: what was moved on has gone there. */
+  /** The stored rows after the covered ones: rows that moved down are there. */
   readonly rowsAfter: readonly HistoryRow[]
 }
 
-/** Which row of a seal is the first that is not as it was sealed; the events come first, then what they made, then what moved. */
+/** Finds the first row that differs; within an event in the order of `rowSlots`. */
 export function findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }: SealComparison): ChainDifference {
   const { merchantId } = seal
-  const found = hashRows([...rows, ...rowsAfter]).prints
-  for (const place of rows.keys()) {
+  const stored = hashRows([...rows, ...rowsAfter]).prints
+  for (const i of rows.keys()) {
     for (const slot of rowSlots) {
-      if (printAt(found, place, slot) === printAt(seal.prints, place, slot)) continue
-      const { done, other } = classifyDifference({ sealed: seal.prints + printsAfter, found, place, slot })
-      const row = rows[place] ?? null
-      const event = first + place
+      if (printAt(stored, i, slot) === printAt(seal.prints, i, slot)) continue
+      const { done, other } = classifyDifference({ sealed: seal.prints + printsAfter, stored, index: i, slot })
+      const row = rows[i] ?? null
+      const event = first + i
       const isEvent = slot === 'events'
       const table = tableInSlot(slot, row?.eventsType) ?? 'events'
       const key = row === null || done === 'missing' ? null : isEvent ? `${event}` : rowKey(table, row)
       return { merchantId, event, table, key, done, otherEvent: other === null ? null : first + other }
     }
   }
-  // Each row begins as it was sealed: whoever took that much trouble is found by the whole.
+  // All prints match, so the rows collide in 48 bits: only the hash of the contents shows the change.
   return { merchantId, event: first, table: 'events', key: null, done: 'changed', otherEvent: null }
 }
 
 type SlotComparison = {
   readonly sealed: string
-  readonly found: string
-  readonly place: number
+  readonly stored: string
+  readonly index: number
   readonly slot: RowSlot
 }
 
-function classifyDifference({ sealed, found, place, slot }: SlotComparison): {
+function classifyDifference({ sealed, stored, index, slot }: SlotComparison): {
   done: DifferenceKind
   other: number | null
 } {
-  const [was, is] = [printAt(sealed, place, slot), printAt(found, place, slot)]
-  if (is === null) return { done: 'missing', other: null }
-  if (was === null) return { done: 'inserted', other: null }
-  const cameFrom = findLaterPrint(sealed, { place, slot, print: is })
-  const wentTo = findLaterPrint(found, { place, slot, print: was })
+  const [before, now] = [printAt(sealed, index, slot), printAt(stored, index, slot)]
+  if (now === null) return { done: 'missing', other: null }
+  if (before === null) return { done: 'inserted', other: null }
+  const cameFrom = findLaterPrint(sealed, { index, slot, print: now })
+  const wentTo = findLaterPrint(stored, { index, slot, print: before })
   if (cameFrom !== null && cameFrom === wentTo) return { done: 'swapped', other: cameFrom }
   if (cameFrom !== null) return { done: 'missing', other: null }
   return { done: wentTo === null ? 'changed' : 'inserted', other: null }
@@ -78,13 +78,13 @@ function classifyDifference({ sealed, found, place, slot }: SlotComparison): {
 
 function findLaterPrint(
   prints: string,
-  { place, slot, print }: { place: number; slot: RowSlot; print: string },
+  { index, slot, print }: { index: number; slot: RowSlot; print: string },
 ): number | null {
-  for (let each = place + 1; each < countEvents(prints); each++) if (printAt(prints, each, slot) === print) return each
+  for (let i = index + 1; i < countEvents(prints); i++) if (printAt(prints, i, slot) === print) return i
   return null
 }
 
-/** What is said of a difference, such as `merchant 0198…, event 17: transfers 0198… changed`. */
+/** Formats a difference, such as `merchant 0198…, event 17: transfers 0198… changed`. */
 export function describeDifference({ merchantId, event, table, key, done, otherEvent }: ChainDifference): string {
   const row = key === null ? `a row of ${table}` : `${table} ${key}`
   const other = otherEvent === null ? '' : ` with that of event ${otherEvent}`

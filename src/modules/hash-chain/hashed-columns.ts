@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 import type { RowOf, TableName } from '../../database/tables.ts'
 
-/** The form in which rows are hashed; each seal says its own, and one that was made is always read in that. */
+/** Version of the hash format. Each seal stores its own and is always verified by it. */
 export const currentFormat = 1
 
 /**
- * What is hashed of each table that an event leads to, in this order: every column that stays as it was written.
+ * The immutable columns of each table that an event refers to, hashed in this order.
  *
- * Left out are `merchantId`, which the seal has, the number of an event, which is its place in the seal, and what
- * `leftOut` says. A test holds that every column of these tables is in one of the two: one that is added later needs a form of
- * its own, because seals of before have it not.
+ * Not hashed are `merchantId`, which is in the seal, the number of an event, which is its position in the seal, and the columns of
+ * `unhashedColumns`. A test checks that every column is in one of the two lists. A column that is added later needs a new format,
+ * because existing seals do not cover it.
  */
 export const hashedColumns = {
   events: ['type', 'objectId', 'version', 'time', 'data'],
@@ -33,43 +33,42 @@ export const hashedColumns = {
 export const unhashedColumns = {
   events: {},
   payouts: {
-    status: 'it changes, and each change has its event',
+    status: 'it changes, and each change has an event',
     receiverWalletId: 'it may be filled in later',
     cryptoTransactionId: 'it may be filled in later',
     network: 'it may be filled in later',
     address: 'it may be filled in later',
     fiatReferenceId: 'it may be filled in later',
     updatedAt: 'it changes with the status',
-    checksum: 'it follows from the others, and payouts of before have none',
-    feeDeductedFrom: 'it follows from the amounts of the payout and of its transfer, and the audit compares them',
+    checksum: 'it follows from the other columns, and existing payouts have none',
+    feeDeductedFrom: 'it follows from the amounts of the payout and its transfer, which the audit compares',
   },
   payoutEvents: {},
   deposits: {},
   depositReversals: {},
   wallets: {
     ownerId: 'it follows from the customer',
-    description: 'it moves no money, and may become what its owner can change',
-    status: 'it may become what changes',
-    updatedAt: 'it changes with those',
+    description: 'it moves no money, and may become editable',
+    status: 'it may become mutable',
+    updatedAt: 'it changes with description and status',
   },
   transfers: {},
 } as const satisfies { readonly [Table in HashedTable]: { readonly [Column in keyof RowOf<Table>]?: string } }
 
 export type HashedTable = keyof typeof hashedColumns
 
-/** What an event leads to beside its own row: what it made, and the transfer of what moved by it. */
+/** Rows that are hashed with an event: its own, the row that it created, and its ledger transfer. */
 export const rowSlots = ['events', 'made', 'transfers'] as const
 export type RowSlot = (typeof rowSlots)[number]
 
-/** A column that is read, under a name that tells its table. */
+/** A column of the history query; its alias `name` includes the table. */
 export type HistoryColumn = { readonly table: HashedTable; readonly column: string; readonly name: string }
 
-/** Those that are read. */
 export const historyColumns: readonly HistoryColumn[] = Object.entries(hashedColumns).flatMap(([table, columns]) =>
   columns.map((column) => ({ table: table as HashedTable, column, name: columnAlias(table, column) })),
 )
 
-/** An event with what it leads to, by `historyColumns`; where there is no such row each of its columns is `null`. */
+/** An event with its related rows, by the names of `historyColumns`; the columns of an absent row are `null`. */
 export type HistoryRow = Readonly<Record<string, unknown>> & { readonly sequence: number }
 
 function columnAlias(table: string, column: string): string {
@@ -78,7 +77,7 @@ function columnAlias(table: string, column: string): string {
 
 const columnsByTable = Object.groupBy(historyColumns, ({ table }) => table)
 
-/** The table of what an event of this type makes; `null` where its own row, or what it keeps, is all. */
+/** The table of the row that an event of this type creates; `null` if the event has no other row. */
 function createdTable(type: unknown): HashedTable | null {
   if (type === 'payout.initiated') return 'payouts'
   if (type === 'payout.completed' || type === 'payout.failed' || type === 'payout.returned') return 'payoutEvents'
@@ -87,13 +86,12 @@ function createdTable(type: unknown): HashedTable | null {
   return type === 'wallet.created' ? 'wallets' : null
 }
 
-/** The table of the row that may be in a slot of an event; `null` where it makes none. */
 export function tableInSlot(slot: RowSlot, type: unknown): HashedTable | null {
   if (slot === 'made') return createdTable(type)
   return slot
 }
 
-/** What identifies the row in a slot, where it is there: an id, or the reference of a deposit. */
+/** The id of a row, or the reference of a deposit. */
 export function rowKey(table: HashedTable, row: HistoryRow): string {
   const key = {
     payoutEvents: 'payoutId',
@@ -104,10 +102,10 @@ export function rowKey(table: HashedTable, row: HistoryRow): string {
   return String(row[columnAlias(table, (key as Partial<Record<HashedTable, string>>)[table] ?? 'id')])
 }
 
-/** What stands for a row that is not there, of the length of a digest. */
+/** Placeholder for an absent row, with the length of a digest. */
 export const absentDigest = '-'.repeat(44)
 
-/** The SHA-256 of the row in each slot, in base64; `noDigest` where none is to be, or is there. */
+/** Returns the SHA-256 of the row in each slot, in base64, or `absentDigest`. */
 export function computeDigests(row: HistoryRow | null): readonly [string, string, string] {
   if (row === null) return [absentDigest, absentDigest, absentDigest]
   const made = createdTable(row.eventsType)
@@ -118,19 +116,19 @@ export function computeDigests(row: HistoryRow | null): readonly [string, string
   ]
 }
 
-/** Every value with its length before it, so that no two rows are written alike. */
+/** Prefixes every value with its length, so that the encoding is unambiguous. */
 function computeDigest(table: HashedTable, row: HistoryRow): string {
-  let written: string = table
-  let isThere = false
+  let encoded: string = table
+  let isPresent = false
   for (const { name } of columnsByTable[table] ?? []) {
     const value = row[name]
     if (value === null) {
-      written += ';-'
+      encoded += ';-'
       continue
     }
-    isThere = true
+    isPresent = true
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-    written += `;${text.length}:${text}`
+    encoded += `;${text.length}:${text}`
   }
-  return isThere ? hash('sha256', written, 'base64') : absentDigest
+  return isPresent ? hash('sha256', encoded, 'base64') : absentDigest
 }

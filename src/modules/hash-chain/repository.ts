@@ -16,8 +16,8 @@ import type { Seal } from './seal.ts'
 type SealedEventRange = { merchantId: string; after: number; through: number }
 
 /**
- * A query for the events after a number and through another, in their order, each with these columns of the rows that it leads
- * to. One statement, so that all is of one moment; every row is found by the whole of its key.
+ * Builds a query for the events after a number through another, in order, with columns of their related rows. One statement, and
+ * so one snapshot; every join uses a full key.
  */
 export const selectHistory = (columns: readonly HistoryColumn[]) =>
   query((p: Params<SealedEventRange>) =>
@@ -49,7 +49,7 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
         join.onRef('transfers.merchantId', '=', 'events.merchantId').on(
           'transfers.id',
           '=',
-          // No COALESCE: row-level security takes that for what might tell of other rows, and then no index serves it.
+          // No COALESCE: under row-level security PostgreSQL does not treat it as leakproof, and would not use the index.
           sql`case events.type when 'wallet.transaction.inbound' then events.object_id
             when 'deposit.reversed' then events.object_id when 'payout.initiated' then payouts.transfer_id else payout_events.transfer_id end`,
         ),
@@ -67,7 +67,7 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
           .on('events.type', '=', sql.lit('deposit.reversed')),
       )
       .select('events.sequence')
-      // Kysely has no type for names that are put together.
+      // Kysely can't type computed column names.
       .select(columns.map(({ table, column, name }) => `${table}.${column} as ${name}`) as never)
       .where('events.merchantId', '=', p.merchantId)
       .where('events.sequence', '>', p.after)
@@ -76,13 +76,13 @@ export const selectHistory = (columns: readonly HistoryColumn[]) =>
       .$castTo<HistoryRow>(),
   )
 
-/** The number of the latest seal of the merchant whose id a column of the outer query has. */
+/** Subquery for the number of the latest seal of the outer query's merchant. */
 const latestSealNumber = (merchantId: 'sequences.merchantId' | 'merchants.id') =>
   selectFrom('seals as latest')
     .select((eb) => eb.fn.max('latest.number').as('number'))
     .where('latest.merchantId', '=', sql.ref<string>(merchantId))
 
-/** The merchants among some who have events behind their latest seal, with that where there is one. */
+/** Selects those of the merchants that have events after their latest seal, and that seal, if any. */
 const withLatestSeal = (merchantIds: readonly string[]) =>
   selectFrom('sequences')
     .leftJoin('seals', (join) =>
@@ -94,7 +94,7 @@ const withLatestSeal = (merchantIds: readonly string[]) =>
     .where('sequences.name', '=', sql.lit('events'))
     .where((eb) => eb.or([eb('seals.through', 'is', null), eb('seals.through', '<', eb.ref('sequences.latest'))]))
 
-/** Those with where their latest seal ends and how far their events go; an operator's view. */
+/** Merchants with unsealed events: their latest event and their latest seal. */
 export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds).select([
@@ -107,7 +107,7 @@ export const unsealedMerchants = query((p: Params<{ merchantIds: readonly string
   ),
 )
 
-/** Of those how far their events go and their seals, and when the first event between happened; an operator's view. */
+/** The same merchants, with the time of their oldest unsealed event. */
 export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     withLatestSeal(p.merchantIds)
@@ -126,7 +126,6 @@ export const unsealedBacklog = query((p: Params<{ merchantIds: readonly string[]
   ),
 )
 
-/** A merchant's seals behind a number, in their order. */
 export const sealsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
   selectFrom('seals')
     .selectAll()
@@ -136,12 +135,11 @@ export const sealsAfter = query((p: Params<{ merchantId: string; after: number; 
     .limit(p.limit),
 )
 
-/** The latest seals of a merchant, the last first. */
 export const latestSeals = query((p: Params<{ merchantId: string; limit: number }>) =>
   selectFrom('seals').selectAll().where('merchantId', '=', p.merchantId).orderBy('number', 'desc').limit(p.limit),
 )
 
-/** The latest seal of each of some merchants, in the order of their ids; an operator's view. */
+/** The chain heads of some merchants, in order of merchant id. */
 export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('merchants')
@@ -154,7 +152,7 @@ export const chainHeadsOfMerchants = query((p: Params<{ merchantIds: readonly st
   ),
 )
 
-/** Stores a seal; `null` where the merchant has one of that number already. */
+/** Stores a seal; `null` if the merchant already has one with that number. */
 export const insertSeal = statementOne((p: Params<Seal>) =>
   insertInto('seals')
     .values(pickParams(p, Object.keys(tables.seals) as (keyof Seal)[]))

@@ -1,38 +1,36 @@
-import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
-import { random as anyNumber, timestamp } from '../../core/ids-and-clock.ts'
-import type { Service } from '../../operations/context.ts'
+import { setImmediate as nextIteration, setTimeout as wait } from 'node:timers/promises'
+import { random as defaultRandom, timestamp } from '../../core/ids-and-clock.ts'
+import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
+import { defineInternalOperation } from '../../operations/define-operation.ts'
 import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
-import { findHistory } from './find-history.ts'
-import { latestSeals, unsealedMerchants } from './repository.ts'
+import { insertSeal, latestSeals, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
-import { storeSeal } from './store-seal.ts'
+import { findHistory } from './verify-chain.ts'
 
-/** Merchants that are sealed at once: on an engine with groups they share a commit, and no more connections are taken. */
+/** Merchants sealed concurrently. They share a group commit, and use no more connections than this. */
 const merchantConcurrency = 4
 
-/** Seals that a merchant gets in its turn: one with much that is not sealed does not hold up the others. */
+/** Keeps a merchant with a large backlog from delaying the others. */
 const maxSealsPerTurn = 20
 
-/** How long after a look there is another where something has happened: shortest, and longest. */
+/** Bounds of the interval between polls while there are new events. */
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
-/** A seal of little costs as much as one of much: the longer the pause, the fewer there are. So they may take this part of the time. */
+/** Small seals cost as much as full ones, so the pause grows with their cost: they take at most this fraction of the time. */
 const pauseToPollRatio = 20
 
-/** Seals of much are made one after another, with this many times as long for others in between. */
+/** Pause after a full seal, as a multiple of the time that it took. */
 const restToSealRatio = 4
 
-/** How long a process leaves sealing to another: between one and two of these, so that two do not wait for each other. */
+/** How long a process leaves sealing to another: one to two times this, so that two processes do not yield to each other. */
 const standbyMs = 10_000
 
-/** How long after a fault it is tried again. */
 const retryDelayMs = 5_000
 
-/** Has history sealed. */
 export type Sealer = {
-  /** Seals what is not sealed yet, unless another does; one look at all merchants. */
+  /** Seals the new events of all merchants once, unless another process does. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -46,23 +44,22 @@ type SealerOptions = {
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Seals what happens to merchants, within about a second, where many are active within ten: beside whoever pays, and never on a
- * payout's way.
+ * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait for it.
  *
- * Any number of processes may do it: a seal has a number, and who comes second stores nothing. Whoever finds that another
- * seals leaves it to that for a while. So nobody has to say who does, and no clock but that of this process matters.
+ * Any number of processes may run one without leader election: a seal has a number, so the second insert stores nothing. A process
+ * that finds seals of another stands by for a while. No clock but this process's matters.
  */
-export function startSealer({ service, onError: onFault, random = anyNumber }: SealerOptions): Sealer {
+export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
-  /** The latest seal of each merchant as this process has seen or made it. */
+  /** The latest seal of each merchant that this process has read or created. */
   const known = new Map<string, Pick<ChainHead, 'number' | 'hash'>>()
   let isStopped = false
   let isDue = true
-  let isOther = false
-  /** What a look took but for full seals. */
-  let smallMs = 0
+  let isSealedElsewhere = false
+  /** Time that a poll spent on seals that are not full. */
+  let smallSealsMs = 0
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
+  let polling: Promise<void> = Promise.resolve()
   const endWatch = db.watch('events', () => {
     isDue = true
   })
@@ -76,24 +73,24 @@ export function startSealer({ service, onError: onFault, random = anyNumber }: S
     if (!isDue) return schedulePoll(minPauseMs)
     try {
       await poll()
-      const pauseMs = Math.min(Math.max(minPauseMs, smallMs * pauseToPollRatio), maxPauseMs)
-      schedulePoll(isOther ? standbyMs * (1 + random()) : pauseMs)
+      const pauseMs = Math.min(Math.max(minPauseMs, smallSealsMs * pauseToPollRatio), maxPauseMs)
+      schedulePoll(isSealedElsewhere ? standbyMs * (1 + random()) : pauseMs)
     } catch (error) {
       isDue = true
-      onFault(error)
+      onError(error)
       schedulePoll(retryDelayMs)
     }
   }
 
   function poll(): Promise<void> {
-    looking = looking.catch(() => {}).then(pollOnce)
-    return looking
+    polling = polling.catch(() => {}).then(pollOnce)
+    return polling
   }
 
   async function pollOnce(): Promise<void> {
     isDue = false
-    isOther = false
-    smallMs = 0
+    isSealedElsewhere = false
+    smallSealsMs = 0
     for await (const merchantIds of iterateMerchantIds(db)) {
       const unsealed = (await unsealedMerchants(db, { merchantIds })).map(
         ({ merchantId, latest, number, through, hash }) => ({
@@ -101,13 +98,13 @@ export function startSealer({ service, onError: onFault, random = anyNumber }: S
           head: number === null || through === null || hash === null ? genesisHead : { number, through, hash },
         }),
       )
-      isOther ||= unsealed.some(isSealedByAnother)
-      for (const { merchantId, head } of unsealed) if (isOther) known.set(merchantId, head)
+      isSealedElsewhere ||= unsealed.some(isSealedByAnother)
+      for (const { merchantId, head } of unsealed) if (isSealedElsewhere) known.set(merchantId, head)
       await sealAll(unsealed)
       if (isStopped) break
     }
-    // What the other leaves is looked for again.
-    if (isOther) isDue = true
+    // Check again whether the other process has sealed everything.
+    if (isSealedElsewhere) isDue = true
   }
 
   function isSealedByAnother({ merchantId, head }: UnsealedMerchant): boolean {
@@ -116,15 +113,15 @@ export function startSealer({ service, onError: onFault, random = anyNumber }: S
   }
 
   async function sealAll(unsealed: readonly UnsealedMerchant[]): Promise<void> {
-    for (let first = 0; first < unsealed.length && !isStopped && !isOther; first += merchantConcurrency) {
-      const begunAt = performance.now()
+    for (let first = 0; first < unsealed.length && !isStopped && !isSealedElsewhere; first += merchantConcurrency) {
+      const startedAt = performance.now()
       const areSmall = await Promise.all(unsealed.slice(first, first + merchantConcurrency).map(sealMerchant))
-      if (areSmall.every((isSmall) => isSmall)) smallMs += performance.now() - begunAt
-      await nextTurn()
+      if (areSmall.every((isSmall) => isSmall)) smallSealsMs += performance.now() - startedAt
+      await nextIteration()
     }
   }
 
-  /** Seals what a merchant has, or some of it; whether that was little. */
+  /** Seals events of a merchant, up to `maxSealsPerTurn`. @returns whether they were less than a full seal */
   async function sealMerchant({ merchantId, latest, head: from }: UnsealedMerchant): Promise<boolean> {
     if (known.get(merchantId)?.hash !== from.hash) await reportIfAltered(merchantId, from)
     let head = from
@@ -133,45 +130,45 @@ export function startSealer({ service, onError: onFault, random = anyNumber }: S
         isDue = true
         return false
       }
-      const begunAt = performance.now()
+      const startedAt = performance.now()
       const seal = await createNextSeal(merchantId, { head, latest })
       if (seal === null) return true
       if (!(await service.perform(storeSeal, createContext(service, merchantId), seal))) {
-        isOther = true
+        isSealedElsewhere = true
         known.delete(merchantId)
         return true
       }
       head = seal
       known.set(merchantId, { number: seal.number, hash: seal.hash })
-      const tookMs = performance.now() - begunAt
+      const tookMs = performance.now() - startedAt
       if (head.through < latest) await wait(tookMs * restToSealRatio, undefined, { ref: false })
     }
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** The next seal of a merchant; `null` where that can't be. */
+  /** Creates the next seal of a merchant; `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
   ): Promise<Seal | null> {
     const through = Math.min(latest, head.through + maxEventsPerSeal)
     const rows = await findHistory(db, { merchantId, after: head.through, through })
-    const gap = rows.findIndex(({ sequence }, place) => sequence !== head.through + 1 + place)
+    const gap = rows.findIndex(({ sequence }, i) => sequence !== head.through + 1 + i)
     if (gap >= 0 || rows.length < through - head.through) {
       const missing = head.through + 1 + (gap >= 0 ? gap : rows.length)
-      // Nobody else's history waits for that.
-      onFault(new Error(`merchant ${merchantId} has no event ${missing}, and later ones: run audit --chain`))
+      // Report it and continue with other merchants.
+      onError(new Error(`hash chain: event ${missing} of merchant ${merchantId} is missing; run audit --chain`))
       return null
     }
     return createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
   }
 
-  /** Tells of a seal that is not as it was made; what follows is sealed all the same, and the audit finds it for good. */
+  /** Reports a seal that was altered. Later events are sealed anyway, and `audit --chain` finds the difference permanently. */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
-    const [latest, before = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
+    const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
-    if (isKnown || (latest?.number === head.number && computeSealHash(latest, before) !== latest.hash)) {
-      onFault(new Error(`seal ${head.number} of merchant ${merchantId} is not as it was made: run audit --chain`))
+    if (isKnown || (latest?.number === head.number && computeSealHash(latest, previous) !== latest.hash)) {
+      onError(new Error(`hash chain: seal ${head.number} of merchant ${merchantId} was altered; run audit --chain`))
     }
   }
 
@@ -181,7 +178,19 @@ export function startSealer({ service, onError: onFault, random = anyNumber }: S
       isStopped = true
       endWatch()
       clearTimeout(timer)
-      await looking.catch(() => {})
+      await polling.catch(() => {})
     },
   }
 }
+
+/**
+ * Stores a seal.
+ *
+ * @returns whether it was stored; false if another process stored one with that number first
+ */
+export const storeSeal = defineInternalOperation(
+  'storeSeal',
+  async ({ db, merchantId }: Context, seal: Omit<Seal, 'merchantId'>): Promise<boolean> => {
+    return db.write(async (tx) => (await insertSeal(tx, { ...seal, merchantId })) !== null, { merchantId })
+  },
+)

@@ -1,22 +1,26 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { hash } from 'node:crypto'
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { invalidInput } from '../../core/errors.ts'
 import type { Reader } from '../../database/query.ts'
+import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
 import { allMerchants } from '../merchants/repository.ts'
-import type { MerchantChainHead } from './chain-heads.ts'
-import { computeRoot } from './chain-heads.ts'
-import { findHistory } from './find-history.ts'
 import type { ChainDifference } from './first-difference.ts'
 import { findFirstDifference } from './first-difference.ts'
 import type { HistoryRow } from './hashed-columns.ts'
-import { latestSeals, sealsAfter, unsealedMerchants } from './repository.ts'
+import { historyColumns } from './hashed-columns.ts'
+import { chainHeadsOfMerchants, latestSeals, sealsAfter, selectHistory, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, countEvents, genesisHead, hashRows, maxEventsPerSeal } from './seal.ts'
 
-/** Seals that are looked at together: their events are what is held in memory. */
+/** The events of a merchant after a number through another, in order, with all hashed columns of their related rows. */
+export const findHistory = selectHistory(historyColumns)
+
+/** Bounds memory: the events of one batch of seals are held at a time. */
 const sealBatchSize = 16
 
 /**
- * What history is against its seals. `heads` are the latest seals of all merchants and `root` is one hash for them; `unsealed`
- * counts events that no seal covers yet; `differences` has the first row that differs of each merchant with one.
+ * `heads` are the latest seals of all merchants, and `root` is a hash of them; `unsealed` counts events after the latest seals;
+ * `differences` has the first difference of each merchant that has one.
  */
 export type ChainVerification = {
   readonly root: string
@@ -28,30 +32,29 @@ export type ChainVerification = {
 }
 
 type VerifyChainOptions = {
-  /** Heads that were kept elsewhere: each must be a seal of its merchant still. */
+  /** Chain heads that were saved elsewhere: each must still be a seal of its merchant. */
   readonly savedHeads?: readonly MerchantChainHead[]
-  /** Told how many merchants were looked at, of how many. */
   readonly onProgress?: (done: number, total: number) => void
 }
 
 /**
- * Holds everything that is sealed against its seals, one merchant after another, and the seals against each other.
+ * Verifies all sealed history against its seals, and the seals against each other.
  *
- * What is sealed never changes, so it needs no snapshot, and holds up nobody beside it.
+ * Sealed rows are immutable, so it needs no snapshot and does not block other work.
  */
 export async function verifyChain(
   db: Reader,
-  { savedHeads: kept = [], onProgress = () => {} }: VerifyChainOptions = {},
+  { savedHeads = [], onProgress = () => {} }: VerifyChainOptions = {},
 ): Promise<ChainVerification> {
   const merchants = (await allMerchants(db, {})).map(({ id }) => id)
-  const keptOf = new Map(kept.map((head) => [head.merchantId, head]))
+  const savedByMerchant = new Map(savedHeads.map((head) => [head.merchantId, head]))
   const heads: MerchantChainHead[] = []
   const differences: ChainDifference[] = []
   let [events, unsealed] = [0, 0]
-  for (const [place, merchantId] of merchants.entries()) {
-    onProgress(place, merchants.length)
-    const { head, difference } = await verifyMerchant(db, { merchantId, kept: keptOf.get(merchantId) })
-    keptOf.delete(merchantId)
+  for (const [i, merchantId] of merchants.entries()) {
+    onProgress(i, merchants.length)
+    const { head, difference } = await verifyMerchant(db, { merchantId, savedHead: savedByMerchant.get(merchantId) })
+    savedByMerchant.delete(merchantId)
     if (head.number > 0) heads.push({ merchantId, number: head.number, hash: head.hash })
     if (difference !== null) differences.push(difference)
     events += head.through
@@ -60,7 +63,7 @@ export async function verifyChain(
     }
   }
   onProgress(merchants.length, merchants.length)
-  for (const { merchantId } of keptOf.values())
+  for (const { merchantId } of savedByMerchant.values())
     differences.push(createSealDifference(merchantId, genesisHead, 'missing'))
   const seals = heads.reduce((sum, { number }) => sum + number, 0)
   return { root: computeRoot(heads), heads, seals, events, unsealed, differences }
@@ -68,54 +71,54 @@ export async function verifyChain(
 
 type MerchantVerification = { readonly head: ChainHead; readonly difference: ChainDifference | null }
 
-/** Ends at the first row that differs; the head is the latest seal all the same. */
+/** Stops at the first difference; `head` is the latest seal anyway. */
 async function verifyMerchant(
   db: Reader,
-  { merchantId, kept }: { merchantId: string; kept: MerchantChainHead | undefined },
+  { merchantId, savedHead }: { merchantId: string; savedHead: MerchantChainHead | undefined },
 ): Promise<MerchantVerification> {
   let head = genesisHead
   for (;;) {
-    // One more than is looked at: what a removed row was followed by may be in the next.
+    // Reads one seal more: rows that moved up after a removed row come from it.
     const seals = await sealsAfter(db, { merchantId, after: head.number, limit: sealBatchSize + 1 })
-    const looked = seals.slice(0, sealBatchSize)
-    const history = await readHistory(db, { merchantId, seals: looked, before: head })
-    for (const [place, seal] of looked.entries()) {
-      const printsAfter = seals[place + 1]?.prints ?? ''
+    const batch = seals.slice(0, sealBatchSize)
+    const history = await readHistory(db, { merchantId, seals: batch, previous: head })
+    for (const [i, seal] of batch.entries()) {
+      const printsAfter = seals[i + 1]?.prints ?? ''
       const difference =
-        findSealDifference(seal, head, kept) ?? (await findRowDifference(db, seal, { head, history, printsAfter }))
+        findSealDifference(seal, head, savedHead) ?? (await findRowDifference(db, seal, { head, history, printsAfter }))
       if (difference !== null) return { head: (await latestSeals(db, { merchantId, limit: 1 }))[0] ?? head, difference }
       head = seal
     }
     if (seals.length <= sealBatchSize) break
-    // Whoever else there is has a turn.
-    await nextTurn()
+    await nextIteration()
   }
-  const isCut = kept !== undefined && kept.number > head.number
-  return { head, difference: isCut ? createSealDifference(merchantId, head, 'missing') : null }
+  const isTruncated = savedHead !== undefined && savedHead.number > head.number
+  return { head, difference: isTruncated ? createSealDifference(merchantId, head, 'missing') : null }
 }
 
-/** The events that some seals say they cover, by their numbers, all read at once. */
+/** Reads the events that some seals cover, by their numbers. */
 async function readHistory(
   db: Reader,
-  { merchantId, seals, before }: { merchantId: string; seals: readonly Seal[]; before: ChainHead },
+  { merchantId, seals, previous }: { merchantId: string; seals: readonly Seal[]; previous: ChainHead },
 ): Promise<ReadonlyMap<number, HistoryRow>> {
-  const stretches = seals.map((seal, place) => {
-    const { through: after } = seals[place - 1] ?? before
-    // A seal that says more than it has prints of is found without its rows.
+  const ranges = seals.map((seal, i) => {
+    const { through: after } = seals[i - 1] ?? previous
+    // If a seal claims more events than it has prints, it is reported without reading its rows.
     return { merchantId, after, through: Math.min(seal.through, after + countEvents(seal.prints)) }
   })
-  const rows = await Promise.all(stretches.map((stretch) => findHistory(db, stretch)))
+  const rows = await Promise.all(ranges.map((range) => findHistory(db, range)))
   return new Map(rows.flat().map((row) => [row.sequence, row]))
 }
 
-/** What is wrong with a seal itself. */
-function findSealDifference(seal: Seal, head: ChainHead, kept: MerchantChainHead | undefined): ChainDifference | null {
+function findSealDifference(seal: Seal, head: ChainHead, saved: MerchantChainHead | undefined): ChainDifference | null {
   const { merchantId, number, through, prints } = seal
   if (number !== head.number + 1) return createSealDifference(merchantId, head, 'missing')
   if (countEvents(prints) !== through - head.through || computeSealHash(seal, head) !== seal.hash) {
     return createSealDifference(merchantId, seal, 'changed')
   }
-  return kept?.number === number && kept.hash !== seal.hash ? createSealDifference(merchantId, seal, 'rewritten') : null
+  return saved?.number === number && saved.hash !== seal.hash
+    ? createSealDifference(merchantId, seal, 'rewritten')
+    : null
 }
 
 type CoveredHistory = {
@@ -124,24 +127,58 @@ type CoveredHistory = {
   readonly printsAfter: string
 }
 
-/** What is wrong with the rows that it covers; where nothing is it asks for no more. */
+/** Compares the rows that a seal covers; reads the rows after them only if there is a difference. */
 function findRowDifference(db: Reader, seal: Seal, covered: CoveredHistory): Promise<ChainDifference> | null {
   const { head, history, printsAfter } = covered
   const { merchantId, through: after } = seal
   const first = head.through + 1
-  const rows = Array.from({ length: after - head.through }, (_, place) => history.get(first + place) ?? null)
+  const rows = Array.from({ length: after - head.through }, (_, i) => history.get(first + i) ?? null)
   if (hashRows(rows).contents === seal.contents) return null
   const next = findHistory(db, { merchantId, after, through: after + maxEventsPerSeal })
   return Promise.resolve(next).then((rowsAfter) => findFirstDifference({ seal, first, rows, printsAfter, rowsAfter }))
 }
 
-/** A difference of a seal; of one that is missing, the one before it is known. */
+/** Creates the difference of a seal; if it is missing, the arguments are those of its predecessor. */
 function createSealDifference(
   merchantId: string,
   { number, through }: ChainHead,
   done: 'missing' | 'changed' | 'rewritten',
 ): ChainDifference {
-  const ahead = { missing: 1, changed: 0, rewritten: 0 }[done]
-  const [key, event] = [number + ahead, through + ahead]
+  const offset = { missing: 1, changed: 0, rewritten: 0 }[done]
+  const [key, event] = [number + offset, through + offset]
   return { merchantId, event, table: 'seals', key: `${key}`, done, otherEvent: null }
+}
+
+/** The latest seal of a merchant. A copy kept elsewhere reveals whether the history that it covers was changed. */
+export type MerchantChainHead = Pick<Seal, 'merchantId' | 'number' | 'hash'>
+
+/** The SHA-256 of the formatted heads of all merchants, in order of merchant id. */
+export function computeRoot(heads: readonly MerchantChainHead[]): string {
+  return hash('sha256', formatHeads(heads), 'hex')
+}
+
+/** Writes one line per merchant. */
+export function formatHeads(heads: readonly MerchantChainHead[]): string {
+  return heads.map(({ merchantId, number, hash }) => `${merchantId} ${number} ${hash}\n`).join('')
+}
+
+const headPattern = /^([0-9a-f-]{36}) ([1-9]\d{0,9}) ([0-9a-f]{64})$/
+
+/** Parses formatted heads. @throws DomainError INVALID_INPUT with the first invalid line */
+export function parseHeads(text: string): MerchantChainHead[] {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return lines.map((line, i) => {
+    const [, merchantId, number, hash] = headPattern.exec(line.trimEnd()) ?? []
+    if (merchantId !== undefined && hash !== undefined) return { merchantId, number: Number(number), hash }
+    const message = `must have a merchant id, a number and a hash in line ${i + 1}`
+    throw invalidInput([{ field: 'heads', code: 'INVALID_FORMAT', message }])
+  })
+}
+
+/** Returns the chain heads of all merchants that have one, in order of merchant id. */
+export async function findChainHeads(db: Reader): Promise<MerchantChainHead[]> {
+  const heads: MerchantChainHead[] = []
+  for await (const merchantIds of iterateMerchantIds(db))
+    heads.push(...(await chainHeadsOfMerchants(db, { merchantIds })))
+  return heads
 }

@@ -11,31 +11,31 @@ import type { Payout } from '../payouts/payout.ts'
 import { merchantOfPayout, payoutByIdempotencyKey, payoutByReference } from '../payouts/repository.ts'
 
 /**
- * The payouts of all merchants that have a name: an id, a transaction id, as customers read it out, a reference id, as banks know
- * it, or an idempotency key. Nearly always it is one or none.
+ * Finds payouts of all merchants by id, transaction id (which customers see), reference id (which banks see) or idempotency key.
+ * Nearly always it is one or none.
  */
 export async function searchPayouts({ db }: Pick<Service, 'db'>, name: string): Promise<readonly Payout[]> {
-  const given = name.trim()
-  const id = parseUuid(given)
-  const { key } = parseIdempotencyKey('name', given)
-  const found: (Payout | null)[] = []
+  const trimmedName = name.trim()
+  const id = parseUuid(trimmedName)
+  const { key } = parseIdempotencyKey('name', trimmedName)
+  const matches: (Payout | null)[] = []
   const owner = id === null ? null : await merchantOfPayout(db, { id })
-  if (owner && id !== null) found.push(await payouts.get({ db, merchantId: owner.id }, id))
+  if (owner && id !== null) matches.push(await payouts.get({ db, merchantId: owner.id }, id))
   for await (const merchantIds of iterateMerchantIds(db)) {
-    const ofEach = merchantIds.map(async (merchantId) => [
-      await findPayoutByTransactionId(db, { merchantId, transactionId: given }),
+    const lookups = merchantIds.map(async (merchantId) => [
+      await findPayoutByTransactionId(db, { merchantId, transactionId: trimmedName }),
       id === null ? null : await payoutByReference(db, { merchantId, ...referenceIdRange(id) }),
       key ? await payoutByIdempotencyKey(db, { merchantId, idempotencyKey: key }) : null,
     ])
-    found.push(...(await Promise.all(ofEach)).flat())
+    matches.push(...(await Promise.all(lookups)).flat())
   }
-  return [...new Map(found.flatMap((payout) => (payout ? [[payout.id, payout] as const] : []))).values()]
+  return [...new Map(matches.flatMap((payout) => (payout ? [[payout.id, payout] as const] : []))).values()]
 }
 
 /**
- * A payout by any of its names, with a request in the name of its merchant.
+ * Finds a payout by any of its names, and creates a context of its merchant.
  *
- * @throws Refusal RESOURCE_NOT_FOUND, or INVALID_INPUT that lists the payouts where several have the name
+ * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the candidates if several payouts have the name
  */
 export async function findPayoutAcrossMerchants(
   service: Service,
@@ -49,6 +49,6 @@ export async function findPayoutAcrossMerchants(
     const merchant = await merchantById(service.db, { id: merchantId })
     candidates.push(`${id} of ${merchant?.name ?? merchantId}`)
   }
-  const message = `must name one payout, such as by its id: several are called so: ${candidates.join(', ')}`
+  const message = `must identify one payout, such as by its id; several match: ${candidates.join(', ')}`
   throw invalidInput([{ field: 'payout', code: 'INVALID_PARAMETER', message }])
 }

@@ -11,7 +11,7 @@ type MerchantListRow = { readonly id: string; readonly merchantId: string; reado
 type CreatedBeforeFilter = { readonly createdBefore?: string | undefined }
 type MerchantSliceArgs = { readonly first?: number | undefined; readonly after?: string | undefined }
 
-/** A list of which each merchant has one, with what narrows it. */
+/** A list that each merchant has, with a filter. */
 type FilteredMerchantList<Item, Input> = {
   readonly list: {
     readonly slice: (
@@ -22,7 +22,7 @@ type FilteredMerchantList<Item, Input> = {
   readonly filter: Input & CreatedBeforeFilter
 }
 
-/** Some rows of all merchants; `next` is what `after` takes for more, `total` is `null` where it is not counted. */
+/** `next` is the cursor of the next page; `total` is `null` if a list is not counted. */
 export type CrossMerchantPage<Item> = {
   readonly items: readonly Item[]
   readonly total: number | null
@@ -30,62 +30,63 @@ export type CrossMerchantPage<Item> = {
 }
 
 /**
- * A part of the lists of all merchants put together, newest first; an operator's view, with one query per merchant.
+ * Merges the lists of all merchants, newest first, for operators. Runs at least one query per merchant.
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function listAcrossMerchants<Item extends MerchantListRow, Input extends object>(
   service: Service,
   { list, filter }: FilteredMerchantList<Item, Input>,
   { first = defaultSliceSize, after }: MerchantSliceArgs,
 ): Promise<CrossMerchantPage<Item>> {
-  const place = after === undefined ? null : decodeCursor(after)
+  const position = after === undefined ? null : decodeCursor(after)
   const contexts = (await allMerchants(service.db, {})).map(({ id }) => createContext(service, id))
   const lists = await Promise.all(
-    contexts.map((context) => openMerchantList(context, { list, filter }, { first, place })),
+    contexts.map((context) => openMerchantList(context, { list, filter }, { first, position })),
   )
   const items: Item[] = []
   while (items.length <= first) {
-    const [newest] = lists
-      .filter(({ head }) => head !== null)
-      .toSorted((one, other) => compareRows(one.head, other.head))
+    const [newest] = lists.filter(({ head }) => head !== null).toSorted((a, b) => compareRows(a.head, b.head))
     if (!newest?.head) break
     items.push(newest.head)
     newest.head = await newest.next()
   }
   const hasMore = items.length > first
-  const shown = items.slice(0, first)
-  const last = shown.at(-1)
+  const page = items.slice(0, first)
+  const last = page.at(-1)
   const totals = lists.map(({ total }) => total)
-  const total = totals.includes(null) ? null : totals.reduce<number>((sum, each) => sum + (each ?? 0), 0)
-  return { items: shown, total, next: hasMore && last ? encodeCursor(last) : null }
+  const total = totals.includes(null) ? null : totals.reduce<number>((sum, count) => sum + (count ?? 0), 0)
+  return { items: page, total, next: hasMore && last ? encodeCursor(last) : null }
 }
 
-/** A place in all lists: of a time and, because several rows may have that, of an id. */
+/** A position in the merged list; the id breaks ties of the time. */
 type RowPosition = Pick<MerchantListRow, 'createdAt' | 'id'>
 
 async function openMerchantList<Item extends MerchantListRow, Input extends object>(
   context: Context,
   { list, filter }: FilteredMerchantList<Item, Input>,
-  { first, place }: { first: number; place: RowPosition | null },
+  { first, position }: { first: number; position: RowPosition | null },
 ) {
-  const asked = { ...filter, ...(place && { createdBefore: earlierTime(filter.createdBefore, justAfter(place)) }) }
-  const opening = await list.slice(context, { ...asked, first })
-  // Without a place that is the whole list; else only what comes behind it was counted.
-  const total = await (place === null ? opening : await list.slice(context, { ...filter, first: 1 })).total()
+  const input = {
+    ...filter,
+    ...(position && { createdBefore: earlierTime(filter.createdBefore, justAfter(position)) }),
+  }
+  const firstSlice = await list.slice(context, { ...input, first })
+  // After a position, `firstSlice` counts only the rows after it, so another slice has the total.
+  const total = await (position === null ? firstSlice : await list.slice(context, { ...filter, first: 1 })).total()
   const rows = rowsAfter(
-    readItems(opening, (after) => list.slice(context, { ...asked, first, after })),
-    place,
+    readItems(firstSlice, (after) => list.slice(context, { ...input, first, after })),
+    position,
   )
   const next = async () => (await rows.next()).value ?? null
   return { head: await next(), next, total }
 }
 
 async function* readItems<Item extends MerchantListRow>(
-  opening: Slice<Item>,
+  firstSlice: Slice<Item>,
   read: (after: string) => MaybePromise<Slice<Item>>,
 ): AsyncGenerator<Item, undefined> {
-  for (let slice = opening; ; ) {
+  for (let slice = firstSlice; ; ) {
     yield* slice.items
     const last = slice.items.at(-1)
     if (!slice.hasNextPage || last === undefined) return
@@ -93,28 +94,28 @@ async function* readItems<Item extends MerchantListRow>(
   }
 }
 
-/** The rows behind a place, those of one time in the order of their ids, in which a list need not have them. */
+/** Yields the rows after a position. Sorts rows of the same time by id, because a list need not do so. */
 async function* rowsAfter<Item extends MerchantListRow>(
   rows: AsyncIterable<Item>,
-  place: RowPosition | null,
+  position: RowPosition | null,
 ): AsyncGenerator<Item, undefined> {
-  let together: Item[] = []
+  let sameTime: Item[] = []
   for await (const row of rows) {
-    if (place !== null && compareRows(row, place) <= 0) continue
-    if (together[0] !== undefined && together[0].createdAt !== row.createdAt) {
-      yield* together.toSorted(compareRows)
-      together = []
+    if (position !== null && compareRows(row, position) <= 0) continue
+    if (sameTime[0] !== undefined && sameTime[0].createdAt !== row.createdAt) {
+      yield* sameTime.toSorted(compareRows)
+      sameTime = []
     }
-    together.push(row)
+    sameTime.push(row)
   }
-  yield* together.toSorted(compareRows)
+  yield* sameTime.toSorted(compareRows)
 }
 
-/** Newest first; what is not there comes last. */
-function compareRows(one: RowPosition | null, other: RowPosition | null): number {
-  if (one === null || other === null) return Number(one === null) - Number(other === null)
-  if (one.createdAt !== other.createdAt) return one.createdAt > other.createdAt ? -1 : 1
-  return one.id === other.id ? 0 : one.id > other.id ? -1 : 1
+/** Newest first; `null` last. */
+function compareRows(a: RowPosition | null, b: RowPosition | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt ? -1 : 1
+  return a.id === b.id ? 0 : a.id > b.id ? -1 : 1
 }
 
 function encodeCursor({ createdAt, id }: RowPosition): string {
@@ -128,11 +129,11 @@ function decodeCursor(after: string): RowPosition {
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Just behind the rows of a time, of which some may not have been shown. */
+/** An exclusive upper bound that still includes the rows of the position's own time. */
 function justAfter({ createdAt }: RowPosition): string {
   return timestamp(Date.parse(createdAt) + 1)
 }
 
-function earlierTime(one: string | undefined, other: string): string {
-  return one !== undefined && Date.parse(one) < Date.parse(other) ? one : other
+function earlierTime(a: string | undefined, b: string): string {
+  return a !== undefined && Date.parse(a) < Date.parse(b) ? a : b
 }

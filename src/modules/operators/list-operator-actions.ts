@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import { limit, optional, parseInput, uuid } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
-import type { OperatorAction } from './operator-action.ts'
+import type { OperatorAction } from './record-action.ts'
 import { operatorActionByForm, operatorActionsBefore, operatorActionsOfSubject } from './repository.ts'
 
 const pageSize = 20
 
-/** After every id there is. */
+/** After every id. */
 const maxActionId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 const ListOperatorActionsInput = z.object({
@@ -16,29 +16,29 @@ const ListOperatorActionsInput = z.object({
   limit: limit(pageSize),
 })
 
-/** A part of what operators did; `next` is what `before` takes for the part after it, `null` at the end. */
+/** `next` is the value of `before` for the next page, `null` on the last. */
 export type OperatorActionsPage = { readonly items: readonly OperatorAction[]; readonly next: string | null }
 
 /**
- * What operators did, or what they did to one thing, the latest first.
+ * Lists operator actions, newest first.
  *
- * @param input `subject` the id of the thing, whatever it is
- * @throws Refusal INVALID_INPUT
+ * @param input `subject` selects the actions on one object, by its id
+ * @throws DomainError INVALID_INPUT
  */
 export async function listOperatorActions(
   { db }: Service,
   input: z.input<typeof ListOperatorActionsInput>,
 ): Promise<OperatorActionsPage> {
   const { subject, before, limit } = parseInput(ListOperatorActionsInput, input)
-  const asked = { before: before ?? maxActionId, limit: limit + 1 }
-  const found = await (subject === null
-    ? operatorActionsBefore(db, asked)
-    : operatorActionsOfSubject(db, { subject: parseUuid(subject.trim()) ?? subject.trim(), ...asked }))
-  const items = found.slice(0, limit)
-  return { items, next: found.length > limit ? (items.at(-1)?.id ?? null) : null }
+  const range = { before: before ?? maxActionId, limit: limit + 1 }
+  const actions = await (subject === null
+    ? operatorActionsBefore(db, range)
+    : operatorActionsOfSubject(db, { subject: parseUuid(subject.trim()) ?? subject.trim(), ...range }))
+  const items = actions.slice(0, limit)
+  return { items, next: actions.length > limit ? (items.at(-1)?.id ?? null) : null }
 }
 
-/** What a form has done; `null` where it was never sent, or was refused. */
+/** The action of a console form; `null` if the form was never submitted, or was rejected. */
 export async function findActionByForm({ db }: Service, formId: string): Promise<OperatorAction | null> {
   return operatorActionByForm(db, { formId })
 }

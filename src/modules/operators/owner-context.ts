@@ -12,27 +12,27 @@ import { depositByReference, merchantOfWallet } from '../wallets/repository.ts'
 import { merchantOfWebhookEndpoint } from '../webhooks/endpoints/repository.ts'
 
 /**
- * A request in the name of the merchant that has a deposit under a reference, by the merchant's clock.
+ * Creates a context of the merchant that has a deposit with a reference, with the merchant's clock.
  *
- * @param merchant its id, where several merchants have such a deposit
- * @throws Refusal RESOURCE_NOT_FOUND, or INVALID_INPUT that names those several
+ * @param merchant its id, required if several merchants have such a deposit
+ * @throws DomainError RESOURCE_NOT_FOUND, or INVALID_INPUT with the merchants if there are several
  */
 export async function createDepositOwnerContext(
   service: Service,
   { reference, merchant }: { readonly reference: string; readonly merchant: string | undefined },
 ): Promise<Context> {
   if (merchant !== undefined) return createMerchantContext(service, (await findMerchant(service.db, merchant)).id)
-  const found: string[] = []
+  const merchantsWithDeposit: string[] = []
   for await (const merchantIds of iterateMerchantIds(service.db)) {
     const deposits = await Promise.all(
       merchantIds.map((merchantId) => depositByReference(service.db, { merchantId, reference: reference.trim() })),
     )
-    found.push(...deposits.flatMap((deposit) => deposit?.merchantId ?? []))
+    merchantsWithDeposit.push(...deposits.flatMap((deposit) => deposit?.merchantId ?? []))
   }
-  const [only, ...others] = found
+  const [only, ...others] = merchantsWithDeposit
   if (only === undefined) throw notFound('Deposit')
   if (others.length === 0) return createMerchantContext(service, only)
-  const message = `is required, because several merchants have a deposit ${reference}: ${found.join(', ')}`
+  const message = `is required, because several merchants have a deposit ${reference}: ${merchantsWithDeposit.join(', ')}`
   throw invalidInput([{ field: 'merchant', code: 'MISSING_REQUIRED_FIELD', message }])
 }
 
@@ -44,16 +44,16 @@ const ownerFinders = {
 } as const
 
 /**
- * A request in the name of the merchant that a thing belongs to, for an operator who names only the thing.
+ * Creates a context of the merchant that owns an object, for an operator who names only the object.
  *
- * @throws Refusal RESOURCE_NOT_FOUND
+ * @throws DomainError RESOURCE_NOT_FOUND
  */
 export async function createOwnerContext(
   service: Service,
-  thing: keyof typeof ownerFinders,
+  type: keyof typeof ownerFinders,
   id: string,
 ): Promise<Context> {
-  const { noun, find } = ownerFinders[thing]
+  const { noun, find } = ownerFinders[type]
   const uuid = parseUuid(id)
   const merchant =
     uuid &&

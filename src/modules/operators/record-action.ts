@@ -3,25 +3,25 @@ import { DomainError } from '../../core/errors.ts'
 import { parseUuid, timestamp } from '../../core/ids-and-clock.ts'
 import { freeText, parseInput } from '../../core/input.ts'
 import type { Database } from '../../database/database.ts'
+import type { RowOf } from '../../database/tables.ts'
 import type { Service } from '../../operations/context.ts'
-import type { OperatorAction } from './operator-action.ts'
 import { insertOperatorAction, operatorActionByForm } from './repository.ts'
 
-/** Thrown where the same form was sent before: nothing is done a second time. */
+/** Thrown if the same form was submitted before: the action does not run again. */
 export class AlreadyDoneError extends DomainError {
   constructor() {
-    super('IDEMPOTENCY_KEY_REUSED', 'This was done already, and is not done again.')
+    super('IDEMPOTENCY_KEY_REUSED', 'This action was already performed and was not repeated.')
   }
 }
 
 /**
- * Does what an operator asks for, and keeps who did what, to what and why in the transaction that does it: neither is there
- * without the other, and whatever the operation refuses leaves no trace.
+ * Runs an operator's action and records it in the audit log, in the same transaction: neither is stored without the other, and
+ * a rejected operation leaves no record.
  *
- * @param action `formId` that of a form, which does it once however often it is sent; `null` for a command. `subject` the id of
- *   what it is done to, or what finds that in what the transaction made
- * @param run the operation, on the service that it is given, which writes at least once
- * @throws DoneBefore; else what `run` throws
+ * @param action `formId` makes the action of a console form idempotent; `null` for a command. `subject` is the id of the object,
+ *   or a function that returns it from the result of the transaction
+ * @param run runs the operation on the given service; must write at least once
+ * @throws AlreadyDoneError; else what `run` throws
  */
 export async function recordAction<Result>(
   service: Service,
@@ -29,40 +29,49 @@ export async function recordAction<Result>(
     subject,
     ...action
   }: Omit<OperatorAction, 'id' | 'createdAt' | 'subject'> & {
-    readonly subject: string | ((made: unknown) => string)
+    readonly subject: string | ((result: unknown) => string)
   },
   run: (service: Service) => Promise<Result>,
 ): Promise<Result> {
   const { formId } = action
-  let isKept = false
+  let isRecorded = false
   const write: Database['write'] = async (operation, options) => {
-    if (isKept) return service.db.write(operation, options)
+    if (isRecorded) return service.db.write(operation, options)
     const written = await service.db.write(async (tx) => {
       if (formId !== null && (await operatorActionByForm(tx, { formId }))) throw new AlreadyDoneError()
       const result = await operation(tx)
-      const to = typeof subject === 'string' ? subject : subject(result)
+      const subjectId = typeof subject === 'string' ? subject : subject(result)
       const row = { ...action, id: service.newId(), createdAt: timestamp(service.now()) }
-      // In the spelling by which it is looked for.
-      await insertOperatorAction(tx, { ...row, subject: parseUuid(to) ?? to })
+      // UUIDs are stored in canonical form, for lookups.
+      await insertOperatorAction(tx, { ...row, subject: parseUuid(subjectId) ?? subjectId })
       return result
     }, options)
-    isKept = true
+    isRecorded = true
     return written
   }
   const result = await run({ ...service, db: { ...service.db, write } })
-  if (!isKept) throw new Error(`${action.action} wrote nothing, so nothing of it is kept`)
+  if (!isRecorded) throw new Error(`${action.action} wrote nothing, so it could not be recorded`)
   return result
 }
 
-/** The service for what only looks: whatever it would write is a mistake of ours. */
+/** A service for actions that only read: a write is a bug and throws. */
 export function readOnlyService(service: Service, name: string): Service {
   const write = async () => {
-    throw new Error(`${name} says that it changes nothing, and writes`)
+    throw new Error(`${name} is declared as read-only but tried to write`)
   }
   return { ...service, db: { ...service.db, write } }
 }
 
-/** The reason that an operator gives, as it is kept. @throws Refusal INVALID_INPUT */
+/** Validates an operator's reason. @throws DomainError INVALID_INPUT */
 export function parseReason(reason: string): string {
   return parseInput(z.object({ reason: freeText() }), { reason }).reason
 }
+
+/**
+ * An entry of the operators' audit log: `action` is the name of the command, `subject` the id of the object, and `details` has the
+ * other arguments, never a secret.
+ */
+export type OperatorAction = RowOf<'operatorActions'>
+
+/** The machine's user, and the session. */
+export type Operator = Pick<OperatorAction, 'operator' | 'session'>

@@ -4,17 +4,14 @@ import { insertRow, query, queryOne, selectFrom } from '../../database/query.ts'
 
 export const insertOperatorAction = insertRow('operatorActions')
 
-/** What was done by a form. */
 export const operatorActionByForm = queryOne((p: Params<{ formId: string }>) =>
   selectFrom('operatorActions').selectAll().where('formId', '=', p.formId),
 )
 
-/** What operators did, the latest first, from before an id on. */
 export const operatorActionsBefore = query((p: Params<{ before: string; limit: number }>) =>
   selectFrom('operatorActions').selectAll().where('id', '<', p.before).orderBy('id', 'desc').limit(p.limit),
 )
 
-/** The same of what was done to one thing. */
 export const operatorActionsOfSubject = query((p: Params<{ subject: string; before: string; limit: number }>) =>
   selectFrom('operatorActions')
     .selectAll()

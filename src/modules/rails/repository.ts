@@ -20,8 +20,8 @@ const dueColumns = ['merchantId', 'orderId', 'state'] as const
 type DueOrdersQuery = { rail: string; now: DueTime; limit: number }
 
 /**
- * What is to be submitted to a rail, in order of age; an operator's view. It waits for its turn and for no time: one that was queued by
- * a clock that was ahead waits no longer.
+ * The orders to submit to a rail, oldest first, of all merchants. `dueAt` only orders the queue, so an order that was queued by a
+ * clock ahead of time is not delayed.
  */
 export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   acrossMerchants(
@@ -34,7 +34,7 @@ export const dueSubmissions = query((p: Params<Omit<DueOrdersQuery, 'now'>>) =>
   ),
 )
 
-/** Of what a rail is to be asked; an operator's view. */
+/** The submitted orders whose next poll is due, of all merchants. */
 export const duePolls = query((p: Params<DueOrdersQuery>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -47,14 +47,14 @@ export const duePolls = query((p: Params<DueOrdersQuery>) =>
   ),
 )
 
-/** Whose an order is, and on which rail; an operator's view. */
+/** Merchant and rail of an order. */
 export const railOrderById = queryOne((p: Params<{ orderId: string }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers').select(['merchantId', 'orderId', 'rail']).where('orderId', '=', p.orderId),
   ),
 )
 
-/** What a rail could not answer and is to be asked again later, and was not submitted too often; an operator's view. */
+/** Orders of all merchants with an unknown outcome, a later poll and at most `attempts` submissions. */
 export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime; attempts: number; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -70,8 +70,8 @@ export const unknownRailOrders = query((p: Params<{ rail: string; after: DueTime
 )
 
 /**
- * Orders that were asked about so often and are asked about again only after a time; an operator's view. An order that a bank has
- * just accepted is left out: a bank of the sandbox says itself when it has more.
+ * Orders of all merchants with a number of polls in a range whose next poll is later than it can be by the schedule. Omits orders
+ * that were just accepted, because the sandbox rail names the time of their next poll itself.
  */
 export const postponedRailOrders = query(
   (p: Params<{ rail: string; minAsked: number; maxAsked: number; after: DueTime; limit: number }>) =>
@@ -89,7 +89,7 @@ export const postponedRailOrders = query(
     ),
 )
 
-/** Has orders asked about from a time on that were to be asked about later. */
+/** Brings polls that are due later forward to `dueAt`. */
 export const pollRailOrdersNow = statement(
   (p: Params<{ merchantId: string; orderIds: readonly string[]; dueAt: DueTime }>) =>
     updateTable('payoutTransfers')
@@ -100,7 +100,7 @@ export const pollRailOrdersNow = statement(
       .where('dueAt', '>', p.dueAt),
 )
 
-/** Keeps what a bank has posted, once; `null` where it was there. */
+/** Stores a bank's message; `null` if its id exists. */
 export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railReports'>, 'readAt'>>) =>
   insertInto('railReports')
     .values({ ...pickParams(p, ['rail', 'messageId', 'body', 'receivedAt']), readAt: null })
@@ -108,12 +108,11 @@ export const insertRailReport = statementOne((p: Params<Omit<NewRowOf<'railRepor
     .returning('messageId'),
 )
 
-/** What a bank has posted under an id. */
 export const railReportById = queryOne((p: Params<{ rail: string; messageId: string }>) =>
   selectFrom('railReports').select('body').where('rail', '=', p.rail).where('messageId', '=', p.messageId),
 )
 
-/** What was posted before a time, or after another, and not read yet, the oldest first. */
+/** Unread messages received before or after a range of time, oldest first. */
 export const unreadRailReports = query((p: Params<{ rail: string; before: string; after: string; limit: number }>) =>
   selectFrom('railReports')
     .selectAll()
@@ -130,7 +129,7 @@ export const markRailReportRead = statement((p: Params<{ rail: string; messageId
 
 type AttentionRange = { since: string; orderId: string; limit: number }
 
-/** The payouts that a person must look at behind a place, the oldest first. */
+/** The attention queue after a position, oldest first. */
 function attentionRows(p: Params<AttentionRange>) {
   return selectFrom('payoutTransfers')
     .innerJoin('payouts', (join) =>
@@ -153,16 +152,14 @@ function attentionRows(p: Params<AttentionRange>) {
     .limit(p.limit)
 }
 
-/** Those of a merchant. */
 export const attentionOfMerchant = query((p: Params<AttentionRange & { merchantId: string }>) =>
   attentionRows(p).where('payoutTransfers.merchantId', '=', p.merchantId),
 )
 
-/** Those of all; an operator's view. */
 export const attentionOfAllMerchants = query((p: Params<AttentionRange>) => acrossMerchants(attentionRows(p)))
+
 type MerchantRailKey = { merchantId: string; rail: string }
 
-/** A merchant's orders that wait to be submitted to a rail. */
 export const dueSubmissionsOfMerchant = query((p: Params<MerchantRailKey>) =>
   selectFrom('payoutTransfers')
     .select(['orderId'])
@@ -172,7 +169,6 @@ export const dueSubmissionsOfMerchant = query((p: Params<MerchantRailKey>) =>
     .orderBy('dueAt'),
 )
 
-/** A merchant's orders of which a rail is to be asked. */
 export const duePollsOfMerchant = query((p: Params<MerchantRailKey & { now: DueTime }>) =>
   selectFrom('payoutTransfers')
     .select(['orderId'])
@@ -183,7 +179,7 @@ export const duePollsOfMerchant = query((p: Params<MerchantRailKey & { now: DueT
     .orderBy('dueAt'),
 )
 
-/** When a rail is to be asked next of the merchant's orders, after a time. */
+/** The next due time of the merchant's polls after a time. */
 export const nextDueTimeOfMerchant = queryOne((p: Params<MerchantRailKey & { after: DueTime }>) =>
   selectFrom('payoutTransfers')
     .select(['dueAt'])
@@ -196,7 +192,7 @@ export const nextDueTimeOfMerchant = queryOne((p: Params<MerchantRailKey & { aft
     .limit(1),
 )
 
-/** A merchant's orders that a rail is being asked to pay. */
+/** The merchant's orders with a submission in flight. */
 export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
   selectFrom('payoutTransfers')
     .select(['orderId'])
@@ -210,8 +206,8 @@ export const submittingOrdersOfMerchant = query((p: Params<MerchantRailKey>) =>
 type DueTimeShift = { merchantId: string; by: bigint }
 
 /**
- * Brings nearer what is to be asked of a merchant's orders, as its clock goes on; what waits is due already, and a call that is
- * under way takes as long as it takes.
+ * Brings polls of a merchant's orders forward as its clock advances. Queued orders are due already, and the timeout of a call in
+ * flight does not depend on the merchant's clock.
  */
 export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('payoutTransfers')
@@ -222,7 +218,7 @@ export const shiftRailOrderDueTimes = statement((p: Params<DueTimeShift>) =>
     .where('state', '<>', sql.lit('SUBMITTING')),
 )
 
-/** The same of what is to be posted again. */
+/** The same for retries of webhooks. */
 export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: sql<DueTime>`next_attempt_at - ${p.by}` })
@@ -233,7 +229,7 @@ export const shiftDeliveryDueTimes = statement((p: Params<DueTimeShift>) =>
 
 const openStates = ['QUEUED', 'SUBMITTING', 'UNKNOWN', 'ACCEPTED', 'ATTENTION'] as const
 
-/** How many transfers of each rail are in each state that is not over; an operator's view. */
+/** Counts orders of each rail in each state that is not final, of all merchants. */
 export const openRailOrderCounts = query(() =>
   acrossMerchants(
     selectFrom('payoutTransfers')
@@ -245,7 +241,7 @@ export const openRailOrderCounts = query(() =>
   ),
 )
 
-/** The transfers of a rail behind an order, of all merchants, with what their payouts pay; an operator's view. */
+/** The orders of a rail after an order id, of all merchants, with the amounts of their payouts. */
 export const railOrdersOfRail = query((p: Params<{ rail: string; after: string; limit: number }>) =>
   acrossMerchants(
     selectFrom('payoutTransfers')

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { CommittedBatch } from '../../database/database.ts'
 import type { EventType } from '../../database/tables.ts'
-import type { RailCallName } from '../../modules/rails/adapters/observe-rail.ts'
+import type { RailCallName } from '../../modules/rails/adapters/rail.ts'
 import type { AccessLogEntry } from '../../server/http/request-lifecycle.ts'
 import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
 import type { Metric, MetricsSnapshot } from './snapshot.ts'

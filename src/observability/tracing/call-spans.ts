@@ -1,7 +1,7 @@
 import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
-import { observeRail, railCallOutcomeOf } from '../../modules/rails/adapters/observe-rail.ts'
 import type { Rail } from '../../modules/rails/adapters/rail.ts'
+import { observeRail, railCallOutcomeOf } from '../../modules/rails/adapters/rail.ts'
 import { judgeResponse } from '../../modules/webhooks/transport/retry-schedule.ts'
 import type { Sender } from '../../modules/webhooks/transport/send.ts'
 import { createTraceHeaders } from './trace-context.ts'

@@ -10,7 +10,7 @@ import {
   isObjectType,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { storeSeal } from '../../../src/modules/hash-chain/store-seal.ts'
+import { storeSeal } from '../../../src/modules/hash-chain/sealer.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { requireAllowed } from '../../../src/operations/access/api-caller.ts'
 import { customerScopes, scopes } from '../../../src/operations/access/scopes.ts'

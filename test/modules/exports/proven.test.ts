@@ -67,15 +67,11 @@ test.each<[string, Parameters<typeof exportOf>[0], string]>([
     { lines: [[line(3n, { balanceAfter: null })]] },
     `USDC is 8.00000000 where the ledger says otherwise`,
   ],
-  [
-    'the lines add up to another balance',
-    { lines: [[line(2n)], [line(2n)]] },
-    `USDC comes to 9.00000000 and not to 8.00000000`,
-  ],
+  ['the lines add up to another balance', { lines: [[line(2n)], [line(2n)]] }, `USDC is 9.00000000 and not 8.00000000`],
   [
     'no line moves an asset with a closing balance',
     { closing: [usdc(8n), { assetCode: 'NGN', balance: 1n }] },
-    `NGN comes to 0.00000000 and not to 0.00000001`,
+    `NGN is 0.00000000 and not 0.00000001`,
   ],
   ['the closing balance is missing', { closing: [] }, `there is no balance of USDC`],
   [
@@ -153,7 +149,7 @@ test('camt.053 marks a negative balance with its indicator, and rejects several 
 
   const fieldsOf = async (rejected: Promise<string>) => (await domainErrorOf(() => rejected)).details.fields
   const formatError = (amount: string) => {
-    const message = `can not be camt053, which has five decimal places and eighteen digits: ${amount} has more`
+    const message = `cannot be camt053, which has at most five decimal places and eighteen digits: ${amount} has more`
     return [{ field: 'format', code: 'INVALID_PARAMETER', message }]
   }
   const writeMoved = (moved: bigint) => write({ lines: [[line(0n, { moved })]] })
@@ -174,7 +170,7 @@ describe.each(everyEngine)('the statement of a wallet on %s', (engine) => {
     await tamperWith(app, 'update transfers set balance_after = balance_after + 1')
     const to = '9999-01-01T00:00:00Z'
     await expect(exportStatement(app.context(), { walletId: wallet, to })).rejects.toThrow(
-      `the statement of wallet ${wallet} does not add up`,
+      `The statement of wallet ${wallet} does not add up. Run the audit.`,
     )
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import { computeRoot, findChainHeads, formatHeads, parseHeads } from '../../../src/modules/hash-chain/chain-heads.ts'
+import { computeRoot, findChainHeads, formatHeads, parseHeads } from '../../../src/modules/hash-chain/verify-chain.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 import { sealAll } from './support/tamperings.ts'
 

@@ -290,7 +290,7 @@ test.each([
   app.db.refresh()
   const sealer = start()
   await sealer.poll()
-  expect(errors).toEqual([`merchant ${app.merchant.id} has no event ${missing}, and later ones: run audit --chain`])
+  expect(errors).toEqual([`hash chain: event ${missing} of merchant ${app.merchant.id} is missing; run audit --chain`])
   expect(await sealsOf()).toBe(1)
 })
 
@@ -306,7 +306,7 @@ test('a sealer reports that its own latest seal was replaced, even by a valid on
   await app.customer()
   app.db.refresh()
   await sealer.poll()
-  expect(errors).toEqual([`seal 1 of merchant ${app.merchant.id} is not as it was made: run audit --chain`])
+  expect(errors).toEqual([`hash chain: seal 1 of merchant ${app.merchant.id} was altered; run audit --chain`])
   expect(await sealsOf()).toBe(2)
   await app.customer()
   await sealer.poll()

@@ -216,7 +216,7 @@ describe.each(everyEngine)('ruling 46: settlePayout on %s', (engine) => {
       await answer(app.context(), payoutId, { state: 'ACCEPTED' })
       const before = await readStoredRows(app)
       const overrideMessage =
-        'must be given, because the payout is on the rail sandbox, where it is ACCEPTED: what its bank reports afterwards moves no money any more'
+        'must be given, because the payout is on the rail sandbox, where it is ACCEPTED: later reports of its bank will move no money'
       for (const override of [undefined, null, false]) {
         const input = { payoutId, status, override }
         expect(await domainErrorOf(() => settlePayout(app.context(), input))).toMatchObject({

@@ -5,11 +5,14 @@ import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { getPayout } from '../../../src/modules/payouts/get-payout.ts'
 import { settledStatuses, settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { reportStates } from '../../../src/modules/rail-orders/rail-order.ts'
-import { attentionActions } from '../../../src/modules/rails/attention/attention-actions.ts'
 import { listAttention } from '../../../src/modules/rails/attention/list-attention.ts'
-import { resolveAttention, resolveAttentionByOperator } from '../../../src/modules/rails/attention/resolve-attention.ts'
+import {
+  attentionActions,
+  resolveAttention,
+  resolveAttentionByOperator,
+} from '../../../src/modules/rails/attention/resolve-attention.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/poll-orders-now.ts'
+import { hastenQuestions } from '../../../src/modules/rails/orders/poll-schedule.ts'
 import type { RailCallResult } from '../../../src/modules/rails/orders/record-answer.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
@@ -105,27 +108,24 @@ describe.each(everyEngineAndWorkers)('the attention queue on %s', (setup) => {
 
 describe.each(everyEngine)('the attention queue on %s', (engine) => {
   test.each([
-    ['RETRY', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'is COMPLETED already'],
-    ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is FAILED already'],
-    ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet: it can't be completed"],
-    ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'must be collected otherwise'],
-  ] as const)(
-    'rejects %s for a payout that is %s and moves no money',
-    async (action, statusBefore, reports, message) => {
-      const { app } = await start(engine)
-      const payoutId = await createContradictedPayout(app.context(), ...reports)
-      const { nodes } = await attention(app)
-      expect(nodes).toMatchObject([{ payout: { status: statusBefore } }])
-      expect(nodes[0].actions).not.toContain(action)
-      const before = await readStoredRows(app)
-      expect(await resolve(app, payoutId, action)).toEqual({
-        code: 'PAYOUT_STATUS_CONFLICT',
-        message: expect.stringContaining(message),
-        field: null,
-      })
-      expect(await readStoredRows(app)).toEqual(before)
-    },
-  )
+    ['RETRY', 'COMPLETED', ['COMPLETED', 'REJECTED'], 'is already COMPLETED'],
+    ['RETRY', 'FAILED', ['REJECTED', 'COMPLETED'], 'is already FAILED'],
+    ['COMPLETE', 'FAILED', ['REJECTED', 'COMPLETED'], "its money is back in the wallet, so it can't be completed"],
+    ['COMPLETE', 'RETURNED', ['RETURNED', 'REJECTED'], 'recover the money outside the service'],
+  ] as const)('refuses %s of what is %s, and nothing moves', async (action, was, said, message) => {
+    const { app } = await start(engine)
+    const payoutId = await createContradictedPayout(app.context(), ...said)
+    const { nodes } = await attention(app)
+    expect(nodes).toMatchObject([{ payout: { status: was } }])
+    expect(nodes[0].actions).not.toContain(action)
+    const before = await readStoredRows(app)
+    expect(await resolve(app, payoutId, action)).toEqual({
+      code: 'PAYOUT_STATUS_CONFLICT',
+      message: expect.stringContaining(message),
+      field: null,
+    })
+    expect(await readStoredRows(app)).toEqual(before)
+  })
 
   test('rejects an action without a reason, for unknown payouts, for payouts that need none, and for other merchants', async () => {
     const { app } = await start(engine)
@@ -135,7 +135,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     expect(await resolve(app, nobody, 'FAIL')).toMatchObject({ code: 'RESOURCE_NOT_FOUND' })
     expect(await resolve(app, queuedId, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
-      message: 'On the rail sandbox the payout is QUEUED: nobody needs to decide about it.',
+      message: 'The payout is QUEUED on the rail sandbox: it needs no decision.',
     })
     const { id: manualPayout } = await perform(createPayout, app.context(), {
       assetCode: 'USDC',
@@ -144,7 +144,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     })
     expect(await resolve(app, manualPayout, 'FAIL')).toMatchObject({
       code: 'PAYOUT_STATUS_CONFLICT',
-      message: 'No rail carries the payout: what became of it is settled by hand.',
+      message: 'No rail carries the payout: it must be settled by hand.',
     })
     const stranger = createContext(app.service, (await app.otherMerchant()).id)
     const input = { payoutId, action: 'FAIL', reason: 'mine' } as const
@@ -161,7 +161,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
       const input = { payoutId, action, reason: 'please' }
       expect(await domainErrorOf(() => perform(resolveAttention, context, input))).toMatchObject({
         code: 'SANDBOX_ONLY',
-        message: `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action === 'FAIL' ? 'fail' : 'complete'}.`,
+        message: `In MODE=live only an operator may ${action} a payout, on the command line: attention ${action === 'FAIL' ? 'fail' : 'complete'}.`,
       })
     }
     expect((await listAttention(context, {})).items).toMatchObject([{ payoutId, actions: ['RETRY'] }])
@@ -308,7 +308,7 @@ describe.each(everyEngine)('the attention queue on %s', (engine) => {
     ]) {
       const { details } = await domainErrorOf(() => listAttention(app.context(), { after }))
       expect(details.fields).toEqual([
-        { field: 'after', code: 'INVALID_PARAMETER', message: 'must be one that this list gave' },
+        { field: 'after', code: 'INVALID_PARAMETER', message: 'must be a cursor from this list' },
       ])
     }
 

@@ -3,7 +3,7 @@ import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
 import { cancelPayout } from '../../../src/modules/rails/orders/cancel-payout.ts'
 import { beginCall } from '../../../src/modules/rails/orders/claim-order.ts'
-import { hastenQuestions } from '../../../src/modules/rails/orders/poll-orders-now.ts'
+import { hastenQuestions } from '../../../src/modules/rails/orders/poll-schedule.ts'
 import { processOrder } from '../../../src/modules/rails/orders/process-order.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { createContext } from '../../../src/operations/context.ts'
@@ -199,7 +199,7 @@ describe.each(everyEngine)('cancelPayout on %s', (engine) => {
       [manualPayout, 'No rail carries the payout'],
       [submitting, 'is being submitted to the rail sandbox at this moment'],
       [completed, 'is COMPLETED on the rail sandbox'],
-      [attention, 'A person must look at the payout'],
+      [attention, 'The payout needs attention'],
     ] as const) {
       expect(await cancel(app, { payoutId })).toEqual({
         code: 'PAYOUT_STATUS_CONFLICT',

@@ -131,20 +131,20 @@ test('a proxy that forwards unchanged breaks no rule of rail check', async () =>
 })
 
 const signatures = (question: Question) =>
-  `${question}: what is not signed, or wrongly, long ago or for something else is refused: 401`
+  `${question}: a request with a missing, wrong, expired or reused signature is rejected: 401`
 const allSignatures = (['submit', 'find', 'cancel'] as const).map(signatures)
 const rules = {
-  again: 'the same order again is the same order, and not another',
-  otherAmount: 'its id with another amount is refused, or answered with what became of the first',
-  atOnce: 'one order submitted 8 times at once is one order',
-  own: 'each order is answered with its own reference',
-  found: 'an order is found',
-  named: 'each answer has the id of its order',
+  again: 'submitting the same order again creates no second order',
+  otherAmount: 'its id with another amount is rejected, or returns the state of the first order',
+  atOnce: 'one order submitted 8 times concurrently is one order',
+  own: 'each order has its own reference',
+  found: 'an order can be queried',
+  named: 'each response has the id of its order',
   notFound: 'an id that was never submitted is not found: 404',
-  several: 'one signature of several that is right is enough',
-  notTaken: 'an order whose signature is refused is not taken',
-  cancelled: 'an order is cancelled, and is rejected from then on, or it is too late',
-  lost: 'no order that was taken is lost, or goes back',
+  several: 'one valid signature among several is enough',
+  notTaken: 'an order with a rejected signature is not accepted',
+  cancelled: 'a cancelled order stays REJECTED, or the bank answers TOO_LATE and keeps its state',
+  lost: 'no accepted order is lost or returns to an earlier state',
 }
 
 /** Banks with one defect each and the rules that they break. Each run creates its own state. */

@@ -412,14 +412,14 @@ describe('the reports endpoint of an HTTP rail', () => {
   })
 
   test.each([
-    ['body', 'must be a JSON object that has no name twice', '[]'],
-    ...['{', '5', '"text"', 'true', 'null', ''].map((invalidBody) => [
-      ...(['body', 'must be a JSON object that has no name twice'] as const),
-      invalidBody,
+    ['body', 'must be a JSON object without duplicate names', '[]'],
+    ...['{', '5', '"text"', 'true', 'null', ''].map((sent) => [
+      ...(['body', 'must be a JSON object without duplicate names'] as const),
+      sent,
     ]),
     [
       'body',
-      'must be a JSON object that has no name twice',
+      'must be a JSON object without duplicate names',
       `{"id":"${order.id}","state":"REJECTED","state":"COMPLETED"}`,
     ],
     ['id', 'is required', JSON.stringify({ state: 'COMPLETED' })],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { observeRail, railCallOutcomeOf } from '../../../src/modules/rails/adapters/observe-rail.ts'
 import type { CallHeaders, PaymentInstruction, Rail } from '../../../src/modules/rails/adapters/rail.ts'
+import { observeRail, railCallOutcomeOf } from '../../../src/modules/rails/adapters/rail.ts'
 import { createBank } from './support/bank.ts'
 import { sampleOrder } from './support/orders.ts'
 

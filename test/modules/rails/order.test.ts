@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
-import { createPaymentInstruction } from '../../../src/modules/rails/orders/payment-instruction.ts'
+import { createPaymentInstruction } from '../../../src/modules/rails/orders/claim-order.ts'
 import { startApp } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 

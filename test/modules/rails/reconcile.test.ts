@@ -100,23 +100,23 @@ describe('a statement in CSV', () => {
     ['', 'must have a header (line 1)'],
     [
       'id,amount\na,1\n',
-      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+      'must have the columns id or reference, amount and currency, separated by commas, semicolons or tabs (line 1)',
     ],
     ...['amount,currency', 'id,currency', 'reference,amount', 'name,amount,currency'].map((header) => [
       `${header}\n`,
-      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+      'must have the columns id or reference, amount and currency, separated by commas, semicolons or tabs (line 1)',
     ]),
     ['id,amount,currency,id\n', 'must have the column id once (line 1)'],
     [
       'id|amount|currency\n',
-      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+      'must have the columns id or reference, amount and currency, separated by commas, semicolons or tabs (line 1)',
     ],
-    ['id,amount,currency\na,1,\n', 'must have a currency of three capital letters (line 2)'],
+    ['id,amount,currency\na,1,\n', 'must have a currency code of three uppercase letters (line 2)'],
     ['id,amount,currency\na,1\n', 'must have 3 values in each line, as in the header (line 2)'],
     ['id,amount,currency\na,1,NGN\nx\n', 'must have 3 values in each line, as in the header (line 3)'],
     [
       'id,amo\ufeffunt,currency\na,1,NGN\n',
-      'must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1)',
+      'must have the columns id or reference, amount and currency, separated by commas, semicolons or tabs (line 1)',
     ],
     ['id,amount,currency\n\na,1,NGN,x\n', 'must have 3 values in each line, as in the header (line 3)'],
     ...[
@@ -148,11 +148,11 @@ describe('a statement in CSV', () => {
     ]),
     ...['1.234', '1,234', '-999,000', '(12.345)'].map((amount) => [
       `id;amount;currency\na;1,5;NGN\nb;${amount};NGN\n`,
-      'must have amounts that can be read in one way only, such as 1234.00 or 1.2340 for 1.234 (line 3, column amount)',
+      'must have unambiguous amounts, such as 1234.00 or 1.2340 instead of 1.234 (line 3, column amount)',
     ]),
     [
       'id,amount,currency,state\n\na,1,NGN,PAID\n',
-      'must have as state one of ACCEPTED, COMPLETED, REJECTED, RETURNED (line 3)',
+      'must have one of the states ACCEPTED, COMPLETED, REJECTED, RETURNED (line 3)',
     ],
     ['id,amount,currency\n"a"b,1,NGN\n', 'must have nothing between a closing quote and the end of the value (line 2)'],
     ['id,amount,currency\na"b,1,NGN\n', 'must have quotes around whole values, and double those within (line 2)'],
@@ -271,9 +271,18 @@ describe('a statement in camt.053', () => {
     [camt(entry('5', 'DBIT'), '<!DOCTYPE d SYSTEM "file:///etc/passwd">'), /must have no document type/],
     [camt(entry('5', 'DBIT', details(refs('&b;')))), /must be well-formed XML: .*entity/],
     [camt(entry('5', 'BOTH')), /must have CdtDbtInd DBIT or CRDT \(entry 1\)/],
-    [camt(entry('5', 'DBIT').replace('NGN', 'XNGN')), /must have a currency of three capital letters \(entry 1\)/],
-    [camt(entry('5', 'DBIT').replace('NGN', 'NGNX')), /must have a currency of three capital letters \(entry 1\)/],
-    [camt(entry('5', 'DBIT').replace(' Ccy="NGN"', '')), /must have a currency of three capital letters \(entry 1\)/],
+    [
+      camt(entry('5', 'DBIT').replace('NGN', 'XNGN')),
+      /must have a currency code of three uppercase letters \(entry 1\)/,
+    ],
+    [
+      camt(entry('5', 'DBIT').replace('NGN', 'NGNX')),
+      /must have a currency code of three uppercase letters \(entry 1\)/,
+    ],
+    [
+      camt(entry('5', 'DBIT').replace(' Ccy="NGN"', '')),
+      /must have a currency code of three uppercase letters \(entry 1\)/,
+    ],
     [camt(entry('', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt(entry('5,00', 'DBIT')), /must have plain decimal amounts, such as 1500.00 \(entry 1\)/],
     [camt('<a>'.repeat(100)), /must not be nested deeper than 64 elements/],
@@ -504,7 +513,7 @@ describe.each(everyEngine)('reconcile on %s', (engine) => {
       counts: {
         error: {
           message:
-            '<file> must have the columns id or reference, amount and currency, between commas, semicolons or tabs (line 1).',
+            '<file> must have the columns id or reference, amount and currency, separated by commas, semicolons or tabs (line 1).',
         },
       },
     })

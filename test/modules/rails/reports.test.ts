@@ -111,7 +111,10 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
     expect(await post(app, { id: orderId, state: 'COMPLETED' })).toMatchObject({
       status: 400,
       body: {
-        error: { code: 'INVALID_INPUT', message: expect.stringMatching(/^webhook-id must be another for each post: /) },
+        error: {
+          code: 'INVALID_INPUT',
+          message: expect.stringMatching(/^webhook-id must be unique for each message: /),
+        },
       },
     })
     expect(await status(app, id)).toBe('PROCESSING')
@@ -158,7 +161,7 @@ describe.each(setups)('a report of a bank on %s in %s', (setup, mode) => {
       const perform = () => Promise.reject(failure)
       expect(await processUnreadReports({ ...app.service, perform }, bank, onFault)).toEqual([])
       expect(errors.map(({ message, cause }) => [message, cause]).toSorted()).toEqual(
-        ['msg_1', 'msg_2'].map((each) => [`the report ${each} of the rail bank can not be followed`, failure]),
+        ['msg_1', 'msg_2'].map((each) => [`bank report ${each} of the rail bank could not be applied`, failure]),
       )
       expect(await status(app, id)).toBe('PROCESSING')
     }

@@ -58,7 +58,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
   test('reject names outside the allowed format, and routes with unknown codes', async () => {
     const app = await startApp(engine, { mode })
     const fieldsOf = async (operation: () => unknown) => (await domainErrorOf(operation)).details.fields
-    const message = 'must be 1 to 32 small letters, digits and hyphens, a letter first'
+    const message = 'must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter'
     for (const rail of ['', 'Bank', '1bank', '-bank', 'b'.repeat(33), 'bank!', 'a_b', ' bank', 'bank\n']) {
       const rejection = [{ field: 'rail', code: 'INVALID_FORMAT', message }]
       for (const operation of [setRoute, pauseSubmissions, resumeSubmissions]) {
@@ -80,7 +80,7 @@ describe.each(everyEngineAndMode)('the rails of an installation on %s in %s', (e
       expect(await fieldsOf(setSandbox)).toEqual([
         {
           ...{ field: 'rail', code: 'INVALID_PARAMETER' },
-          message: 'must be another: the rail sandbox pays nobody, and exists in MODE=sandbox only',
+          message: 'must be another rail: sandbox makes no payments and exists in MODE=sandbox only',
         },
       ])
     }

@@ -465,7 +465,7 @@ describe.each(everyEngineAndMode)('a rail worker on %s in %s', (engine, mode) =>
 
     const { id } = await pay(app)
     await expect.poll(() => afterAdvance(second, () => status(app, id))).toBe('COMPLETED')
-    expect(errors.map(String)).toEqual([expect.stringContaining('the report msg_old of the rail bank')])
+    expect(errors.map(String)).toEqual([expect.stringContaining('bank report msg_old of the rail bank')])
   })
 
   test('retries an order later when recording it fails, not in a tight loop', async () => {

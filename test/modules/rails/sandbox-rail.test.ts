@@ -218,7 +218,7 @@ describe('advanceClock', () => {
   ])('rejects %j as a duration', async (by) => {
     const app = await startStill()
     const message = 'by must be a duration such as PT1H, P1D or P1W.'
-    const missing = 'to must be given, or by.'
+    const missing = 'to is required, unless by is given.'
     expect(await advance(app, { by })).toMatchObject({ code: 'INVALID_INPUT', message: by === '' ? missing : message })
   })
 
@@ -227,14 +227,14 @@ describe('advanceClock', () => {
     const at = (ms: number) => new Date(start + ms).toISOString()
     expect(await advance(app, { to: at(0) })).toMatchObject({ now: at(0) })
     expect(await advance(app, { to: at(hour) })).toMatchObject({ now: at(hour) })
-    const forward = `must be later than ${at(hour)}, which it is already: a clock goes forward only.`
+    const forward = `must not be before ${at(hour)}, the current time: the clock only moves forward.`
     expect(await advance(app, { to: at(hour - 1) })).toMatchObject({ message: `to ${forward}` })
-    const limit = `must lead no further than to ${at(3_660 * day)}.`
+    const limit = `must not go beyond ${at(3_660 * day)}.`
     expect(await advance(app, { to: at(3_660 * day + 1) })).toMatchObject({ message: `to ${limit}` })
     expect(await advance(app, { by: 'P3660D' })).toMatchObject({ message: `by ${limit}` })
-    expect(await advance(app, {})).toMatchObject({ message: 'to must be given, or by.' })
+    expect(await advance(app, {})).toMatchObject({ message: 'to is required, unless by is given.' })
     expect(await advance(app, { to: at(2 * hour), by: 'PT1H' })).toMatchObject({
-      message: 'by must not be given together with to.',
+      message: 'by must not be used together with to.',
     })
     expect(await advance(app, { by: 'PT0S' })).toMatchObject({ now: at(hour) })
   })

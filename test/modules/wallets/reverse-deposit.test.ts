@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { auditChain } from '../../../src/modules/audit/audit-chain.ts'
+import { auditChain } from '../../../src/modules/audit/audit.ts'
 import { resolveDeposit } from '../../../src/modules/deposits/resolve-deposit.ts'
 import { listEvents } from '../../../src/modules/events/list-events.ts'
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'

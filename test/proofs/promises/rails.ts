@@ -68,8 +68,8 @@ const faster: readonly Change[] = [
 const unknownIsFailed: readonly Change[] = [
   {
     file: 'src/modules/rails/orders/record-answer.ts',
-    from: "  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)\n",
-    to: "  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)\n  if (failure) return applyReport(tx, context, { railOrder: transfer, report: { state: 'REJECTED' }, isResponse: true })\n",
+    from: "  if (railOrder.state !== 'SUBMITTING') return updateRailOrder(tx, railOrder, nextPoll)\n",
+    to: "  if (railOrder.state !== 'SUBMITTING') return updateRailOrder(tx, railOrder, nextPoll)\n  if (failure) return applyReport(tx, context, { railOrder, report: { state: 'REJECTED' }, isResponse: true })\n",
   },
 ]
 

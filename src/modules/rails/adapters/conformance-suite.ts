@@ -7,10 +7,8 @@ import { corridorTo, localTransferTypeFor, recipientCurrencies } from '../../pay
 import { generateSharedSecret, parseSigner } from '../../webhooks/transport/standard-webhooks.ts'
 import type { BankResponse } from './bank-response.ts'
 import { hasValidState, isConsistentWith, parseBankResponse, summarizeResponse } from './bank-response.ts'
-import type { BankRequest } from './http-client.ts'
-import { createBankClient, messageId } from './http-client.ts'
-import type { HttpRailConfig } from './http-rail.ts'
-import { bankLimits } from './http-rail.ts'
+import type { BankRequest, HttpRailConfig } from './http-rail.ts'
+import { bankLimits, createBankClient, messageId } from './http-rail.ts'
 import type { PaymentInstruction } from './rail.ts'
 import { encodePaymentInstruction } from './wire-format.ts'
 
@@ -24,55 +22,51 @@ export const CheckRailInput = z.object({
 })
 type TestAccount = z.output<typeof CheckRailInput>
 
-/** What became of one rule. */
 export type RuleResult = { readonly rule: string; readonly result: 'pass' | 'FAIL'; readonly seen: string }
 
-/** A rule in words, and whether a bank keeps it, by what was seen. */
+/** A rule, and a check that returns whether the bank keeps it and a summary of its responses. */
 type ConformanceRule = readonly [
   rule: string,
-  look: (bank: BankUnderTest) => Promise<readonly [isKept: boolean, seen: string]>,
+  check: (bank: BankUnderTest) => Promise<readonly [isKept: boolean, seen: string]>,
 ]
 
-/** Requests that are made at once of one order. */
 const concurrentSubmissions = 8
 
-/** Older than a bank may take. */
+/** A bank must reject signatures older than five minutes. */
 const expiredAgeMs = 600_000
 
 /**
- * Tries at a bank every rule that it must keep (docs/guides/rails.md), with a few orders to an account of whoever asks.
+ * Checks that a bank keeps every rule of docs/guides/rails.md, by submitting a few orders to an account of the operator.
+ * Does not check the bank's own reports, which go to the running service.
  *
- * Reports are not tried: the service takes them where it runs.
- *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function checkRail(
   service: Service,
-  at: HttpRailConfig,
+  rail: HttpRailConfig,
   input: z.input<typeof CheckRailInput>,
 ): Promise<readonly RuleResult[]> {
-  const bank = createBankUnderTest(service, at, parseInput(CheckRailInput, input))
-  const checked: RuleResult[] = []
+  const bank = createBankUnderTest(service, rail, parseInput(CheckRailInput, input))
+  const results: RuleResult[] = []
   try {
-    // One after the other: what a rule sees is of the orders of those before.
-    for (const [rule, look] of conformanceRules) {
-      const [isKept, seen] = await look(bank)
-      checked.push({ rule, result: isKept ? 'pass' : 'FAIL', seen })
+    // Sequentially: a rule builds on the orders of the rules before it.
+    for (const [rule, check] of conformanceRules) {
+      const [isKept, seen] = await check(bank)
+      results.push({ rule, result: isKept ? 'pass' : 'FAIL', seen })
     }
   } finally {
     bank.close()
   }
-  return checked
+  return results
 }
 
 type BankUnderTest = ReturnType<typeof createBankUnderTest>
 
-/** A bank with the orders that are tried. */
 function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig, account: TestAccount) {
   const signer = parseSigner(secrets)
   const { call, close } = createBankClient({ url, signer, wallClock: service.wallClock, limits: bankLimits })
   const createInstruction = () => createTestInstruction(service, account)
-  const ask = async (order: PaymentInstruction, change: Omit<BankRequest, 'orderId'>): Promise<BankResponse> => {
+  const send = async (order: PaymentInstruction, change: Omit<BankRequest, 'orderId'>): Promise<BankResponse> => {
     const body = change.type === 'submit' ? { body: encodePaymentInstruction(order) } : {}
     return parseBankResponse(order.id, await call({ orderId: order.id, ...body, ...change }))
   }
@@ -82,24 +76,24 @@ function createBankUnderTest(service: Service, { url, secrets }: HttpRailConfig,
     cancelled: createInstruction(),
     forged: createInstruction(),
     never: createInstruction(),
-    /** What was said first of each order that was taken. */
-    sayings: new Map<PaymentInstruction, BankResponse>(),
-    submit: (order: PaymentInstruction) => ask(order, { type: 'submit' }),
-    find: (order: PaymentInstruction) => ask(order, { type: 'find' }),
-    cancel: (order: PaymentInstruction) => ask(order, { type: 'cancel' }),
-    ask,
+    /** The response that later responses about each accepted order must be consistent with. */
+    responses: new Map<PaymentInstruction, BankResponse>(),
+    submit: (order: PaymentInstruction) => send(order, { type: 'submit' }),
+    find: (order: PaymentInstruction) => send(order, { type: 'find' }),
+    cancel: (order: PaymentInstruction) => send(order, { type: 'cancel' }),
+    send,
     close,
   }
 }
 
 function createTestInstruction(
   service: Service,
-  { amount, currency: asked, ...recipient }: TestAccount,
+  { amount, currency: chosenCurrency, ...recipient }: TestAccount,
 ): PaymentInstruction {
   const id = service.newId()
   const { recipientName: name, accountNumber, bankName, bankCode } = recipient
   const now = service.now()
-  const currency = asked ?? 'NGN'
+  const currency = chosenCurrency ?? 'NGN'
   return {
     id,
     transactionId: id.slice(-8).toUpperCase(),
@@ -119,35 +113,35 @@ function createTestInstruction(
 
 const conformanceRules: readonly ConformanceRule[] = [
   [
-    'an order is answered with a state',
-    async ({ first, submit, sayings }) => {
+    'submitting an order returns its state',
+    async ({ first, submit, responses }) => {
       const seen = await submit(first)
-      sayings.set(first, seen)
+      responses.set(first, seen)
       return [hasValidState(seen), summarizeResponse(seen)]
     },
   ],
   [
-    'the same order again is the same order, and not another',
-    async ({ first, submit, sayings }) => {
+    'submitting the same order again creates no second order',
+    async ({ first, submit, responses }) => {
       const seen = await submit(first)
-      return [isConsistentWith(sayings.get(first), seen), summarizeResponse(seen)]
+      return [isConsistentWith(responses.get(first), seen), summarizeResponse(seen)]
     },
   ],
   [
-    'its id with another amount is refused, or answered with what became of the first',
-    async ({ first, submit, sayings }) => {
+    'its id with another amount is rejected, or returns the state of the first order',
+    async ({ first, submit, responses }) => {
       const seen = await submit({ ...first, amount: `1${first.amount}` })
-      return [isRejected(seen) || isConsistentWith(sayings.get(first), seen), summarizeResponse(seen)]
+      return [isRejected(seen) || isConsistentWith(responses.get(first), seen), summarizeResponse(seen)]
     },
   ],
   [
-    `one order submitted ${concurrentSubmissions} times at once is one order`,
-    async ({ second, submit, find, sayings }) => {
+    `one order submitted ${concurrentSubmissions} times concurrently is one order`,
+    async ({ second, submit, find, responses }) => {
       const seen = await Promise.all(Array.from({ length: concurrentSubmissions }, () => submit(second)))
       const latest = await find(second)
       const states = seen.filter(hasValidState)
-      sayings.set(second, latest)
-      // Whoever comes meanwhile may be told to come again.
+      responses.set(second, latest)
+      // The bank may ask concurrent callers to retry.
       return [
         states.length > 0 && states.every((each) => isConsistentWith(each, latest)),
         [...new Set(seen.map(summarizeResponse)), summarizeResponse(latest)].join('; '),
@@ -155,14 +149,14 @@ const conformanceRules: readonly ConformanceRule[] = [
     },
   ],
   [
-    'an order is found',
-    async ({ first, find, sayings }) => {
+    'an order can be queried',
+    async ({ first, find, responses }) => {
       const seen = await find(first)
-      return [isConsistentWith(sayings.get(first), seen), summarizeResponse(seen)]
+      return [isConsistentWith(responses.get(first), seen), summarizeResponse(seen)]
     },
   ],
   [
-    'each answer has the id of its order',
+    'each response has the id of its order',
     async ({ first, submit, find }) => {
       const seen = [await submit(first), await find(first)]
       return [
@@ -172,7 +166,7 @@ const conformanceRules: readonly ConformanceRule[] = [
     },
   ],
   [
-    'each order is answered with its own reference',
+    'each order has its own reference',
     async ({ first, second, find }) => {
       const [one, other] = [await find(first), await find(second)]
       const areOwn = one.report?.reference == null || one.report.reference !== other.report?.reference
@@ -190,83 +184,92 @@ const conformanceRules: readonly ConformanceRule[] = [
     },
   ],
   [
-    'what is no order is refused',
-    async ({ never, ask }) => {
-      const seen = await ask(never, { type: 'submit', body: '{"id":' })
+    'an invalid order is rejected',
+    async ({ never, send }) => {
+      const seen = await send(never, { type: 'submit', body: '{"id":' })
       return [isRejected(seen), summarizeResponse(seen)]
     },
   ],
   ...(['submit', 'find', 'cancel'] as const).map(
-    (question): ConformanceRule => [
-      `${question}: what is not signed, or wrongly, long ago or for something else is refused: 401`,
-      async ({ forged, first, never, ask }) => {
-        // What is looked for is there: else 404 would look like a refusal.
-        const order = { submit: forged, find: first, cancel: first }[question]
+    (type): ConformanceRule => [
+      `${type}: a request with a missing, wrong, expired or reused signature is rejected: 401`,
+      async ({ forged, first, never, send }) => {
+        // The order exists, so that a 404 can't pass for a rejected signature.
+        const order = { submit: forged, find: first, cancel: first }[type]
         const seen = await Promise.all([
-          ask(order, { type: question, headers: removeSignature }),
-          ask(order, { type: question, signedBy: parseSigner([generateSharedSecret()]) }),
-          ask(order, { type: question, ageMs: expiredAgeMs }),
-          ask(order, { type: question, ageMs: -expiredAgeMs }),
-          ask(order, {
-            type: question,
-            signedAs: messageId(({ submit: 'find', find: 'cancel', cancel: 'find' } as const)[question], order.id),
+          send(order, { type, headers: removeSignature }),
+          send(order, { type, signedBy: parseSigner([generateSharedSecret()]) }),
+          send(order, { type, ageMs: expiredAgeMs }),
+          send(order, { type, ageMs: -expiredAgeMs }),
+          send(order, {
+            type,
+            signedAs: messageId(({ submit: 'find', find: 'cancel', cancel: 'find' } as const)[type], order.id),
           }),
-          ask(order, { type: question, signedAs: messageId(question, never.id) }),
+          send(order, { type, signedAs: messageId(type, never.id) }),
         ])
-        const ways = ['not signed', 'wrongly', 'long ago', 'to come', 'for something else', 'for another order']
+        const defects = [
+          'unsigned',
+          'wrong key',
+          'too old',
+          'in the future',
+          'for another request',
+          'for another order',
+        ]
         return [
           seen.every(({ status }) => status === unauthorized),
-          seen.map((each, place) => `${ways[place]}: ${summarizeResponse(each)}`).join('; '),
+          seen.map((response, i) => `${defects[i]}: ${summarizeResponse(response)}`).join('; '),
         ]
       },
     ],
   ),
   [
-    'an order whose signature is refused is not taken',
+    'an order with a rejected signature is not accepted',
     async ({ forged, find }) => {
       const seen = await find(forged)
       return [seen.status === notFound, summarizeResponse(seen)]
     },
   ],
   [
-    'one signature of several that is right is enough',
-    async ({ first, ask }) => {
+    'one valid signature among several is enough',
+    async ({ first, send }) => {
       const headers = (signed: Readonly<Record<string, string>>) => {
         const other = `v1,${Buffer.alloc(32).toString('base64')}`
         return { ...signed, 'webhook-signature': `${other} ${signed['webhook-signature']}` }
       }
-      const seen = await ask(first, { type: 'find', headers })
+      const seen = await send(first, { type: 'find', headers })
       return [hasValidState(seen), summarizeResponse(seen)]
     },
   ],
   [
-    'an id that was never submitted can not be cancelled: 404',
+    'an id that was never submitted cannot be cancelled: 404',
     async ({ never, cancel }) => {
       const seen = await cancel(never)
       return [seen.status === notFound, summarizeResponse(seen)]
     },
   ],
   [
-    'an order is cancelled, and is rejected from then on, or it is too late',
-    async ({ cancelled, submit, cancel, find, sayings }) => {
-      const taken = await submit(cancelled)
-      const answer = await cancel(cancelled)
-      const [found, again] = [await find(cancelled), await submit(cancelled)]
-      sayings.set(cancelled, found)
-      const isOver = [found, again].every(({ report }) => report?.state === 'REJECTED')
-      const isAsItWas = isConsistentWith(taken, found) && isConsistentWith(found, again)
+    'a cancelled order stays REJECTED, or the bank answers TOO_LATE and keeps its state',
+    async ({ cancelled, submit, cancel, find, responses }) => {
+      const submitted = await submit(cancelled)
+      const cancellation = await cancel(cancelled)
+      const [queried, resubmitted] = [await find(cancelled), await submit(cancelled)]
+      responses.set(cancelled, queried)
+      const isRejectedNow = [queried, resubmitted].every(({ report }) => report?.state === 'REJECTED')
+      const isUnchanged = isConsistentWith(submitted, queried) && isConsistentWith(queried, resubmitted)
       return [
-        hasValidState(taken) &&
-          answer.cancelling !== null &&
-          { CANCELLED: isOver, TOO_LATE: isAsItWas }[answer.cancelling],
-        [taken, answer, found, again].map(summarizeResponse).join('; '),
+        hasValidState(submitted) &&
+          cancellation.cancelling !== null &&
+          { CANCELLED: isRejectedNow, TOO_LATE: isUnchanged }[cancellation.cancelling],
+        [submitted, cancellation, queried, resubmitted].map(summarizeResponse).join('; '),
       ]
     },
   ],
   [
-    'no order that was taken is lost, or goes back',
-    async ({ sayings, find }) => {
-      const seen = await Promise.all([...sayings].map(async ([order, before]) => ({ before, now: await find(order) })))
+    'no accepted order is lost or returns to an earlier state',
+    async ({ responses, find }) => {
+      const seen = await Promise.all(
+        [...responses].map(async ([order, before]) => ({ before, now: await find(order) })),
+      )
       return [
         seen.every(({ before, now }) => isConsistentWith(before, now)),
         seen.map(({ now }) => summarizeResponse(now)).join('; '),
@@ -275,10 +278,9 @@ const conformanceRules: readonly ConformanceRule[] = [
   ],
 ]
 
-// What a bank answers with (RFC 9110).
 const [badRequest, unauthorized, notFound, tooManyRequests, internalServerError] = [400, 401, 404, 429, 500] as const
 
-/** Whether a request is refused for good, and nothing is said of an order. */
+/** Whether the bank rejects the request permanently, without reporting a state. */
 function isRejected(seen: BankResponse): boolean {
   const { status } = seen
   return (

@@ -1,47 +1,46 @@
 import { DomainError } from '../../../core/errors.ts'
 import type { WallClock } from '../../../core/ids-and-clock.ts'
-import type { HttpResult, HttpTimeouts } from '../../webhooks/transport/http-exchange.ts'
-import { parseSigner, verifySignature } from '../../webhooks/transport/standard-webhooks.ts'
-import type { BankRequestType } from './http-client.ts'
-import { createBankClient } from './http-client.ts'
+import { wallTimeAfter } from '../../../core/ids-and-clock.ts'
+import type { HttpResult, HttpTimeouts, OutgoingRequest } from '../../webhooks/transport/http-exchange.ts'
+import { createTrustedHttpClient } from '../../webhooks/transport/http-exchange.ts'
+import type { Signer } from '../../webhooks/transport/standard-webhooks.ts'
+import { createSignedHeaders, parseSigner, verifySignature } from '../../webhooks/transport/standard-webhooks.ts'
 import type { CallHeaders, PaymentInstruction, Rail } from './rail.ts'
 import { encodePaymentInstruction, parseBankReport, parseCancellation, parsePostedReports } from './wire-format.ts'
 
 const day = 24 * 3_600_000
 
-/** How long a bank may take. */
 export const bankLimits: HttpTimeouts = { connectMs: 5_000, wholeMs: 30_000 }
 
-/** A rail as the configuration has it. */
 export type HttpRailConfig = {
   readonly name: string
-  /** Where its paths begin, without a slash at the end. */
+  /** Base URL, without a trailing slash. */
   readonly url: string
-  /** `whsec_…`, the newest first: all sign what the bank is asked, and any may sign what it reports. */
+  /** `whsec_…`, newest first: all sign our requests, and any may sign the bank's reports. */
   readonly secrets: readonly string[]
 }
 
 type HttpRailOptions = HttpRailConfig & {
-  /** The machine's clock, whatever a merchant's says: it is what signatures are held to. */
+  /** The machine's clock, not a merchant's: signatures expire by it. */
   readonly wallClock: WallClock
   readonly limits?: HttpTimeouts
 }
 
 /**
- * Any bank that answers by HTTP (docs/guides/rails.md).
+ * The rail of a bank with an HTTP API (docs/guides/rails.md).
  *
- * Definite is only what the documented answers say. All else that may happen to a request throws, and then nothing is known of
- * the order. Answers are not signed: they come over the connection that we have opened, which TLS says the other end of.
+ * Only the documented responses are definite. Every other outcome of a request throws, which leaves the order's state unknown.
+ * Responses need no signature: TLS authenticates the bank.
  *
- * @throws where a secret is none
+ * @throws if a secret is invalid
  */
 export function createHttpRail({ name, url, secrets, wallClock, limits = bankLimits }: HttpRailOptions): Rail {
   const signer = parseSigner(secrets)
   const { call } = createBankClient({ url, signer, wallClock, limits })
-  const request = async (question: BankRequestType, order: PaymentInstruction, more: CallHeaders = {}) => {
-    const body = question === 'submit' ? encodePaymentInstruction(order) : ''
+  const request = async (type: BankRequestType, order: PaymentInstruction, callHeaders: CallHeaders = {}) => {
+    const body = type === 'submit' ? encodePaymentInstruction(order) : ''
     return requireWholeResponse(
-      await call({ type: question, orderId: order.id, body, headers: (own) => ({ ...more, ...own }) }),
+      await call({ type, orderId: order.id, body, headers: (signed) => ({ ...callHeaders, ...signed }) }),
     )
   }
   return {
@@ -64,8 +63,8 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
     },
     cancel: async (order, headers) => {
       const { status, body } = await request('cancel', order, headers)
-      const answer = parseCancellation(order.id, body)
-      if (answer && status === { CANCELLED: ok, TOO_LATE: conflict }[answer]) return answer
+      const outcome = parseCancellation(order.id, body)
+      if (outcome && status === { CANCELLED: ok, TOO_LATE: conflict }[outcome]) return outcome
       throw unexpectedResponse(status)
     },
     reports: {
@@ -82,22 +81,86 @@ export function createHttpRail({ name, url, secrets, wallClock, limits = bankLim
   }
 }
 
-// What a bank answers with (RFC 9110).
 const [ok, created, notFound, conflict, unprocessable] = [200, 201, 404, 409, 422] as const
 
 function isSuccess(status: number): boolean {
   return status === ok || status === created
 }
 
-/** @throws where there is no whole answer */
-function requireWholeResponse(exchanged: HttpResult): { status: number; body: Buffer } {
-  if ('kind' in exchanged) throw new Error(`the bank did not answer: ${exchanged.message}`)
-  const { status, isWhole, beginning } = exchanged
+/** @throws if there is no complete response */
+function requireWholeResponse(result: HttpResult): { status: number; body: Buffer } {
+  if ('kind' in result) throw new Error(`the bank did not answer: ${result.message}`)
+  const { status, isWhole, beginning } = result
   if (isWhole) return { status, body: beginning }
   throw new Error(`the bank answered with ${status} and more than 64 KiB`)
 }
 
 function unexpectedResponse(status: number): Error {
-  const isStated = isSuccess(status) || status === unprocessable || status === conflict
-  return new Error(`the bank answered with ${status}${isStated ? ' and no state with the id of this order' : ''}`)
+  const shouldHaveState = isSuccess(status) || status === unprocessable || status === conflict
+  return new Error(
+    `the bank answered with ${status}${shouldHaveState ? ' and no state with the id of this order' : ''}`,
+  )
+}
+
+export type BankRequestType = 'submit' | 'find' | 'cancel'
+
+/** A request, with deviations from what the service sends by which `rail check` tests whether the bank rejects them. */
+export type BankRequest = {
+  readonly type: BankRequestType
+  readonly orderId: string
+  readonly body?: string
+  readonly signedBy?: Signer
+  readonly signedAs?: string
+  readonly ageMs?: number
+  /** Changes the headers; also adds trace context. */
+  readonly headers?: (signed: OutgoingRequest['headers']) => OutgoingRequest['headers']
+}
+
+type BankClientOptions = {
+  /** Base URL, such as `https://bank.example/v1`. */
+  readonly url: string
+  readonly signer: Signer
+  /** The machine's clock: a bank rejects signatures older than five minutes. */
+  readonly wallClock: WallClock
+  readonly limits: HttpTimeouts
+}
+
+/** HTTP client of a bank; `close` ends idle connections. */
+export type BankClient = { readonly call: (request: BankRequest) => Promise<HttpResult>; readonly close: () => void }
+
+/**
+ * Creates the client of a bank. The signature covers `webhook-id`, the time and the body. `find` and `cancel` have no body, so
+ * `webhook-id` names the request type and the order (`find_<order id>`): a captured signature is useless for another request.
+ */
+export function createBankClient({ url, signer, wallClock, limits }: BankClientOptions): BankClient {
+  const { send: exchange, close } = createTrustedHttpClient({ limits })
+  return {
+    call: ({
+      type,
+      orderId,
+      body = '',
+      signedBy = signer,
+      signedAs = messageId(type, orderId),
+      ageMs = 0,
+      headers = unchangedHeaders,
+    }) => {
+      const signed = createSignedHeaders(signedAs, { body, signer: signedBy, now: wallTimeAfter(-ageMs, wallClock()) })
+      const all = { ...signed, ...(type === 'submit' && { 'idempotency-key': orderId }) }
+      const method = ({ submit: 'POST', find: 'GET', cancel: 'POST' } as const)[type]
+      return exchange(new URL(`${url}${requestPath(type, orderId)}`), { method, headers: headers(all), body })
+    },
+    close,
+  }
+}
+
+export function messageId(type: BankRequestType, orderId: string): string {
+  return `${type}_${orderId}`
+}
+
+function requestPath(type: BankRequestType, orderId: string): string {
+  return { submit: '/transfers', find: `/transfers/${orderId}`, cancel: `/transfers/${orderId}/cancel` }[type]
+}
+
+function unchangedHeaders(headers: OutgoingRequest['headers']): OutgoingRequest['headers'] {
+  return headers
 }

@@ -1,17 +1,17 @@
 import type { WallTime } from '../../../core/ids-and-clock.ts'
 import type { BankReport } from '../../rail-orders/rail-order.ts'
 
-/** A payment to make: what a bank is asked for. `id` is the payout's reference, and the same however often it is asked. */
+/** An order to a bank to pay a recipient. */
 export type PaymentInstruction = {
-  /** A UUID: the payout's `reference_id`. */
+  /** The payout's `reference_id`, a UUID: the same for every submission. */
   readonly id: string
   /** The short reference that the recipient may see. */
   readonly transactionId: string
-  /** What arrives, in units of `currency`: a decimal string. */
+  /** The amount that arrives: a decimal string in `currency`. */
   readonly amount: string
   readonly currency: string
   readonly country: string
-  /** How it is to be carried, such as `nip`. */
+  /** The local payment scheme, such as `nip`. */
   readonly transferType: string
   readonly recipient: {
     readonly name: string
@@ -21,59 +21,89 @@ export type PaymentInstruction = {
   }
   readonly purpose: string
   readonly narration: string | null
-  /** When the payout was made, in ISO 8601. */
   readonly createdAt: string
-  /** When it was first submitted, and how many times it has been, this one included. */
+  /** The time of the first submission. */
   readonly submittedAt: string
+  /** Submissions so far, including this one. */
   readonly attempts: number
-  /** The merchant's time now, in milliseconds since 1970. */
+  /** The merchant's current time, in milliseconds since 1970. */
   readonly now: number
 }
 
-/** What a rail that asks by HTTP sends beside its own headers: by what the call is known elsewhere. */
+/** Headers that an HTTP rail sends in addition to its own, such as trace context. */
 export type CallHeaders = Readonly<Record<string, string>>
 
 /**
- * What carries orders to a bank. Whatever a method throws means that nothing is known: the order may have been taken or not,
- * and it is asked what became of it. A method ends within `callMs` or is taken to have failed.
+ * Carries orders to a bank. If a method throws, or takes longer than `callMs`, the outcome is unknown: the bank may have
+ * accepted the order or not, and the service polls for its state.
  */
 export type Rail = {
   readonly name: string
-  /** Calls under way at once, of one process. */
+  /** The limit for one process. */
   readonly maxConcurrentCalls: number
-  /** The longest that a call takes, in milliseconds. */
+  /** Timeout of a call. */
   readonly callMs: number
-  /** Whether a call that fails says nothing of the next: such a rail is never left alone. */
+  /** Whether a failed call says nothing about the next: such a rail has no circuit breaker. */
   readonly hasIndependentFailures?: true
-  /** For how long after it was first submitted an order may be submitted again under the same id without being paid twice. */
+  /** For how long after the first submission the same id may be submitted again without a second payment. */
   readonly idempotentForMs: number
-  /** Has the order paid, once however often it is submitted. */
+  /** Asks the bank to pay; idempotent by the id of the order. */
   readonly submit: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport>
-  /** What has become of it; `NOT_FOUND` where the bank is sure that it has no such order. */
+  /** Returns the state of the order; `NOT_FOUND` if the bank is certain that it has no such order. */
   readonly find: (order: PaymentInstruction, headers?: CallHeaders) => Promise<BankReport | 'NOT_FOUND'>
-  /** Takes the order back, where the bank still can. */
+  /** Cancels the order, if the bank still can. */
   readonly cancel?: (order: PaymentInstruction, headers?: CallHeaders) => Promise<'CANCELLED' | 'TOO_LATE'>
-  /** How the bank reports by itself, where it does. */
+  /** For banks that report state changes themselves. */
   readonly reports?: {
     /**
-     * Makes sure that it is the bank who has posted it, and just now.
+     * Verifies that the bank signed the request within the last five minutes.
      *
-     * @returns the id that the bank gave it, the same if it is posted again
-     * @throws Refusal INVALID_TOKEN
+     * @returns the bank's id of the message, which is the same if it is posted again
+     * @throws DomainError INVALID_TOKEN
      */
-    readonly verify: (posted: ReportRequest) => string
-    /** @throws Refusal INVALID_INPUT that says what can not be read */
+    readonly verify: (request: ReportRequest) => string
+    /** @throws DomainError INVALID_INPUT with the fields that can't be parsed */
     readonly read: (body: string) => readonly IdentifiedBankReport[]
   }
 }
 
-/** What was posted: its headers in lower case, and its body byte by byte. */
+/** A posted report: header names in lower case, and the body byte by byte. */
 export type ReportRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: string
-  /** When it came, in milliseconds since 1970. */
+  /** Time of arrival, in milliseconds since 1970. */
   readonly now: WallTime
 }
 
-/** A report that says which order it is about. */
+/** A report with the id of its order. */
 export type IdentifiedBankReport = BankReport & { readonly id: string }
+
+export type RailCallName = 'submit' | 'find' | 'cancel'
+
+type TraceHeaders = Readonly<Record<string, string>>
+
+/** Wraps a call. `call` makes it with the given headers, or else with those of the caller. */
+export type RailCallObserver = <Result>(
+  name: RailCallName,
+  order: PaymentInstruction,
+  call: (headers?: TraceHeaders) => Promise<Result>,
+) => Promise<Result>
+
+/** Returns a rail that passes each call through an observer. */
+export function observeRail(rail: Rail, observe: RailCallObserver): Rail {
+  const { cancel } = rail
+  return {
+    ...rail,
+    submit: (order, callerHeaders) =>
+      observe('submit', order, (headers = callerHeaders) => rail.submit(order, headers)),
+    find: (order, callerHeaders) => observe('find', order, (headers = callerHeaders) => rail.find(order, headers)),
+    ...(cancel && {
+      cancel: (order, callerHeaders) => observe('cancel', order, (headers = callerHeaders) => cancel(order, headers)),
+    }),
+  }
+}
+
+/** The reported state, or the outcome of a cancellation. */
+export function railCallOutcomeOf(result: unknown): string {
+  return typeof result === 'string' ? result : (result as { readonly state: string }).state
+}

@@ -8,10 +8,9 @@ const day = 24 * hour
 
 type SandboxFindResult = BankReport | 'NOT_FOUND'
 
-/** Thrown for a call of which nothing is known. */
 const noAnswerError = () => new Error('the bank did not answer')
 
-/** What the bank says when it is asked to pay, and when it is asked what became of it, so long after it was first asked. */
+/** The simulated bank's responses, by the time since the first submission. */
 type SandboxBehaviour = {
   readonly submit: (order: PaymentInstruction, ageMs: number) => BankReport
   readonly find: (order: PaymentInstruction, ageMs: number) => SandboxFindResult
@@ -23,16 +22,16 @@ function alwaysReport(report: BankReport): SandboxBehaviour {
   return { submit: () => report, find: () => report }
 }
 
-/** Reports that come one after another; each is told by its time. */
+/** Reports one state after another, each from its time on. */
 function reportSequence(
   first: BankReport,
   ...later: readonly (readonly [afterMs: number, report: BankReport])[]
 ): SandboxBehaviour {
   const reportAt = (ageMs: number): BankReport => {
     const reports = [[0, first] as const, ...later]
-    const place = reports.findLastIndex(([afterMs]) => ageMs >= afterMs)
-    const next = reports[place + 1]
-    const report = reports[place]?.[1] ?? first
+    const current = reports.findLastIndex(([afterMs]) => ageMs >= afterMs)
+    const next = reports[current + 1]
+    const report = reports[current]?.[1] ?? first
     return next ? { ...report, nextAfterMs: next[0] - ageMs } : report
   }
   return { submit: (_, ageMs) => reportAt(ageMs), find: (_, ageMs) => reportAt(ageMs) }
@@ -69,25 +68,24 @@ function throwNoAnswer(): never {
 }
 
 /**
- * The bank of the sandbox, which does what the number of the account says. It keeps no books: what it says follows from the
- * order, and from how long ago by the merchant's clock it was first asked.
+ * The simulated bank of the sandbox. The account number selects its behaviour. It is stateless: its responses follow from the
+ * order and from the time since the first submission, by the merchant's clock.
  */
 export const sandboxRail: Rail = {
   name: sandboxRailName,
-  // It answers at once, so each is an operation beside the payouts that are accepted, in every commit: with eight there were a
-  // quarter fewer of these, with four a sixth.
+  // It answers immediately, so its calls compete with new payouts for every commit: a higher limit lowers payout throughput.
   maxConcurrentCalls: 2,
   callMs: 10_000,
   hasIndependentFailures: true,
   idempotentForMs: 30 * day,
   submit: async (order) => withReference(order, behaviourOf(order).submit(order, ageOf(order))),
   find: async (order) => {
-    const answer = behaviourOf(order).find(order, ageOf(order))
-    return answer === 'NOT_FOUND' ? answer : withReference(order, answer)
+    const result = behaviourOf(order).find(order, ageOf(order))
+    return result === 'NOT_FOUND' ? result : withReference(order, result)
   },
 }
 
-/** Whoever is sent here by a route and not by an account is paid at once. */
+/** Other accounts, which a route sends here, are paid immediately. */
 function behaviourOf({ recipient }: PaymentInstruction): SandboxBehaviour {
   return behaviours[parseSandboxAccount(recipient.accountNumber) ?? '00']
 }

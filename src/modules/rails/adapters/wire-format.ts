@@ -7,7 +7,7 @@ import type { BankReport } from '../../rail-orders/rail-order.ts'
 import { reportStates } from '../../rail-orders/rail-order.ts'
 import type { IdentifiedBankReport, PaymentInstruction } from './rail.ts'
 
-/** Reports in what a bank posts at once. */
+/** The limit for one request of a bank. */
 const maxReports = 100
 
 const ReportBody = z.object({
@@ -27,7 +27,7 @@ const PostedReportsBody = z.object({
   reports: z.array(PostedReportBody).min(1).max(maxReports),
 })
 
-/** An order as a bank gets it; the same bytes however often it is submitted. */
+/** Encodes an order; every submission has the same bytes. */
 export function encodePaymentInstruction(order: PaymentInstruction): string {
   const { recipient } = order
   return JSON.stringify({
@@ -50,8 +50,8 @@ export function encodePaymentInstruction(order: PaymentInstruction): string {
 }
 
 /**
- * Which answers move money, and so must name their order: on a connection that is kept an answer may be another order's, of a
- * request that was given up or of a server that slips by one, and nothing else in it tells.
+ * States that move money are accepted only from a response with the id of its order: on a kept-alive connection a response may
+ * belong to an abandoned request, or to a server that is off by one, and nothing else would reveal that.
  */
 const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof CancellationBody>['state'], boolean>> = {
   ACCEPTED: false,
@@ -62,7 +62,7 @@ const movesMoney: Readonly<Record<z.output<typeof ResponseBody | typeof Cancella
   TOO_LATE: false,
 }
 
-/** What a bank's answer says of an order; `null` where it says nothing that can be understood, or may be about another. */
+/** Parses a bank's response; `null` if it is invalid or may be about another order. */
 export function parseBankReport(orderId: string, body: Buffer): BankReport | null {
   const { success, data } = ResponseBody.safeParse(parseJsonObject(body))
   if (!success || !isAboutOrder(orderId, data)) return null
@@ -70,13 +70,13 @@ export function parseBankReport(orderId: string, body: Buffer): BankReport | nul
   return report
 }
 
-/** What a bank's answer says of taking an order back; `null` as above. */
+/** Parses the response to a cancellation; `null` as above. */
 export function parseCancellation(orderId: string, body: Buffer): 'CANCELLED' | 'TOO_LATE' | null {
   const { success, data } = CancellationBody.safeParse(parseJsonObject(body))
   return success && isAboutOrder(orderId, data) ? data.state : null
 }
 
-/** Whether an answer has the id of an order, whatever else it says. */
+/** Whether a body has the id of an order, even if the rest is invalid. */
 export function hasOrderId(orderId: string, body: Buffer): boolean {
   const { success, data } = IdentifiedBody.safeParse(parseJsonObject(body))
   return success && parseUuid(data.id) === orderId
@@ -90,24 +90,24 @@ function isAboutOrder(
 }
 
 /**
- * The reports in what a bank has posted: one, or several as `{reports: […]}`.
+ * Parses the reports that a bank posted: one, or several as `{reports: […]}`.
  *
- * @throws Refusal INVALID_INPUT, where one of them can't be read none is taken
+ * @throws DomainError INVALID_INPUT if any of them is invalid
  */
 export function parsePostedReports(body: string): readonly IdentifiedBankReport[] {
   const posted = parseJsonObject(Buffer.from(body))
   if (posted === null) {
-    const message = 'must be a JSON object that has no name twice'
+    const message = 'must be a JSON object without duplicate names'
     throw invalidInput([{ field: 'body', code: 'INVALID_FORMAT', message }])
   }
   return 'reports' in posted ? parseInput(PostedReportsBody, posted).reports : [parseInput(PostedReportBody, posted)]
 }
 
-/** The object of a JSON text; `null` for what is none, or says something twice: another reader may have taken the other. */
+/** Parses a JSON object. Rejects duplicate names, because another parser may use the other value. */
 function parseJsonObject(body: Buffer): object | null {
   try {
-    const { value, duplicatePath: repeated } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))
-    return repeated === null && typeof value === 'object' && !Array.isArray(value) ? value : null
+    const { value, duplicatePath } = parseJsonText(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    return duplicatePath === null && typeof value === 'object' && !Array.isArray(value) ? value : null
   } catch {
     return null
   }

@@ -2,45 +2,44 @@ import { z } from 'zod'
 import { limit, optional, parseInput, rejectField } from '../../../core/input.ts'
 import type { Context, Service } from '../../../operations/context.ts'
 import { attentionOfAllMerchants, attentionOfMerchant } from '../repository.ts'
-import type { AttentionAction } from './attention-actions.ts'
-import { actionsFor } from './attention-actions.ts'
-import { merchantActions } from './resolve-attention.ts'
+import type { AttentionAction } from './resolve-attention.ts'
+import { actionsFor, merchantActions } from './resolve-attention.ts'
 
 const pageSize = 20
 
-/** Before everything. */
+/** Before every item. */
 const startPosition = { since: '0001-01-01T00:00:00.000Z', orderId: '00000000-0000-0000-0000-000000000000' }
 
 const ListAttentionInput = z.object({
   limit: limit(pageSize),
-  after: optional(z.string()).transform((given, context) =>
-    given === null
+  after: optional(z.string()).transform((cursor, context) =>
+    cursor === null
       ? startPosition
-      : (parseCursor(given) ?? rejectField(context, 'INVALID_PARAMETER', 'must be one that this list gave')),
+      : (parseCursor(cursor) ?? rejectField(context, 'INVALID_PARAMETER', 'must be a cursor from this list')),
   ),
 })
 
-/** A payout that a person must look at. */
+/** A payout that needs a decision. */
 export type AttentionItem = {
   readonly merchantId: string
   readonly payoutId: string
   readonly rail: string
   readonly payoutStatus: 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'RETURNED'
-  /** Since when, in ISO 8601. */
+  /** The time at which it entered the queue. */
   readonly since: string
   readonly cause: string | null
-  /** The bank's own name for the payment. */
+  /** The bank's reference of the payment. */
   readonly reference: string | null
   readonly actions: readonly AttentionAction[]
 }
 
-/** A part of the list; `after` is what it is asked for next, `null` at the end. */
+/** `after` is the cursor of the next page, `null` on the last. */
 export type AttentionPage = { readonly items: readonly AttentionItem[]; readonly after: string | null }
 
 /**
- * The merchant's payouts that a person must look at, the oldest first, with what the merchant can do about each.
+ * Lists the merchant's attention queue, oldest first, with the actions that the merchant may take.
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function listAttention(
   context: Context,
@@ -48,11 +47,11 @@ export async function listAttention(
 ): Promise<AttentionPage> {
   const { db, merchantId } = context
   const { after, limit } = parseInput(ListAttentionInput, input)
-  const found = await attentionOfMerchant(db, { merchantId, ...after, limit: limit + 1 })
-  return toAttentionPage(found, limit, merchantActions(context))
+  const rows = await attentionOfMerchant(db, { merchantId, ...after, limit: limit + 1 })
+  return toAttentionPage(rows, limit, merchantActions(context))
 }
 
-/** The same of all merchants, for an operator. @throws Refusal INVALID_INPUT */
+/** Lists the attention queue of all merchants, for an operator. @throws DomainError INVALID_INPUT */
 export async function listAllAttention(
   { db }: Service,
   input: z.input<typeof ListAttentionInput>,
@@ -64,14 +63,14 @@ export async function listAllAttention(
 type AttentionQueryRow = Awaited<ReturnType<typeof attentionOfAllMerchants>>[number]
 
 function toAttentionPage(
-  found: readonly AttentionQueryRow[],
+  rows: readonly AttentionQueryRow[],
   limit: number,
   allowed?: readonly AttentionAction[],
 ): AttentionPage {
-  const rows = found.slice(0, limit)
-  const last = found.length > limit ? rows.at(-1) : undefined
+  const page = rows.slice(0, limit)
+  const last = rows.length > limit ? page.at(-1) : undefined
   return {
-    items: rows.map(({ orderId: _, history, ...row }) => ({
+    items: page.map(({ orderId: _, history, ...row }) => ({
       ...row,
       cause: attentionCause(history),
       actions: actionsFor(row.payoutStatus).filter((action) => allowed?.includes(action) ?? true),
@@ -80,7 +79,7 @@ function toAttentionPage(
   }
 }
 
-/** Why somebody must look, and what the bank has said since. */
+/** Why the payout needs a decision, and the bank's reports since. */
 function attentionCause(history: AttentionQueryRow['history']): string | null {
   const since = history.slice(history.findLastIndex(({ state }) => state !== 'ATTENTION') + 1)
   return since.flatMap(({ cause }) => cause ?? []).join('; ') || null

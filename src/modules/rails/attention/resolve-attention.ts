@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 import { DomainError } from '../../../core/errors.ts'
 import { dueTimeAfter } from '../../../core/ids-and-clock.ts'
 import { freeText, oneOf, parseInput } from '../../../core/input.ts'
@@ -8,11 +9,22 @@ import { defineOperation } from '../../../operations/define-operation.ts'
 import { runOnce } from '../../../operations/idempotency/run-once.ts'
 import { findPayout, getPayout } from '../../payouts/get-payout.ts'
 import type { Payout, PayoutStatus } from '../../payouts/payout.ts'
+import type { SettledStatus } from '../../payouts/settle-payout.ts'
 import { settleInTransaction } from '../../payouts/settle-payout.ts'
+import type { RailOrderState } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder } from '../../rail-orders/transition-order.ts'
-import type { AttentionAction } from './attention-actions.ts'
-import { attentionActions, resolutionOf } from './attention-actions.ts'
+
+/** Decisions about a payout whose bank contradicted itself or has no record of it. */
+export const attentionActions = defineEnum({
+  RETRY: 'Polls the bank again, and resubmits the order only if that cannot pay it twice.',
+  COMPLETE: 'The recipient was paid.',
+  FAIL: 'The recipient was not paid, or the money came back. Returns amount and fee to the wallet.',
+})
+export type AttentionAction = (typeof attentionActions)[number]
+
+/** The state of the rail order after an action, and the status with which the payout is settled, if it is. */
+type AttentionResolution = { readonly state: RailOrderState; readonly settledStatus: SettledStatus | null }
 
 const ResolveAttentionInput = z.object({
   payoutId: z.string(),
@@ -22,10 +34,10 @@ const ResolveAttentionInput = z.object({
 type ResolveAttentionArgs = z.input<typeof ResolveAttentionInput>
 
 /**
- * Does what a merchant decides about one of its payouts that a person must look at. In `live` it may only have the bank asked
- * again: whose word the money follows is whoever runs the service, not whom it comes back to.
+ * Applies a merchant's decision about a payout in the attention queue. In `live` the merchant may only `RETRY`: an operator
+ * decides whether money moves, not the party that would receive it.
  *
- * @returns the payout as it is now
+ * @returns the current payout
  */
 export const resolveAttention = defineOperation(
   {
@@ -39,25 +51,24 @@ export const resolveAttention = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const { action } = parseInput(ResolveAttentionInput, input)
     if (!merchantActions(context).includes(action)) {
-      const message = `In MODE=live ${action} is for whoever runs the service, on its command line: attention ${action.toLowerCase()}.`
+      const message = `In MODE=live only an operator may ${action} a payout, on the command line: attention ${action.toLowerCase()}.`
       throw new DomainError('SANDBOX_ONLY', message)
     }
     return resolveAttentionByOperator(context, input)
   },
 )
 
-/** The actions that are the merchant's own. */
+/** The actions that a merchant may take itself. */
 export function merchantActions({ mode }: Pick<Context, 'mode'>): readonly AttentionAction[] {
   const actions: Record<Mode, readonly AttentionAction[]> = { sandbox: attentionActions, live: ['RETRY'] }
   return actions[mode]
 }
 
 /**
- * Does what somebody has decided who knows what became of the money; the reason is kept with it. What it settles and what it
- * makes of the transfer are one commit.
+ * Applies a decision and stores its reason. The payout and its rail order change in one transaction.
  *
- * @returns the payout as it is now
- * @throws Refusal, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
+ * @returns the current payout
+ * @throws DomainError, the first that applies: INVALID_INPUT, IDEMPOTENCY_KEY_REUSED, RESOURCE_NOT_FOUND,
  *   PAYOUT_STATUS_CONFLICT
  */
 export async function resolveAttentionByOperator(
@@ -78,30 +89,54 @@ async function resolveInTransaction(
   { payoutId, action, reason: cause }: z.output<typeof ResolveAttentionInput>,
 ): Promise<void> {
   const { merchantId, referenceId: orderId } = await findPayout(tx, context, payoutId)
-  const transfer = await lockRailOrder(tx, { merchantId, orderId })
-  if (!transfer) throw statusConflict('No rail carries the payout: what became of it is settled by hand.')
-  if (transfer.state !== 'ATTENTION') {
-    throw statusConflict(
-      `On the rail ${transfer.rail} the payout is ${transfer.state}: nobody needs to decide about it.`,
-    )
+  const railOrder = await lockRailOrder(tx, { merchantId, orderId })
+  if (!railOrder) throw statusConflict('No rail carries the payout: it must be settled by hand.')
+  if (railOrder.state !== 'ATTENTION') {
+    throw statusConflict(`The payout is ${railOrder.state} on the rail ${railOrder.rail}: it needs no decision.`)
   }
-  // Only now nobody else settles it.
+  // Read again: the lock on the rail order now excludes other settlements.
   const { status } = await findPayout(tx, context, payoutId)
   const resolution = resolutionOf(status, action)
   if (resolution === null) throw statusConflict(conflictMessage(status, action))
-  const { state, settledStatus: settles } = resolution
-  if (settles !== null)
-    await settleInTransaction(tx, context, { payoutId, status: settles, cause, reference: transfer.reference })
+  const { state, settledStatus } = resolution
+  if (settledStatus !== null)
+    await settleInTransaction(tx, context, { payoutId, status: settledStatus, cause, reference: railOrder.reference })
   const dueAt = action === 'RETRY' ? dueTimeAfter(0, context.wallClock()) : null
-  // Whoever has it tried again does not want it cancelled any more.
-  await transitionRailOrder(tx, context, transfer, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
+  // A retry withdraws an earlier request to cancel.
+  await transitionRailOrder(tx, context, railOrder, { state, cause, dueAt, asked: 0, cancelAskedAt: null })
 }
 
 function conflictMessage(status: PayoutStatus, action: AttentionAction): string {
-  if (action === 'RETRY') return `The payout is ${status} already: asking the bank again would change nothing.`
-  return `The payout is ${status}, and its money is back in the wallet: it can't be completed. Where the bank has paid all the same, the money must be collected otherwise; then fail keeps the payout as it is.`
+  if (action === 'RETRY') return `The payout is already ${status}: polling the bank again would change nothing.`
+  return `The payout is ${status} and its money is back in the wallet, so it can't be completed. If the bank paid the recipient anyway, recover the money outside the service and choose FAIL, which leaves the payout as it is.`
 }
 
 function statusConflict(message: string): DomainError {
   return new DomainError('PAYOUT_STATUS_CONFLICT', message)
+}
+
+/** The actions for each payout status. None debits the wallet a second time or refunds it twice. */
+const resolutions: {
+  readonly [Status in PayoutStatus]: { readonly [Action in AttentionAction]?: AttentionResolution }
+} = {
+  PROCESSING: {
+    RETRY: { state: 'UNKNOWN', settledStatus: null },
+    COMPLETE: { state: 'COMPLETED', settledStatus: 'COMPLETED' },
+    FAIL: { state: 'REJECTED', settledStatus: 'FAILED' },
+  },
+  COMPLETED: {
+    COMPLETE: { state: 'COMPLETED', settledStatus: null },
+    FAIL: { state: 'RETURNED', settledStatus: 'RETURNED' },
+  },
+  FAILED: { FAIL: { state: 'REJECTED', settledStatus: null } },
+  RETURNED: { FAIL: { state: 'RETURNED', settledStatus: null } },
+}
+
+/** Returns the effect of an action; `null` if it is not available in that status. */
+function resolutionOf(status: PayoutStatus, action: AttentionAction): AttentionResolution | null {
+  return resolutions[status][action] ?? null
+}
+
+export function actionsFor(status: PayoutStatus): AttentionAction[] {
+  return attentionActions.filter((action) => resolutionOf(status, action) !== null)
 }

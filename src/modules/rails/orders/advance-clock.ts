@@ -24,10 +24,10 @@ import type { ClaimedRailCall } from './claim-order.ts'
 import { beginDueCall } from './claim-order.ts'
 import { callLimitsOf, executeCall, processOrder } from './process-order.ts'
 
-/** How far ahead a clock may be: ten years. */
+/** A clock may be ten years ahead. */
 const maxAheadMs = 10 * 366 * 24 * 3_600_000
 
-/** How long it is waited for what another process has begun, in milliseconds, and how often it is looked for it. */
+/** How long, and how often, to poll for calls that another process has started. */
 const [maxWaitMs, pollIntervalMs] = [10_000, 5]
 
 const [second, minute, hour] = [1_000, 60_000, 3_600_000]
@@ -39,20 +39,19 @@ const durationInput = () =>
       text,
     )
     if (parts === null) return rejectField(context, 'INVALID_FORMAT', 'must be a duration such as PT1H, P1D or P1W')
-    return parts.slice(1).reduce((sum, count, place) => sum + Number(count ?? 0) * (unitsMs[place] ?? 0), 0)
+    return parts.slice(1).reduce((sum, count, i) => sum + Number(count ?? 0) * (unitsMs[i] ?? 0), 0)
   })
 
 const AdvanceClockInput = z.object({ to: optional(instant()), by: optional(durationInput()) })
 
-/** The time to which it was moved, in ISO 8601. */
+/** The new time of the clock, in ISO 8601. */
 export type ClockTime = { readonly now: string }
 
 /**
- * Moves the merchant's clock on, in the sandbox only: what falls due in the meantime on the sandbox's own rail has happened, each at
- * its time, before this answers, but for what waits for that rail while it is paused. What is to be posted, and what other rails
- * are to be asked, follows within a second or two.
+ * Advances the merchant's clock (sandbox only). Before it returns, all calls to the sandbox rail that fall due until then have run,
+ * each at its time, except submissions while that rail is paused. Webhooks and polls of other rails follow within a second or two.
  *
- * @param input exactly one of `to`, a moment that is later than now, and `by`, a duration of ISO 8601
+ * @param input exactly one of `to`, a time that is not in the past, and `by`, an ISO 8601 duration
  */
 export const advanceClock = defineOperation(
   {
@@ -65,7 +64,7 @@ export const advanceClock = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<ClockTime>> => {
     const request = parseInput(AdvanceClockInput, input, clockInputErrors(input))
-    // How far it is to go is decided once: whoever asks again with the same key goes on to there and not beyond.
+    // The target is decided once: a retry with the same key continues to the same time.
     const { result, isReplayed } = await runOnce(context, 'advanceClock', request, async (tx) => {
       await lockMerchantById(tx, { id: context.merchantId })
       const target = targetAheadMs(context, await readAheadMs(tx, context), request)
@@ -78,10 +77,10 @@ export const advanceClock = defineOperation(
 
 function clockInputErrors({ to, by }: z.input<typeof AdvanceClockInput>): FieldError[] {
   if (hasValue(to) && hasValue(by)) {
-    return [{ field: 'by', code: 'INVALID_PARAMETER', message: 'must not be given together with to' }]
+    return [{ field: 'by', code: 'INVALID_PARAMETER', message: 'must not be used together with to' }]
   }
   if (hasValue(to) || hasValue(by)) return []
-  return [{ field: 'to', code: 'MISSING_REQUIRED_FIELD', message: 'must be given, or by' }]
+  return [{ field: 'to', code: 'MISSING_REQUIRED_FIELD', message: 'is required, unless by is given' }]
 }
 
 function targetAheadMs(context: Context, ahead: number, { to, by }: z.output<typeof AdvanceClockInput>): number {
@@ -89,17 +88,17 @@ function targetAheadMs(context: Context, ahead: number, { to, by }: z.output<typ
   const target = to === null ? ahead + (by ?? 0) : Date.parse(to) - machine
   const field = to === null ? 'by' : 'to'
   if (target < ahead) {
-    const message = `must be later than ${timestamp(machine + ahead)}, which it is already: a clock goes forward only`
+    const message = `must not be before ${timestamp(machine + ahead)}, the current time: the clock only moves forward`
     throw invalidInput([{ field, code: 'INVALID_PARAMETER', message }])
   }
   if (target > maxAheadMs) {
-    const message = `must lead no further than to ${timestamp(machine + maxAheadMs)}`
+    const message = `must not go beyond ${timestamp(machine + maxAheadMs)}`
     throw invalidInput([{ field, code: 'INVALID_PARAMETER', message }])
   }
   return target
 }
 
-/** What the merchant's clock would say if it had never been moved on. */
+/** The merchant's time without its offset. */
 function unshiftedNow({ now, aheadMs }: Context): number {
   return now() - aheadMs
 }
@@ -108,22 +107,22 @@ async function readAheadMs(db: Reader, { merchantId }: Context): Promise<number>
   return Number((await clockOfMerchant(db, { id: merchantId }))?.aheadMs ?? 0)
 }
 
-/** Moves on from one thing that falls due to the next, and has each done at its time. */
+/** Steps from one due time to the next, and runs the calls of each. */
 async function advanceTo(context: Context, target: number): Promise<void> {
-  // What the bank is being asked at this moment it answers by the clock of before: when there is more to ask is counted from then.
+  // Calls in flight finish by the old clock, from which their next due times are computed.
   await drainSandboxRail(withClockOffset(context, await readAheadMs(context.db, context)))
   for (;;) {
-    const { ahead, begun } = await advanceOnce(context, target)
-    const then = withClockOffset(context, ahead)
-    for (const each of begun) await executeCall(then, sandboxRail, each)
-    await drainSandboxRail(then)
-    if (ahead >= target && begun.length === 0) return
+    const { ahead, calls } = await advanceOnce(context, target)
+    const advancedContext = withClockOffset(context, ahead)
+    for (const call of calls) await executeCall(advancedContext, sandboxRail, call)
+    await drainSandboxRail(advancedContext)
+    if (ahead >= target && calls.length === 0) return
   }
 }
 
-type ClockStep = { readonly ahead: number; readonly begun: readonly ClaimedRailCall[] }
+type ClockStep = { readonly ahead: number; readonly calls: readonly ClaimedRailCall[] }
 
-/** Moves the clock to what falls due next, or to the target, and takes what is due then before anybody else can. */
+/** Moves the clock to the next due time or the target, and claims what is due in the same transaction. */
 function advanceOnce(context: Context, target: number): Promise<ClockStep> {
   const { merchantId, db } = context
   return db.write(async (tx) => {
@@ -139,42 +138,38 @@ function advanceOnce(context: Context, target: number): Promise<ClockStep> {
       await shiftRailOrderDueTimes(tx, { merchantId, by: BigInt(by) })
       await shiftDeliveryDueTimes(tx, { merchantId, by: BigInt(by) })
     }
-    return { ahead, begun: await claimDueCalls(tx, withClockOffset(context, ahead)) }
+    return { ahead, calls: await claimDueCalls(tx, withClockOffset(context, ahead)) }
   })
 }
 
 async function claimDueCalls(tx: Tx, context: Context): Promise<ClaimedRailCall[]> {
   const { merchantId } = context
-  const begun: ClaimedRailCall[] = []
+  const calls: ClaimedRailCall[] = []
   for (const orderId of await findDueOrderIds(tx, context)) {
-    const transfer = await lockRailOrder(tx, { merchantId, orderId })
-    const each = transfer && (await beginDueCall(tx, context, { transfer, rail: callLimitsOf(sandboxRail) }))
-    if (each) begun.push(each)
+    const railOrder = await lockRailOrder(tx, { merchantId, orderId })
+    const call = railOrder && (await beginDueCall(tx, context, { railOrder, rail: callLimitsOf(sandboxRail) }))
+    if (call) calls.push(call)
   }
-  return begun
+  return calls
 }
 
-/** Waits until what another process has begun on the sandbox's rail is over, and does what is due meanwhile. */
+/** Runs what is due, and waits until no process has a call to the sandbox rail in flight. */
 async function drainSandboxRail(context: Context): Promise<void> {
-  const until = performance.now() + maxWaitMs
+  const deadline = performance.now() + maxWaitMs
   const { merchantId, db } = context
-  while (performance.now() < until) {
-    const asked = { merchantId, rail: sandboxRailName }
+  while (performance.now() < deadline) {
     const due = await findDueOrderIds(db, context)
     for (const orderId of due) await processOrder(context, sandboxRail, orderId)
-    const submitting = await submittingOrdersOfMerchant(db, asked)
+    const submitting = await submittingOrdersOfMerchant(db, { merchantId, rail: sandboxRailName })
     if (due.length === 0 && submitting.length === 0) return
     if (due.length === 0) await new Promise((resolve) => setTimeout(resolve, pollIntervalMs))
   }
 }
 
 async function findDueOrderIds(db: Reader, context: Context): Promise<string[]> {
-  const asked = { merchantId: context.merchantId, rail: sandboxRailName }
+  const key = { merchantId: context.merchantId, rail: sandboxRailName }
   const isPaused = (await pausedRails(db, {})).some(({ rail }) => rail === sandboxRailName)
-  const submissions = isPaused ? [] : await dueSubmissionsOfMerchant(db, asked)
-  const due = [
-    ...submissions,
-    ...(await duePollsOfMerchant(db, { ...asked, now: dueTimeAfter(0, context.wallClock()) })),
-  ]
+  const submissions = isPaused ? [] : await dueSubmissionsOfMerchant(db, key)
+  const due = [...submissions, ...(await duePollsOfMerchant(db, { ...key, now: dueTimeAfter(0, context.wallClock()) }))]
   return due.map(({ orderId }) => orderId)
 }

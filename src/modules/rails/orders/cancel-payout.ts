@@ -16,11 +16,11 @@ import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transiti
 const CancelPayoutInput = z.object({ payoutId: z.string().nullish(), payoutKey: z.string().nullish() })
 
 /**
- * Takes a payout back that a rail carries. One that was never submitted is `FAILED` at once, and its money is back; of one
- * that the bank has, or may have, the bank is asked to take it back, and the payout stays as it is until the bank has said
- * so. Asked again it answers the same.
+ * Cancels a payout that a rail carries. If it was never submitted, it becomes `FAILED` immediately and the wallet is refunded.
+ * If the bank may have it, the service asks the bank to cancel, and the payout does not change until the bank answers. A
+ * repeated request has no further effect.
  *
- * @returns the payout as it is now
+ * @returns the current payout
  */
 export const cancelPayout = defineOperation(
   {
@@ -45,34 +45,34 @@ export const cancelPayout = defineOperation(
 
 async function cancelInTransaction(tx: Tx, context: Context, payout: Payout): Promise<void> {
   const { merchantId, referenceId: orderId, id: payoutId } = payout
-  const transfer = await lockRailOrder(tx, { merchantId, orderId })
-  if (!transfer) throw statusConflict('No rail carries the payout, so there is none that could take it back.')
-  const isNew = transfer.state === 'QUEUED' && transfer.attempts === 0
+  const railOrder = await lockRailOrder(tx, { merchantId, orderId })
+  if (!railOrder) throw statusConflict('No rail carries the payout, so no bank can cancel it.')
+  const isNew = railOrder.state === 'QUEUED' && railOrder.attempts === 0
   if (isNew) {
     await settleInTransaction(tx, context, { payoutId, status: 'FAILED', cause: 'cancelled' })
-    await transitionRailOrder(tx, context, transfer, { state: 'CANCELLED', dueAt: null })
-  } else if (mayBeAtBank(transfer)) {
-    if (transfer.cancelAskedAt === null) await requestCancellation(tx, context, transfer)
-  } else if (transfer.state !== 'CANCELLED') throw statusConflict(conflictMessage(transfer))
+    await transitionRailOrder(tx, context, railOrder, { state: 'CANCELLED', dueAt: null })
+  } else if (mayBeAtBank(railOrder)) {
+    if (railOrder.cancelAskedAt === null) await requestCancellation(tx, context, railOrder)
+  } else if (railOrder.state !== 'CANCELLED') throw statusConflict(conflictMessage(railOrder))
 }
 
-/** What waits to be submitted again may have reached the bank before. */
+/** An order that is queued again after an attempt may have reached the bank. */
 function mayBeAtBank({ state }: RailOrder): boolean {
   return state === 'ACCEPTED' || state === 'UNKNOWN' || state === 'QUEUED'
 }
 
-/** It is not submitted again while that is not known. */
-function requestCancellation(tx: Tx, context: Context, transfer: RailOrder): Promise<RailOrder> {
-  const asking = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
-  if (transfer.state !== 'QUEUED') return updateRailOrder(tx, transfer, asking)
-  return transitionRailOrder(tx, context, transfer, { ...asking, state: 'UNKNOWN', cause: 'it is to be cancelled' })
+/** A queued order becomes `UNKNOWN`, so that it is not submitted again before the bank answers. */
+function requestCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
+  const request = { cancelAskedAt: timestamp(context.now()), dueAt: dueTimeAfter(0, context.wallClock()), asked: 0 }
+  if (railOrder.state !== 'QUEUED') return updateRailOrder(tx, railOrder, request)
+  return transitionRailOrder(tx, context, railOrder, { ...request, state: 'UNKNOWN', cause: 'it is to be cancelled' })
 }
 
 function conflictMessage({ rail, state }: RailOrder): string {
   if (state === 'SUBMITTING')
-    return `The payout is being submitted to the rail ${rail} at this moment: ask again when the bank has answered.`
+    return `The payout is being submitted to the rail ${rail} at this moment: retry when the bank has answered.`
   if (state === 'ATTENTION')
-    return `A person must look at the payout, which the rail ${rail} contradicts itself about or knows nothing of: it can't be cancelled.`
+    return `The payout needs attention because the rail ${rail} contradicted itself or has no record of it: it can't be cancelled before a decision.`
   return `The payout is ${state} on the rail ${rail}: there is nothing left to cancel.`
 }
 

@@ -1,38 +1,38 @@
-/** Failures one after another by which a rail is taken to be down. */
+/** Consecutive failures that open the circuit. */
 const failureThreshold = 5
 
-/** How long it is left alone then, and at most after it has failed again and again, in milliseconds. */
+/** How long the circuit stays open: doubles with each further failure, up to the maximum. */
 const [minOpenMs, maxOpenMs] = [5_000, 5 * 60_000]
 
-/** Keeps calls from a rail that does not answer: one now and then finds out whether it does again. */
+/** A circuit breaker for a rail that does not answer. While half-open it allows one call as a probe. */
 export type CircuitBreaker = {
-  /** How many calls may be begun now, of as many as the rail takes at once. */
-  readonly allowedCalls: (callsAtOnce: number, underWay: number) => number
+  /** Returns how many calls may start now. */
+  readonly allowedCalls: (maxConcurrentCalls: number, inFlight: number) => number
   readonly recordFailure: () => void
-  /** @returns whether it was taken to be down */
+  /** @returns whether the circuit was open */
   readonly recordSuccess: () => boolean
 }
 
-/** @param clock milliseconds of a clock that goes on by itself */
+/** @param clock a monotonic clock, in milliseconds */
 export function createCircuitBreaker(clock: () => number): CircuitBreaker {
   let failures = 0
-  let restMs = 0
+  let openMs = 0
   let openUntil = Number.NEGATIVE_INFINITY
   return {
-    allowedCalls: (callsAtOnce, underWay) => {
-      if (failures < failureThreshold) return callsAtOnce - underWay
-      return clock() >= openUntil && underWay === 0 ? 1 : 0
+    allowedCalls: (maxConcurrentCalls, inFlight) => {
+      if (failures < failureThreshold) return maxConcurrentCalls - inFlight
+      return clock() >= openUntil && inFlight === 0 ? 1 : 0
     },
     recordFailure: () => {
       failures++
       if (failures < failureThreshold) return
-      restMs = Math.min(Math.max(restMs * 2, minOpenMs), maxOpenMs)
-      openUntil = clock() + restMs
+      openMs = Math.min(Math.max(openMs * 2, minOpenMs), maxOpenMs)
+      openUntil = clock() + openMs
     },
     recordSuccess: () => {
       const wasOpen = failures >= failureThreshold
       failures = 0
-      restMs = 0
+      openMs = 0
       return wasOpen
     },
   }

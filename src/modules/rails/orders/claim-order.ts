@@ -5,33 +5,32 @@ import type { Context } from '../../../operations/context.ts'
 import { merchantWallTime } from '../../../operations/context.ts'
 import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { findPayout } from '../../payouts/get-payout.ts'
+import type { Payout } from '../../payouts/payout.ts'
+import { localTransferTypeFor } from '../../payouts/payout.ts'
 import type { RailOrder } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
 import type { PaymentInstruction, Rail } from '../adapters/rail.ts'
-import { createPaymentInstruction } from './payment-instruction.ts'
 
-/** What the bank is to be asked, and by what the answer is known to be to this question: `dueAt`. */
+/** A call to make. `dueAt` is the fencing token by which its response is recognized. */
 export type ClaimedRailCall = {
   readonly call: 'submit' | 'find' | 'cancel'
   readonly order: PaymentInstruction
   readonly dueAt: DueTime
 }
 
-/** The longest that a call to a rail takes, and for how long it may be given an order again. */
 export type RailCallLimits = Pick<Rail, 'callMs' | 'idempotentForMs'>
 
-/** What a call is begun for. */
 type BeginCallArgs = { readonly orderId: string; readonly rail: RailCallLimits }
 
-/** How much longer than a call may take it is another's: clocks differ, and what comes of it must be recorded too. */
+/** Extends a claim beyond the timeout of the call, for clock skew and for recording the response. */
 const claimMarginMs = 30_000
 
 /**
- * Takes what is due of an order, for this process alone until the answer must have come. That the bank is about to be asked to
- * pay is durable before it is; whoever finds it so later, and no answer, asks what became of it.
+ * Claims the due call of an order for this process, as a lease that ends after the timeout of the call. `SUBMITTING` is durable
+ * before the bank is called, so after a crash the service polls for the outcome instead of submitting again.
  *
- * @returns `null` where nothing is due, because another has begun it or it is over
+ * @returns `null` if nothing is due: another process has claimed it, or it is finished
  */
 export const beginCall = defineInternalOperation(
   'beginCall',
@@ -39,60 +38,60 @@ export const beginCall = defineInternalOperation(
     const { db, merchantId } = context
     return db.write(
       async (tx) => {
-        const transfer = await lockRailOrder(tx, { merchantId, orderId })
-        return transfer && beginDueCall(tx, context, { transfer, rail })
+        const railOrder = await lockRailOrder(tx, { merchantId, orderId })
+        return railOrder && beginDueCall(tx, context, { railOrder, rail })
       },
       { merchantId },
     )
   },
 )
 
-/** The same as part of a transaction that has the transfer for itself. */
+/** The same, inside a transaction that holds the lock of the rail order. */
 export async function beginDueCall(
   tx: Tx,
   context: Context,
-  { transfer, rail }: { transfer: RailOrder; rail: RailCallLimits },
+  { railOrder, rail }: { railOrder: RailOrder; rail: RailCallLimits },
 ): Promise<ClaimedRailCall | null> {
   const time = context.wallClock()
-  // What is queued waits for its turn, and for no time.
-  if (transfer.dueAt === null || (transfer.state !== 'QUEUED' && transfer.dueAt > BigInt(time))) return null
-  const payout = await findPayout(tx, context, transfer.payoutId)
+  // A queued order is due whatever its `dueAt`, which only orders the queue.
+  if (railOrder.dueAt === null || (railOrder.state !== 'QUEUED' && railOrder.dueAt > BigInt(time))) return null
+  const payout = await findPayout(tx, context, railOrder.payoutId)
   const dueAt = dueTimeAfter(rail.callMs + claimMarginMs, time)
-  const taken = await claimRailOrder(tx, context, { railOrder: transfer, dueAt, rail })
-  // By turns, so that what a bank does not answer that question about is heard of all the same.
-  const wantsCancel = taken.cancelAskedAt !== null && taken.asked % 2 === 0
-  const isNew = taken.state === 'SUBMITTING'
+  const claimed = await claimRailOrder(tx, context, { railOrder, dueAt, rail })
+  // Alternate with `find`, so that the state becomes known even if the bank never answers the cancellation.
+  const wantsCancel = claimed.cancelAskedAt !== null && claimed.asked % 2 === 0
+  const isNew = claimed.state === 'SUBMITTING'
   const call = isNew ? 'submit' : wantsCancel ? 'cancel' : 'find'
-  return { call, order: createPaymentInstruction(payout, taken, context), dueAt }
+  return { call, order: createPaymentInstruction(payout, claimed, context), dueAt }
 }
 
 type ClaimArgs = { readonly railOrder: RailOrder; readonly dueAt: DueTime; readonly rail: RailCallLimits }
 
-function claimRailOrder(tx: Tx, context: Context, { railOrder: transfer, dueAt, rail }: ClaimArgs): Promise<RailOrder> {
-  switch (transfer.state) {
+function claimRailOrder(tx: Tx, context: Context, { railOrder, dueAt, rail }: ClaimArgs): Promise<RailOrder> {
+  switch (railOrder.state) {
     case 'QUEUED': {
-      if (!canBeSubmitted(context, transfer, rail)) {
-        // It has waited for longer than the bank promises to pay it once, for a rail that was paused or down.
+      if (!canBeSubmitted(context, railOrder, rail)) {
+        // While the rail was paused or down, the bank's guarantee of idempotency expired.
         const cause = 'it has waited too long to be submitted again'
-        return transitionRailOrder(tx, context, transfer, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
+        return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause, dueAt, asked: 0 })
       }
-      const submittedAt = transfer.submittedAt ?? timestamp(merchantWallTime(context))
-      const attempts = transfer.attempts + 1
-      // What was not taken before is asked for less and less often: that it is not there is nothing new.
-      return transitionRailOrder(tx, context, transfer, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
+      const submittedAt = railOrder.submittedAt ?? timestamp(merchantWallTime(context))
+      const attempts = railOrder.attempts + 1
+      // Keeps `asked`, so that the poll interval grows over several attempts.
+      return transitionRailOrder(tx, context, railOrder, { state: 'SUBMITTING', dueAt, attempts, submittedAt })
     }
     case 'SUBMITTING':
-      // Whoever submitted it is gone, or is slower than a call may be.
-      return transitionRailOrder(tx, context, transfer, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
+      // The process that submitted it has died or exceeded the timeout.
+      return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: 'no answer was recorded', dueAt })
     default:
-      return updateRailOrder(tx, transfer, { dueAt })
+      return updateRailOrder(tx, railOrder, { dueAt })
   }
 }
 
-/** By how much the clocks of several machines may differ. */
+/** Tolerated clock skew between machines. */
 const maxClockSkewMs = 60_000
 
-/** Whether the bank pays an order once if it is submitted now: always the first time, and then for as long as it promises. */
+/** Whether the order can be submitted now without a second payment: the first time, and then for `idempotentForMs`. */
 export function canBeSubmitted(
   context: Pick<Context, 'wallClock' | 'aheadMs'>,
   { attempts, submittedAt, createdAt }: RailOrder,
@@ -100,6 +99,33 @@ export function canBeSubmitted(
 ): boolean {
   if (attempts === 0) return true
   const agoMs = merchantWallTime(context) - Date.parse(submittedAt ?? createdAt)
-  // One of the future was submitted by a clock that was ahead, so nobody knows how long ago.
+  // A submission time in the future comes from a clock that was ahead, so its age is unknown.
   return agoMs >= -maxClockSkewMs && agoMs <= idempotentForMs
+}
+
+export function createPaymentInstruction(
+  payout: Payout,
+  railOrder: RailOrder,
+  { now }: Pick<Context, 'now'>,
+): PaymentInstruction {
+  return {
+    id: railOrder.orderId,
+    transactionId: payout.transactionId,
+    amount: payout.amountFiat,
+    currency: payout.recipientCurrency,
+    country: payout.recipientCountry,
+    transferType: localTransferTypeFor(payout.recipientCurrency),
+    recipient: {
+      name: payout.recipientName,
+      accountNumber: payout.accountNumber,
+      bankName: payout.bankName,
+      bankCode: payout.bankCode,
+    },
+    purpose: payout.paymentPurpose,
+    narration: payout.narration,
+    createdAt: payout.createdAt,
+    submittedAt: railOrder.submittedAt ?? payout.createdAt,
+    attempts: railOrder.attempts,
+    now: now(),
+  }
 }

@@ -5,28 +5,26 @@ import { beginCall } from './claim-order.ts'
 import type { RailCallResult } from './record-answer.ts'
 import { recordAnswer } from './record-answer.ts'
 
-/** What came of running what was due of an order. */
 export type RailCallOutcome = 'nothing' | 'answered' | 'unanswered'
 
-/** Asks a bank what is due of an order, and records what it says. */
+/** Claims the due call of an order, makes it, and records the response. */
 export async function processOrder(context: Context, rail: Rail, orderId: string): Promise<RailCallOutcome> {
-  const begun = await context.perform(beginCall, context, { orderId, rail: callLimitsOf(rail) })
-  return begun === null ? 'nothing' : executeCall(context, rail, begun)
+  const claimed = await context.perform(beginCall, context, { orderId, rail: callLimitsOf(rail) })
+  return claimed === null ? 'nothing' : executeCall(context, rail, claimed)
 }
 
-/** What beginning a call must know of a rail. */
 export function callLimitsOf({ callMs, idempotentForMs }: Rail): RailCallLimits {
   return { callMs, idempotentForMs }
 }
 
-/** Makes a call that was begun, and records what came of it. */
+/** Makes a claimed call and records the response. */
 export async function executeCall(
   context: Context,
   rail: Rail,
   { call, order, dueAt }: ClaimedRailCall,
 ): Promise<RailCallOutcome> {
   const { callMs, idempotentForMs } = rail
-  // A process may have stood still since it began: the order is another's soon or by now, and may have been given up.
+  // The process may have stalled since the claim: the lease could expire during the call.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
   const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
@@ -41,20 +39,20 @@ async function callRail(
   const calls = {
     submit: () => rail.submit(order),
     find: () => rail.find(order),
-    // For a rail that takes nothing back it is always too late.
+    // For a rail that can't cancel it is always too late.
     cancel: () => rail.cancel?.(order) ?? 'TOO_LATE',
   }
   return calls[call]()
 }
 
-/** The answer, or why there is none: whatever goes wrong with a call, nothing is known of the order. */
+/** Returns the response, or a failure, after which the outcome is unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<RailCallResult>((resolve) => {
+  const timeout = new Promise<RailCallResult>((resolve) => {
     timer = setTimeout(resolve, callMs, { failure: `no answer came within ${callMs / 1_000} seconds` })
   })
   try {
-    return await Promise.race([call(), late])
+    return await Promise.race([call(), timeout])
   } catch (error) {
     return { failure: error instanceof Error ? error.message : String(error) }
   } finally {

@@ -18,13 +18,17 @@ import { sandboxRailName } from '../../rail-orders/sandbox-accounts.ts'
 import { wildcard } from '../../rail-orders/select-rail.ts'
 import { openRailOrderCounts } from '../repository.ts'
 
-/** What a rail may be called: it stands in paths and names of variables. */
+/** Rail names occur in URL paths and in names of environment variables. */
 export const railNamePattern = /^[a-z][a-z0-9-]{0,31}$/
 
 const railNameInput = () =>
   z.string().transform((text, context) => {
     if (railNamePattern.test(text)) return text
-    return rejectField(context, 'INVALID_FORMAT', 'must be 1 to 32 small letters, digits and hyphens, a letter first')
+    return rejectField(
+      context,
+      'INVALID_FORMAT',
+      'must be 1 to 32 lowercase letters, digits and hyphens, beginning with a letter',
+    )
   })
 
 const routeFields = {
@@ -37,26 +41,26 @@ export const SetRouteInput = z.object({ rail: railNameInput(), ...routeFields })
 const RemoveRouteInput = z.object(routeFields)
 type RouteKeyInput = z.input<typeof RemoveRouteInput>
 
-/** A route as it is kept: `*` where it is for all. */
+/** A stored route; `*` matches every value. */
 export type RailRoute = RowOf<'railRoutes'>
 
 /**
- * Has a rail carry payouts from an asset, in a currency and to a country, or in all of them, from the next on; what was said of the
- * same before is so no more. Payouts that were made stay where they are.
+ * Routes new payouts to a rail by asset, currency and country, and replaces an earlier route of the same key. Existing payouts
+ * keep their rail.
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function setRoute(service: Service, input: z.input<typeof SetRouteInput>): Promise<RailRoute> {
-  const { rail, ...which } = parseInput(SetRouteInput, input, [
+  const { rail, ...fields } = parseInput(SetRouteInput, input, [
     ...routeFieldErrors(input),
     ...sandboxRailErrors(service, input),
   ])
-  const route = { rail, ...toRouteKey(which) }
+  const route = { rail, ...toRouteKey(fields) }
   await service.db.write((tx) => upsertRailRoute(tx, route))
   return route
 }
 
-/** @throws Refusal INVALID_INPUT, RESOURCE_NOT_FOUND where nothing was said of exactly this */
+/** @throws DomainError INVALID_INPUT, RESOURCE_NOT_FOUND if there is no route with exactly this key */
 export async function deleteRoute(service: Service, input: RouteKeyInput): Promise<RailRoute> {
   const route = toRouteKey(parseInput(RemoveRouteInput, input, routeFieldErrors(input)))
   return service.db.write(async (tx) => {
@@ -79,11 +83,11 @@ function routeFieldErrors({ assetCode, currency, country }: RouteKeyInput): Fiel
 }
 
 function sandboxRailErrors({ mode }: Service, { rail }: { rail: string }): FieldError[] {
-  const message = 'must be another: the rail sandbox pays nobody, and exists in MODE=sandbox only'
+  const message = 'must be another rail: sandbox makes no payments and exists in MODE=sandbox only'
   return mode === 'live' && rail === sandboxRailName ? [{ field: 'rail', code: 'INVALID_PARAMETER', message }] : []
 }
 
-/** Stops what is submitted to a rail, until it is resumed: what was submitted is still asked for. Whether that is new. */
+/** Stops submissions to a rail until they are resumed. Submitted orders are still polled. */
 export async function pauseSubmissions(
   service: Service,
   input: { rail: string },
@@ -93,7 +97,7 @@ export async function pauseSubmissions(
   return { rail, paused: true }
 }
 
-/** @throws Refusal RESOURCE_NOT_FOUND where it is not paused */
+/** @throws DomainError RESOURCE_NOT_FOUND if it is not paused */
 export async function resumeSubmissions(
   service: Service,
   input: { rail: string },
@@ -105,30 +109,29 @@ export async function resumeSubmissions(
   return { rail, paused: false }
 }
 
-/** A rail as an operator sees it. */
 export type RailSummary = {
   readonly rail: string
-  /** Whether this installation was told where it is. */
+  /** Whether the configuration of this installation has it. */
   readonly isConfigured: boolean
   readonly pausedAt: string | null
-  /** Which payouts it carries: asset, currency and country of each route. */
+  /** Asset, currency and country of each route. */
   readonly routes: readonly string[]
-  /** How many payouts are in each state that is not over, such as `QUEUED 3`. */
+  /** The number of orders in each state that is not final, such as `QUEUED 3`. */
   readonly open: readonly string[]
 }
 
-/** Every rail that is configured, that a route leads to, or that has payouts on it. */
+/** Lists each rail that is configured, has a route, or has open orders. */
 export async function listRails({ db, mode }: Service, configured: readonly string[]): Promise<RailSummary[]> {
   const [routes, paused, counts] = [
     await currentRailRoutes(db, {}),
     await pausedRails(db, {}),
     await openRailOrderCounts(db, {}),
   ]
-  const here = { sandbox: [sandboxRailName, ...configured], live: configured }[mode]
-  const names = new Set([...here, ...[...routes, ...paused, ...counts].map(({ rail }) => rail)])
+  const available = { sandbox: [sandboxRailName, ...configured], live: configured }[mode]
+  const names = new Set([...available, ...[...routes, ...paused, ...counts].map(({ rail }) => rail)])
   return [...names].map((rail) => ({
     rail,
-    isConfigured: here.includes(rail),
+    isConfigured: available.includes(rail),
     pausedAt: paused.find((each) => each.rail === rail)?.pausedAt ?? null,
     routes: routes
       .filter((route) => route.rail === rail)

@@ -5,35 +5,33 @@ import type { Rail } from '../adapters/rail.ts'
 import { duePolls, dueSubmissions, postponedRailOrders, unknownRailOrders } from '../repository.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { createCircuitBreaker } from './circuit-breaker.ts'
-import { hastenQuestions } from './poll-orders-now.ts'
-import { maxPollWaits } from './poll-schedule.ts'
+import { hastenQuestions, maxPollWaits } from './poll-schedule.ts'
 import { processOrder } from './process-order.ts'
 import { processUnreadReports } from './receive-reports.ts'
 
-/** How often it is looked for what is due, whatever else tells of it. */
+/** Polling complements the notification of new events. */
 const pollIntervalMs = 1_000
 
-/** How long what is under way may take when the process ends; what is not recorded by then is asked for again. */
+/** How long a shutdown waits for calls in flight. Orders without a recorded response are polled again. */
 const shutdownTimeoutMs = 3_000
 
-/** Orders that are asked for again at once when a rail answers again. */
+/** Orders that are polled immediately when a rail recovers. */
 const maxImmediatePolls = 1_000
 
-/** How often they were submitted at most: what a rail does not take though it answers would have it left alone again and again. */
+/** Excludes orders with more attempts: an order that always fails would open the circuit again and again. */
 const maxAttemptsForImmediatePoll = 2
 
-/** By how much the machine's clock may go back without being taken for one that was ahead. */
+/** How far the machine's clock may go back before orders are checked for due times that it set too late. */
 const clockToleranceMs = 1_000
 
-/** How much longer than its schedule an order may wait: a call may be under way, and clocks of several machines differ. */
+/** Tolerance of the poll schedule, for calls in flight and clock skew between machines. */
 const postponedMarginMs = 60_000
 
-/** How often postponed orders are looked for although this machine's clock was never ahead: another's may have been. */
+/** How often to look for postponed orders anyway, because another machine's clock may have been ahead. */
 const postponedCheckIntervalMs = 600_000
 
-/** Has what is due on rails done. */
 export type RailWorker = {
-  /** Looks now for what is due. */
+  /** Starts calls that are due. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -41,118 +39,118 @@ export type RailWorker = {
 type RailWorkerOptions = {
   readonly service: Service
   readonly rails: readonly Rail[]
-  /** Rails to which this process submits nothing, whatever is said in the database. */
+  /** Rails to which this process submits nothing, in addition to those paused in the database. */
   readonly paused: 'all' | readonly string[]
-  /** A request in the name of a merchant. */
   readonly contextOf: (merchantId: string) => Promise<Context>
   readonly onError: (error: unknown) => void
-  /** Told of orders that a bank reports and nobody here knows. */
+  /** Called when a bank reports orders that do not exist here. */
   readonly onUnknownOrders: (rail: string, orders: readonly string[]) => void
-  /** Milliseconds of a clock that goes on by itself. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock?: () => number
 }
 
-/** A rail with what is under way on it in this process. */
 type RailRuntime = { readonly rail: Rail; readonly inFlight: Set<string>; readonly breaker: CircuitBreaker }
 
 type DueRailOrder = { readonly merchantId: string; readonly orderId: string }
 
 /**
- * Submits what waits for a rail, in order of age, and asks banks what became of what they have not told: as many calls at once
- * as a rail takes, and next to none to one that does not answer. Several processes may do so at once: each order is one's.
+ * Starts the worker that submits queued orders, oldest first, and polls banks for outcomes. It respects each rail's concurrency
+ * limit and circuit breaker. Several processes may run one, because each claims an order before it calls the bank.
  */
 export function startRailWorker({
   service,
   rails,
   paused,
   contextOf,
-  onError: onFault,
-  onUnknownOrders: onUnknown,
+  onError,
+  onUnknownOrders,
   clock = () => performance.now(),
 }: RailWorkerOptions): RailWorker {
-  const lanes = rails.map((rail): RailRuntime => ({ rail, inFlight: new Set(), breaker: createCircuitBreaker(clock) }))
+  const runtimes = rails.map(
+    (rail): RailRuntime => ({ rail, inFlight: new Set(), breaker: createCircuitBreaker(clock) }),
+  )
   const running = new Set<Promise<void>>()
   let isStopped = false
-  let looking: Promise<void> | null = null
-  let isAskedAgain = false
-  /** The machine's clock less one that goes on by itself, when they were last compared. */
-  let difference = Number.POSITIVE_INFINITY
-  let postponedAskedAt = clock()
+  let polling: Promise<void> | null = null
+  let isPollRequested = false
+  /** The machine's clock minus the monotonic clock, when last compared. */
+  let clockDifference = Number.POSITIVE_INFINITY
+  let postponedCheckedAt = clock()
 
-  /** Looks once more after what looks already, for all who ask meanwhile. */
+  /** Coalesces requests that arrive during a poll into one further poll. */
   function poll(): Promise<void> {
-    if (looking) isAskedAgain = true
-    looking ??= pollUntilIdle().finally(() => {
-      looking = null
+    if (polling) isPollRequested = true
+    polling ??= pollUntilIdle().finally(() => {
+      polling = null
     })
-    return looking
+    return polling
   }
 
   async function pollUntilIdle(): Promise<void> {
     do {
-      isAskedAgain = false
+      isPollRequested = false
       await pollOnce()
-    } while (isAskedAgain && !isStopped)
+    } while (isPollRequested && !isStopped)
   }
 
   async function pollOnce(): Promise<void> {
     if (isStopped) return
-    const stored = (await pausedRails(service.db, {})).map(({ rail }) => rail)
-    const isPaused = ({ name }: Rail) => paused === 'all' || paused.includes(name) || stored.includes(name)
-    const mayBePostponed = hasClockGoneBack() || clock() - postponedAskedAt >= postponedCheckIntervalMs
-    if (mayBePostponed) postponedAskedAt = clock()
-    for (const lane of lanes) {
-      if (mayBePostponed) await pollPostponedOrders(lane.rail)
-      const unknown = await processUnreadReports(service, lane.rail, onFault)
-      if (unknown.length > 0) onUnknown(lane.rail.name, unknown)
-      await startDueCalls(lane, isPaused(lane.rail))
+    const pausedInDatabase = (await pausedRails(service.db, {})).map(({ rail }) => rail)
+    const isPaused = ({ name }: Rail) => paused === 'all' || paused.includes(name) || pausedInDatabase.includes(name)
+    const mayBePostponed = hasClockGoneBack() || clock() - postponedCheckedAt >= postponedCheckIntervalMs
+    if (mayBePostponed) postponedCheckedAt = clock()
+    for (const runtime of runtimes) {
+      if (mayBePostponed) await pollPostponedOrders(runtime.rail)
+      const unknown = await processUnreadReports(service, runtime.rail, onError)
+      if (unknown.length > 0) onUnknownOrders(runtime.rail.name, unknown)
+      await startDueCalls(runtime, isPaused(runtime.rail))
     }
   }
 
-  async function startDueCalls(lane: RailRuntime, isPaused: boolean): Promise<void> {
-    const { rail, inFlight: underWay, breaker } = lane
-    const room = breaker.allowedCalls(rail.maxConcurrentCalls, underWay.size)
-    if (room <= 0) return
-    const asked = { rail: rail.name, limit: room + underWay.size }
-    const questions = await duePolls(service.db, { ...asked, now: dueTimeAfter(0, service.wallClock()) })
-    const submissions = isPaused ? [] : await dueSubmissions(service.db, asked)
-    // What may be with the bank or not is older than what waits, and few.
-    const [doubtful, others] = partition(questions, ({ state }) => state === 'UNKNOWN')
-    const due = [...doubtful, ...interleave(others, submissions)].filter(({ orderId }) => !underWay.has(orderId))
-    for (const each of due.slice(0, room)) startCall(lane, each)
+  async function startDueCalls(runtime: RailRuntime, isPaused: boolean): Promise<void> {
+    const { rail, inFlight, breaker } = runtime
+    const freeSlots = breaker.allowedCalls(rail.maxConcurrentCalls, inFlight.size)
+    if (freeSlots <= 0) return
+    const range = { rail: rail.name, limit: freeSlots + inFlight.size }
+    const polls = await duePolls(service.db, { ...range, now: dueTimeAfter(0, service.wallClock()) })
+    const submissions = isPaused ? [] : await dueSubmissions(service.db, range)
+    // Orders with an unknown outcome come first: they are older than the queued ones, and few.
+    const [unknown, others] = partition(polls, ({ state }) => state === 'UNKNOWN')
+    const due = [...unknown, ...interleave(others, submissions)].filter(({ orderId }) => !inFlight.has(orderId))
+    for (const order of due.slice(0, freeSlots)) startCall(runtime, order)
   }
 
-  function startCall(lane: RailRuntime, { merchantId, orderId }: DueRailOrder): void {
-    const { rail, inFlight: underWay, breaker } = lane
-    underWay.add(orderId)
+  function startCall(runtime: RailRuntime, { merchantId, orderId }: DueRailOrder): void {
+    const { rail, inFlight, breaker } = runtime
+    inFlight.add(orderId)
     const run = contextOf(merchantId)
       .then((context) => processOrder(context, rail, orderId))
-      .then(async (ran) => {
-        if (ran === 'unanswered' && !rail.hasIndependentFailures) breaker.recordFailure()
-        if (ran === 'answered' && breaker.recordSuccess()) await pollUnknownOrders(rail)
+      .then(async (outcome) => {
+        if (outcome === 'unanswered' && !rail.hasIndependentFailures) breaker.recordFailure()
+        if (outcome === 'answered' && breaker.recordSuccess()) await pollUnknownOrders(rail)
         return true
       })
       .catch((error: unknown) => {
-        onFault(error)
+        onError(error)
         return false
       })
       .then((isDone) => {
-        underWay.delete(orderId)
+        inFlight.delete(orderId)
         running.delete(run)
-        // There may be more that waits for this place; what could not be done is due still, and tried again a while later.
+        // Another order may wait for this slot. After an error the order is still due, and the next interval retries it.
         if (isDone && !isStopped) pollSafely()
       })
     running.add(run)
   }
 
-  /** Whether the machine's clock has gone back since it was last looked at, or may have before this process began. */
+  /** Whether the machine's clock went back since the last call. True at first: it may have done so before the start. */
   function hasClockGoneBack(): boolean {
-    const before = difference
-    difference = service.wallClock() - clock()
-    return difference < before - clockToleranceMs
+    const before = clockDifference
+    clockDifference = service.wallClock() - clock()
+    return clockDifference < before - clockToleranceMs
   }
 
-  /** What a clock that was ahead has put off. */
+  /** Makes orders due now that a clock ahead of time has postponed. */
   async function pollPostponedOrders({ name, callMs }: Rail): Promise<void> {
     for (const { minAsked, maxAsked, delayMs } of maxPollWaits) {
       const after = dueTimeAfter(delayMs + callMs + postponedMarginMs, service.wallClock())
@@ -163,41 +161,41 @@ export function startRailWorker({
         after,
         limit: maxImmediatePolls,
       })
-      // Those that are left are found at the next look.
-      if (orders.length === maxImmediatePolls) difference = Number.POSITIVE_INFINITY
+      // There may be more: checks again at the next poll.
+      if (orders.length === maxImmediatePolls) clockDifference = Number.POSITIVE_INFINITY
       await pollOrdersNow(orders)
     }
   }
 
-  /** What it could not answer while it was down is older than what waits. */
+  /** Polls, after a rail has recovered, the orders whose outcome stayed unknown while it was down. */
   async function pollUnknownOrders({ name }: Rail): Promise<void> {
-    const asked = {
+    const orders = await unknownRailOrders(service.db, {
       rail: name,
       after: dueTimeAfter(0, service.wallClock()),
       attempts: maxAttemptsForImmediatePoll,
       limit: maxImmediatePolls,
-    }
-    await pollOrdersNow(await unknownRailOrders(service.db, asked))
+    })
+    await pollOrdersNow(orders)
   }
 
   async function pollOrdersNow(orders: readonly DueRailOrder[]): Promise<void> {
-    for (const [merchantId, own] of Map.groupBy(orders, (order) => order.merchantId)) {
+    for (const [merchantId, merchantOrders] of Map.groupBy(orders, (order) => order.merchantId)) {
       const context = await contextOf(merchantId)
-      await service.perform(hastenQuestions, context, { orderIds: own.map(({ orderId }) => orderId) })
+      await service.perform(hastenQuestions, context, { orderIds: merchantOrders.map(({ orderId }) => orderId) })
     }
   }
 
-  const pollSafely = () => void poll().catch(onFault)
+  const pollSafely = () => void poll().catch(onError)
   const timer = setInterval(pollSafely, pollIntervalMs).unref()
-  // A payout that was made has told so.
-  const endWatch = rails.length > 0 ? service.db.watch('events', pollSafely) : () => {}
+  // A new payout records an event.
+  const unwatch = rails.length > 0 ? service.db.watch('events', pollSafely) : () => {}
   pollSafely()
   return {
     poll,
     stop: async () => {
       isStopped = true
       clearInterval(timer)
-      endWatch()
+      unwatch()
       await Promise.race([
         Promise.all(running),
         new Promise((resolve) => setTimeout(resolve, shutdownTimeoutMs).unref()),
@@ -210,10 +208,8 @@ function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolea
   return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
 }
 
-/** One of the first, one of the second, and so on: neither has to wait for all of the other. */
+/** Alternates between the two, so that neither starves the other. */
 function interleave<Item>(first: readonly Item[], second: readonly Item[]): Item[] {
-  const places = Math.max(first.length, second.length)
-  return Array.from({ length: places }).flatMap((_, place) =>
-    [first[place], second[place]].flatMap((item) => item ?? []),
-  )
+  const length = Math.max(first.length, second.length)
+  return Array.from({ length }).flatMap((_, i) => [first[i], second[i]].flatMap((item) => item ?? []))
 }

@@ -13,22 +13,21 @@ import {
   railReportById,
   unreadRailReports,
 } from '../repository.ts'
-import { applyReport } from './apply-report.ts'
+import { applyReport } from './record-answer.ts'
 
-/** What is read of the reports that were left, at a time. */
 const unreadBatchSize = 20
 
 type ReportMessage = { readonly rail: string; readonly messageId: string; readonly body: string }
 
-/** What became of what a bank has posted; `unknown` are orders of which nothing is known here. */
+/** `unknown` has the ids that are no order of this rail. */
 export type ReceiveReportsResult = { readonly received: number; readonly unknown: readonly string[] }
 
 /**
- * Takes what a bank has posted: it is kept as it came before anything is done, so that it is done even if this process dies. What
- * comes again, under the id that it had, is done once.
+ * Receives reports that a bank posted. Stores the message (an inbox) before it applies the reports, so that a crash loses none,
+ * and applies a message that is posted again only once.
  *
- * @param messageId the id under which the bank has signed it, as whoever admits it has verified
- * @throws Refusal INVALID_INPUT where it can not be read, or something else was posted under its id
+ * @param messageId the bank's id of the message, whose signature the caller has verified
+ * @throws DomainError INVALID_INPUT if it can't be parsed, or if the id belongs to another message
  */
 export async function receiveReports(
   service: Service,
@@ -46,29 +45,29 @@ export async function receiveReports(
 }
 
 /**
- * Does what reports say that were kept by a process which then died. What can't be done of one keeps no other from it.
+ * Applies stored reports that a process left unread when it died. A failure of one does not block the others.
  *
- * @returns the orders of which nothing is known here
+ * @returns the ids that are no order of this rail
  */
 export async function processUnreadReports(
   service: Service,
   rail: Rail,
-  onFault: (error: unknown) => void,
+  onError: (error: unknown) => void,
 ): Promise<readonly string[]> {
   if (!rail.reports) return []
   const { name } = rail
-  // What has just come is being read by who took it; what is still to come was taken by a clock that was ahead.
+  // A recent message is still being read by its process; one from the future was stored by a clock that was ahead.
   const now = service.wallClock()
   const [before, after] = [timestamp(now - unreadAfterMs), timestamp(now + unreadAfterMs)]
-  const left = await unreadRailReports(service.db, { rail: rail.name, before, after, limit: unreadBatchSize })
+  const messages = await unreadRailReports(service.db, { rail: name, before, after, limit: unreadBatchSize })
   const unknown: string[] = []
-  for (const { messageId, body } of left) {
+  for (const { messageId, body } of messages) {
     try {
-      const followed = await applyReports(service, rail, { messageId, reports: rail.reports.read(body) })
-      unknown.push(...followed.unknown)
+      const applied = await applyReports(service, rail, { messageId, reports: rail.reports.read(body) })
+      unknown.push(...applied.unknown)
     } catch (error) {
-      onFault(new Error(`the report ${messageId} of the rail ${name} can not be followed`, { cause: error }))
-      // A version of before could read it: it stays where it is kept, and the bank is asked anyway.
+      onError(new Error(`bank report ${messageId} of the rail ${name} could not be applied`, { cause: error }))
+      // An earlier version could parse it. The row stays, and polling the bank finds the state anyway.
       if (error instanceof DomainError && error.code === 'INVALID_INPUT')
         await markReportsRead(service, { name, messageId })
     }
@@ -76,7 +75,7 @@ export async function processUnreadReports(
   return unknown
 }
 
-/** After how many milliseconds reports that nobody has read are taken to be left. */
+/** The age from which an unread message is taken to be left by a process that died. */
 const unreadAfterMs = 10_000
 
 async function applyReports(
@@ -106,35 +105,36 @@ async function markReportsRead(
   await service.perform(endReports, contextWithoutMerchant(service), { rail: name, messageId })
 }
 
-/** What banks post is of many merchants. */
+/** A bank's message may concern several merchants. */
 function contextWithoutMerchant(service: Service): Context {
   return createContext(service, '')
 }
 
 /**
- * Keeps what was posted; whether it was not there before.
+ * Stores a message.
  *
- * @throws Refusal INVALID_INPUT where something else was posted under its id, and would be taken for it
+ * @returns whether it is new
+ * @throws DomainError INVALID_INPUT if a different message has the same id
  */
 export const keepReports = defineInternalOperation(
   'keepReports',
-  async ({ db, now }: Context, kept: ReportMessage): Promise<boolean> => {
+  async ({ db, now }: Context, message: ReportMessage): Promise<boolean> => {
     const receivedAt = timestamp(now())
     return db.write(async (tx) => {
-      if (await insertRailReport(tx, { ...kept, receivedAt })) return true
-      const known = await railReportById(tx, kept)
-      if (known?.body !== kept.body) throw messageIdReused()
+      if (await insertRailReport(tx, { ...message, receivedAt })) return true
+      const stored = await railReportById(tx, message)
+      if (stored?.body !== message.body) throw messageIdReused()
       return false
     })
   },
 )
 
 function messageIdReused(): DomainError {
-  const message = 'must be another for each post: something else was posted under it before'
+  const message = 'must be unique for each message: another message was posted with this id'
   return invalidInput([{ field: 'webhook-id', code: 'INVALID_PARAMETER', message }])
 }
 
-/** Notes that what was posted is done. */
+/** Marks a message as read. */
 export const endReports = defineInternalOperation(
   'endReports',
   async ({ db, now }: Context, { rail, messageId }: Omit<ReportMessage, 'body'>): Promise<void> => {
@@ -143,7 +143,7 @@ export const endReports = defineInternalOperation(
   },
 )
 
-/** Does what follows from a report of one order. */
+/** Applies a report to its order. */
 export const followReport = defineInternalOperation(
   'followReport',
   async (
@@ -153,8 +153,8 @@ export const followReport = defineInternalOperation(
     const { db, merchantId } = context
     await db.write(
       async (tx) => {
-        const transfer = await lockRailOrder(tx, { merchantId, orderId })
-        if (transfer) await applyReport(tx, context, { railOrder: transfer, report, isResponse: false })
+        const railOrder = await lockRailOrder(tx, { merchantId, orderId })
+        if (railOrder) await applyReport(tx, context, { railOrder, report, isResponse: false })
       },
       { merchantId },
     )

@@ -1,51 +1,50 @@
 import type { DueTime } from '../../../core/ids-and-clock.ts'
-import { toDueTime } from '../../../core/ids-and-clock.ts'
+import { dueTimeAfter, toDueTime } from '../../../core/ids-and-clock.ts'
 import type { Tx } from '../../../database/query.ts'
 import type { Context } from '../../../operations/context.ts'
 import { defineInternalOperation } from '../../../operations/define-operation.ts'
 import { settleInTransaction } from '../../payouts/settle-payout.ts'
 import type { BankReport, RailOrder } from '../../rail-orders/rail-order.ts'
+import { effectOfReport } from '../../rail-orders/rail-order.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
-import { transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
-import { applyReport, noteBankResponse } from './apply-report.ts'
+import { noteOnRailOrder, transitionRailOrder, updateRailOrder } from '../../rail-orders/transition-order.ts'
 import { canBeSubmitted } from './claim-order.ts'
 import { nextPollAt } from './poll-schedule.ts'
 
-/** What came of a call; `failure` says why nothing is known of it. */
+/** The result of a call; `failure` is the reason why its outcome is unknown. */
 export type RailCallResult = BankReport | 'NOT_FOUND' | 'CANCELLED' | 'TOO_LATE' | { readonly failure: string }
 
-/** The answer to a call that was begun. */
 type RecordAnswerArgs = {
   readonly orderId: string
-  /** By which the question is known. */
+  /** The fencing token of the claim. */
   readonly dueAt: DueTime
   readonly answer: RailCallResult
-  /** For how long after it was first submitted it may be submitted again. */
   readonly idempotentForMs: number
 }
 
 /**
- * Records what came of asking a bank, and when it is asked again. What a bank says of an order counts whoever asked, and when;
- * that nothing came, or that there is no such order, only while nobody else has asked meanwhile.
+ * Records the result of a call and schedules the next poll. A reported state always counts. A failure or `NOT_FOUND` counts only
+ * if no other process has claimed the order in the meantime.
  */
 export const recordAnswer = defineInternalOperation(
   'recordAnswer',
-  async (context: Context, answered: RecordAnswerArgs): Promise<RailOrder | null> => {
+  async (context: Context, args: RecordAnswerArgs): Promise<RailOrder | null> => {
     const { db, merchantId } = context
     return db.write(
       async (tx) => {
-        const transfer = await lockRailOrder(tx, { merchantId, orderId: answered.orderId })
-        if (!transfer) return null
-        const { answer } = answered
-        const isAnswer = transfer.dueAt === answered.dueAt
+        const railOrder = await lockRailOrder(tx, { merchantId, orderId: args.orderId })
+        if (!railOrder) return null
+        const { answer } = args
+        const isResponse = railOrder.dueAt === args.dueAt
         if (typeof answer === 'object' && 'state' in answer) {
-          return applyReport(tx, context, { railOrder: transfer, report: answer, isResponse: isAnswer })
+          return applyReport(tx, context, { railOrder, report: answer, isResponse })
         }
-        if (answer === 'CANCELLED') return applyCancellation(tx, context, transfer)
-        if (!isAnswer) return transfer
-        if (answer === 'NOT_FOUND') return applyNotFound(tx, context, { transfer, answered })
-        if (answer === 'TOO_LATE') return applyTooLate(tx, context, transfer)
-        return applyFailure(tx, context, { transfer, failure: answer.failure })
+        if (answer === 'CANCELLED') return applyCancellation(tx, context, railOrder)
+        if (!isResponse) return railOrder
+        if (answer === 'NOT_FOUND')
+          return applyNotFound(tx, context, { railOrder, idempotentForMs: args.idempotentForMs })
+        if (answer === 'TOO_LATE') return applyTooLate(tx, context, railOrder)
+        return applyFailure(tx, context, { railOrder, failure: answer.failure })
       },
       { merchantId },
     )
@@ -55,18 +54,18 @@ export const recordAnswer = defineInternalOperation(
 function applyFailure(
   tx: Tx,
   context: Context,
-  { transfer, failure }: { transfer: RailOrder; failure: string },
+  { railOrder, failure }: { railOrder: RailOrder; failure: string },
 ): Promise<RailOrder> {
-  const again = scheduleRepeatedPoll(context, transfer)
-  if (transfer.state !== 'SUBMITTING') return updateRailOrder(tx, transfer, again)
-  return transitionRailOrder(tx, context, transfer, { state: 'UNKNOWN', cause: failure, ...again })
+  const nextPoll = scheduleRepeatedPoll(context, railOrder)
+  if (railOrder.state !== 'SUBMITTING') return updateRailOrder(tx, railOrder, nextPoll)
+  return transitionRailOrder(tx, context, railOrder, { state: 'UNKNOWN', cause: failure, ...nextPoll })
 }
 
-/** It goes on as if nobody had wanted it back, and says so to whoever did. */
-function applyTooLate(tx: Tx, context: Context, transfer: RailOrder): Promise<RailOrder> {
-  const { state } = transfer
-  const goesOn = { cancelAskedAt: null, ...scheduleRepeatedPoll(context, transfer) }
-  return transitionRailOrder(tx, context, transfer, { state, cause: 'it is too late to cancel it', ...goesOn })
+/** Continues as before the cancellation, and records in the timeline that it was too late. */
+function applyTooLate(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
+  const { state } = railOrder
+  const changes = { cancelAskedAt: null, ...scheduleRepeatedPoll(context, railOrder) }
+  return transitionRailOrder(tx, context, railOrder, { state, cause: 'it is too late to cancel it', ...changes })
 }
 
 function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
@@ -74,40 +73,119 @@ function scheduleRepeatedPoll(context: Context, { asked }: RailOrder) {
 }
 
 /**
- * The bank is sure that it has no such order. It may be on its way still, so it is submitted under the same id or not at all,
- * and only while the bank promises to pay that once.
+ * Handles `NOT_FOUND`. An earlier submission may still be in transit to the bank, so the order is resubmitted under the same id,
+ * and only while the bank guarantees to pay that id once. Otherwise it enters the attention queue.
  */
 function applyNotFound(
   tx: Tx,
   context: Context,
-  { transfer, answered }: { transfer: RailOrder; answered: RecordAnswerArgs },
+  { railOrder, idempotentForMs }: { railOrder: RailOrder; idempotentForMs: number },
 ): Promise<RailOrder> {
-  if (transfer.state === 'UNKNOWN' && transfer.cancelAskedAt === null && canBeSubmitted(context, transfer, answered)) {
-    // Before all that came later.
-    const dueAt = toDueTime(Date.parse(transfer.createdAt) - context.aheadMs)
-    return transitionRailOrder(tx, context, transfer, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
+  if (
+    railOrder.state === 'UNKNOWN' &&
+    railOrder.cancelAskedAt === null &&
+    canBeSubmitted(context, railOrder, { idempotentForMs })
+  ) {
+    // Keeps its place in the queue.
+    const dueAt = toDueTime(Date.parse(railOrder.createdAt) - context.aheadMs)
+    return transitionRailOrder(tx, context, railOrder, { state: 'QUEUED', cause: 'the bank has no such order', dueAt })
   }
-  const isUnheardOf = transfer.state === 'UNKNOWN'
-  const cause = isUnheardOf
+  const isUnknown = railOrder.state === 'UNKNOWN'
+  const cause = isUnknown
     ? 'the bank has no such order, and may not be asked again without a person'
-    : `the bank has no such order, of which it said ${transfer.state}`
-  return transitionRailOrder(tx, context, transfer, { state: 'ATTENTION', cause, dueAt: null })
+    : `the bank has no such order, of which it said ${railOrder.state}`
+  return transitionRailOrder(tx, context, railOrder, { state: 'ATTENTION', cause, dueAt: null })
 }
 
-async function applyCancellation(tx: Tx, context: Context, transfer: RailOrder): Promise<RailOrder> {
-  // Several may have asked at once, and a bank that takes an order back may report it as rejected before it answers.
-  if (transfer.state === 'CANCELLED' || transfer.state === 'REJECTED') return transfer
-  if (transfer.state === 'ATTENTION') {
+async function applyCancellation(tx: Tx, context: Context, railOrder: RailOrder): Promise<RailOrder> {
+  // Concurrent calls may have cancelled it already, or the bank reported the rejection before it answered.
+  if (railOrder.state === 'CANCELLED' || railOrder.state === 'REJECTED') return railOrder
+  if (railOrder.state === 'ATTENTION') {
     return noteBankResponse(tx, context, {
-      railOrder: transfer,
+      railOrder,
       reportedState: 'CANCELLED',
-      reference: transfer.reference,
+      reference: railOrder.reference,
     })
   }
-  if (transfer.state !== 'ACCEPTED' && transfer.state !== 'UNKNOWN') {
-    const cause = `the bank says CANCELLED of what was ${transfer.state}`
-    return transitionRailOrder(tx, context, transfer, { state: 'ATTENTION', cause, dueAt: null })
+  if (railOrder.state !== 'ACCEPTED' && railOrder.state !== 'UNKNOWN') {
+    const cause = `the bank says CANCELLED of what was ${railOrder.state}`
+    return transitionRailOrder(tx, context, railOrder, { state: 'ATTENTION', cause, dueAt: null })
   }
-  await settleInTransaction(tx, context, { payoutId: transfer.payoutId, status: 'FAILED', cause: 'cancelled' })
-  return transitionRailOrder(tx, context, transfer, { state: 'CANCELLED', dueAt: null, cancelAskedAt: null })
+  await settleInTransaction(tx, context, { payoutId: railOrder.payoutId, status: 'FAILED', cause: 'cancelled' })
+  return transitionRailOrder(tx, context, railOrder, { state: 'CANCELLED', dueAt: null, cancelAskedAt: null })
+}
+
+type ApplyReportArgs = {
+  readonly railOrder: RailOrder
+  readonly report: BankReport
+  /** Whether it is the response to the current claim, which then ends. Other reports do not delay the next poll. */
+  readonly isResponse: boolean
+}
+
+/** Applies a bank's report, whether it is a response or was posted by the bank. */
+export async function applyReport(tx: Tx, context: Context, args: ApplyReportArgs): Promise<RailOrder> {
+  const { railOrder, report, isResponse } = args
+  const reference = railOrder.reference ?? report.reference ?? null
+  if (railOrder.state === 'ATTENTION')
+    return noteBankResponse(tx, context, { railOrder, reportedState: report.state, ...report, reference })
+  const effect = effectOfReport(railOrder.state, report.state)
+  if (effect === null) {
+    return updateRailOrder(tx, railOrder, {
+      reference,
+      ...(isResponse && scheduleNextPoll(context, railOrder, report)),
+    })
+  }
+
+  const { state, settlements } = effect
+  const cause = effect.cause ?? report.code ?? null
+  const { payoutId } = railOrder
+  for (const [i, status] of settlements.entries()) {
+    // The bank's code belongs to the last settlement: a returned payout was completed before, without a code.
+    const settlementCause = i === settlements.length - 1 ? (report.code ?? null) : null
+    await settleInTransaction(tx, context, { payoutId, status, cause: settlementCause, reference })
+  }
+  const cancelAskedAt = state === 'ACCEPTED' ? railOrder.cancelAskedAt : null
+  const nextPoll =
+    cancelAskedAt === null
+      ? scheduleNextPoll(context, { state, asked: 0 }, report)
+      : scheduleNextCancelPoll(context, args)
+  return transitionRailOrder(tx, context, railOrder, { state, cause, reference, cancelAskedAt, ...nextPoll })
+}
+
+type BankNoteArgs = {
+  readonly railOrder: RailOrder
+  readonly reportedState: string
+  readonly code?: string | null
+  readonly reference: string | null
+}
+
+/** Records a report about an order in the attention queue for the operator, unless it repeats the last one. */
+async function noteBankResponse(
+  tx: Tx,
+  context: Context,
+  { railOrder, reportedState, code, reference }: BankNoteArgs,
+): Promise<RailOrder> {
+  const note = `the bank says ${reportedState}`
+  if (railOrder.history.at(-1)?.cause?.startsWith(note)) return updateRailOrder(tx, railOrder, { reference })
+  return noteOnRailOrder(tx, context, railOrder, { reference, cause: code == null ? note : `${note}: ${code}` })
+}
+
+type PollSchedule = Pick<RailOrder, 'asked' | 'dueAt'>
+
+/** Schedules the next poll: at the time that the bank named, or by the schedule while the order is not final. */
+function scheduleNextPoll(
+  context: Context,
+  railOrder: Pick<RailOrder, 'state' | 'asked'>,
+  { nextAfterMs }: BankReport,
+): PollSchedule {
+  if (railOrder.state === 'ATTENTION') return { asked: 0, dueAt: null }
+  if (nextAfterMs !== undefined) return { asked: 0, dueAt: dueTimeAfter(nextAfterMs, context.wallClock()) }
+  if (railOrder.state !== 'ACCEPTED') return { asked: 0, dueAt: null }
+  return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
+}
+
+/** Continues to ask for the cancellation. A report that the bank posts in the meantime does not delay it. */
+function scheduleNextCancelPoll(context: Context, { railOrder, isResponse }: ApplyReportArgs): PollSchedule {
+  if (isResponse) return { asked: railOrder.asked + 1, dueAt: nextPollAt(context, railOrder.asked) }
+  return { asked: railOrder.asked, dueAt: dueTimeAfter(0, context.wallClock()) }
 }

@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes'
 import type { StatementLine } from './statement-line.ts'
 import { unreadableStatement, validateLine } from './statement-line.ts'
 
-/** What was read of an entry, or of one of the transactions in it. */
+/** Fields of an entry, or of a transaction inside it. */
 type CamtTransaction = {
   amount: string | null
   currency: string | null
@@ -14,17 +14,16 @@ type CamtTransaction = {
 
 type CamtEntry = CamtTransaction & { status: string | null; date: string | null; readonly details: CamtTransaction[] }
 
-/** No element of a statement lies deeper. */
+/** Deeper than any element of a camt.053 statement. */
 const maxDepth = 64
 
 /**
- * Reads a bank's statement in camt.053 (ISO 20022), of any of its versions: what was booked, one line for each transaction of
- * an entry. The order is found by its `EndToEndId`, else by the bank's `AcctSvcrRef`. What left the account is a payment;
- * what came in with `RtrInf`, or as a reversal, is one that was returned.
+ * Reads a camt.053 statement (ISO 20022), any version: one line for each transaction of a booked entry. The order is found by
+ * `EndToEndId`, else by the bank's `AcctSvcrRef`. A debit is a payment; a credit with `RtrInf`, or a reversal, is a return.
  *
- * A document type is refused, so there is nothing in it that could be expanded or fetched.
+ * Document types are rejected, which rules out entity expansion and external entities (XXE).
  *
- * @throws Refusal INVALID_INPUT with the entry that can't be read
+ * @throws DomainError INVALID_INPUT with the entry that can't be parsed
  */
 export async function* readCamtStatement(texts: AsyncIterable<string>): AsyncGenerator<StatementLine> {
   const { parser, lines, isStatement } = createStatementParser()
@@ -48,7 +47,7 @@ function createStatementParser() {
   let text = ''
   const position = () => (entries === 0 ? `line ${parser.line}` : `entry ${entries}`)
   const localName = (name: string) => name.slice(name.indexOf(':') + 1)
-  /** Where it is below the entry, such as `NtryDtls/TxDtls/Amt`. */
+  /** The path below the entry, such as `NtryDtls/TxDtls/Amt`. */
   const pathInEntry = () => path.slice(path.indexOf('Ntry') + 1).join('/')
 
   parser.on('error', ({ message }) => {
@@ -69,11 +68,11 @@ function createStatementParser() {
     } else if (entry !== null) handleOpenTag(attributes.Ccy)
   })
   function handleOpenTag(currency: string | undefined): void {
-    const where = pathInEntry()
-    if (where === 'NtryDtls/TxDtls') detail = emptyTransaction()
-    if (where === 'Amt' && entry) entry.currency = currency ?? null
-    if (amountPaths.includes(where) && detail?.amount === null) detail.currency = currency ?? null
-    if (where === 'NtryDtls/TxDtls/RtrInf' && detail) detail.isReturn = true
+    const elementPath = pathInEntry()
+    if (elementPath === 'NtryDtls/TxDtls') detail = emptyTransaction()
+    if (elementPath === 'Amt' && entry) entry.currency = currency ?? null
+    if (amountPaths.includes(elementPath) && detail?.amount === null) detail.currency = currency ?? null
+    if (elementPath === 'NtryDtls/TxDtls/RtrInf' && detail) detail.isReturn = true
   }
   parser.on('text', (part) => {
     text += part
@@ -86,14 +85,14 @@ function createStatementParser() {
     path.pop()
     text = ''
   })
-  function handleCloseTag(current: CamtEntry, where: string, value: string | null): void {
-    if (where === '') {
+  function handleCloseTag(current: CamtEntry, elementPath: string, value: string | null): void {
+    if (elementPath === '') {
       lines.push(...toStatementLines(current, position()))
       entry = null
-    } else if (where === 'NtryDtls/TxDtls' && detail) {
+    } else if (elementPath === 'NtryDtls/TxDtls' && detail) {
       current.details.push(detail)
       detail = null
-    } else if (value !== null) applyElementValue(current, detail, { where, value })
+    } else if (value !== null) applyElementValue(current, detail, { elementPath, value })
   }
   return { parser, lines, isStatement: () => isStatement }
 }
@@ -104,48 +103,48 @@ function emptyTransaction(): CamtTransaction {
 
 const transactionPath = 'NtryDtls/TxDtls'
 
-/** Where the amount of a transaction stands, in newer versions and in older ones. */
+/** Paths of a transaction's amount, in newer and in older versions. */
 const amountPaths = [`${transactionPath}/Amt`, `${transactionPath}/AmtDtls/TxAmt/Amt`]
 
 function applyElementValue(
   entry: CamtEntry,
   detail: CamtTransaction | null,
-  { where, value }: { where: string; value: string },
+  { elementPath, value }: { elementPath: string; value: string },
 ): void {
-  if (where === 'Amt') entry.amount = value
-  else if (where === 'CdtDbtInd') entry.indicator = value
-  else if (where === 'RvslInd') entry.isReturn = value === 'true' || value === '1'
-  else if (where === 'Sts' || where === 'Sts/Cd') entry.status = value
-  else if (where === 'BookgDt/Dt' || where === 'BookgDt/DtTm') entry.date = value
-  else if (where === 'AcctSvcrRef') entry.reference = value
+  if (elementPath === 'Amt') entry.amount = value
+  else if (elementPath === 'CdtDbtInd') entry.indicator = value
+  else if (elementPath === 'RvslInd') entry.isReturn = value === 'true' || value === '1'
+  else if (elementPath === 'Sts' || elementPath === 'Sts/Cd') entry.status = value
+  else if (elementPath === 'BookgDt/Dt' || elementPath === 'BookgDt/DtTm') entry.date = value
+  else if (elementPath === 'AcctSvcrRef') entry.reference = value
   else if (detail === null) return
-  else if (amountPaths.includes(where)) detail.amount ??= value
-  else if (where === `${transactionPath}/CdtDbtInd`) detail.indicator = value
-  else if (where === `${transactionPath}/Refs/EndToEndId`) detail.id = value === 'NOTPROVIDED' ? null : value
-  else if (where === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
+  else if (amountPaths.includes(elementPath)) detail.amount ??= value
+  else if (elementPath === `${transactionPath}/CdtDbtInd`) detail.indicator = value
+  else if (elementPath === `${transactionPath}/Refs/EndToEndId`) detail.id = value === 'NOTPROVIDED' ? null : value
+  else if (elementPath === `${transactionPath}/Refs/AcctSvcrRef`) detail.reference = value
 }
 
-/** The lines of an entry; what is pending, or only told of, is in none. */
+/** Returns the lines of an entry; a pending or informational entry has none. */
 function toStatementLines(entry: CamtEntry, place: string): StatementLine[] {
   if (entry.status !== null && entry.status !== 'BOOK') return []
   if (entry.details.length === 0) return [toStatementLine(entry, entry, place)]
-  const isOne = entry.details.length === 1
+  const isSingle = entry.details.length === 1
   return entry.details.map((detail, index) =>
     toStatementLine(
       entry,
-      isOne ? withEntryDefaults(detail, entry) : detail,
-      isOne ? place : `${place}, transaction ${index + 1}`,
+      isSingle ? withEntryDefaults(detail, entry) : detail,
+      isSingle ? place : `${place}, transaction ${index + 1}`,
     ),
   )
 }
 
-/** What an entry of one transaction says is of that. */
+/** An entry with a single transaction provides the fields that the transaction lacks. */
 function withEntryDefaults(detail: CamtTransaction, entry: CamtEntry): CamtTransaction {
-  const isWithout = detail.amount === null
+  const hasNoAmount = detail.amount === null
   return {
     ...detail,
     reference: detail.reference ?? entry.reference,
-    ...(isWithout && { amount: entry.amount, currency: entry.currency }),
+    ...(hasNoAmount && { amount: entry.amount, currency: entry.currency }),
   }
 }
 

@@ -9,20 +9,19 @@ import { normalizeDecimal } from './statement-line.ts'
 
 const ReconcileInput = z.object({ rail: text(64), from: optional(instant()), to: optional(instant()) })
 
-/** Findings that are told of each kind; all are counted. */
+/** Limits the list of findings; all are counted. */
 const maxFindingsPerKind = 1_000
 
-/** Transfers that are read at a time. */
 const batchSize = 100
 
 /** Before every order. */
 const minOrderId = '00000000-0000-0000-0000-000000000000'
 
-/** Something in which the bank's statement and our books are not the same. */
+/** A difference between the bank's statement and our rail orders. */
 export type Finding = {
   readonly finding: 'missing there' | 'missing here' | 'differing'
   readonly payoutId: string | null
-  /** Where it stands in the statement. */
+  /** Its position in the statement. */
   readonly place: string | null
   readonly id: string | null
   readonly reference: string | null
@@ -31,7 +30,7 @@ export type Finding = {
   readonly theirs: string | null
 }
 
-/** How a statement compares with our books. `unrelated` is money that came in and is of none of our payouts. */
+/** `unrelated` counts credits that belong to none of our payouts. */
 export type Reconciliation = {
   readonly rail: string
   readonly matched: number
@@ -43,12 +42,12 @@ export type Reconciliation = {
 }
 
 /**
- * Compares what a bank's statement says with our transfers of its rail, of all merchants. Whatever it says must be ours, and as
- * we have it; what we have as paid or returned must be there, where that was between `from` and before `to`. How far a payout
- * was is what was known before `to`: what is returned afterwards stands in a later statement.
+ * Compares a bank's statement with the orders of its rail, of all merchants. Each line must match an order, and each order that
+ * was completed or returned from `from` until before `to` must have a line. An order's status is that before `to`, because a later
+ * return appears in a later statement.
  *
- * @param lines read once; of each payment one line is held in memory
- * @throws Refusal INVALID_INPUT, also where a line can't be read
+ * @param lines read once; all lines are held in memory
+ * @throws DomainError INVALID_INPUT, also if a line can't be parsed
  */
 export async function reconcile(
   { db }: Pick<Service, 'db'>,
@@ -58,34 +57,34 @@ export async function reconcile(
   const { rail, from, to } = parseInput(ReconcileInput, input)
   const statement = await groupLinesByKey(lines)
   const counts = { matched: 0, missingThere: 0, missingHere: 0, differing: 0, unrelated: 0 }
-  const told = new Map<string, Finding[]>()
-  const addFindings = (found: readonly Finding[]) => {
-    for (const each of found) {
-      const known = told.get(each.finding) ?? []
-      told.set(each.finding, known)
-      if (known.length < maxFindingsPerKind) known.push(each)
+  const findingsByKind = new Map<string, Finding[]>()
+  const addFindings = (findings: readonly Finding[]) => {
+    for (const finding of findings) {
+      const listed = findingsByKind.get(finding.finding) ?? []
+      findingsByKind.set(finding.finding, listed)
+      if (listed.length < maxFindingsPerKind) listed.push(finding)
     }
   }
   const takeLines = (key: string | null) => {
-    const taken = (key !== null && statement.get(paymentKey(key))) || []
+    const matching = (key !== null && statement.get(paymentKey(key))) || []
     if (key !== null) statement.delete(paymentKey(key))
-    return taken
+    return matching
   }
   let after = minOrderId
   for (;;) {
-    const ours = await railOrdersOfRail(db, { rail, after, limit: batchSize })
-    for (const own of ours) {
-      const theirs = [...takeLines(own.orderId), ...takeLines(own.reference)]
+    const orders = await railOrdersOfRail(db, { rail, after, limit: batchSize })
+    for (const order of orders) {
+      const theirs = [...takeLines(order.orderId), ...takeLines(order.reference)]
       if (theirs.length > 0) {
-        const found = findDifferences(own, theirs, to)
-        counts[found.length === 0 ? 'matched' : 'differing']++
-        addFindings(found)
-      } else if (isExpected(own, from, to)) {
+        const differences = findDifferences(order, theirs, to)
+        counts[differences.length === 0 ? 'matched' : 'differing']++
+        addFindings(differences)
+      } else if (isExpected(order, from, to)) {
         counts.missingThere++
-        addFindings([missingThereFinding(own, payoutStatusBefore(own, to))])
+        addFindings([missingThereFinding(order, payoutStatusBefore(order, to))])
       }
     }
-    const last = ours.at(-1)
+    const last = orders.at(-1)
     if (last === undefined) break
     after = last.orderId
   }
@@ -93,10 +92,10 @@ export async function reconcile(
     counts[line.isIncoming ? 'unrelated' : 'missingHere']++
     if (!line.isIncoming) addFindings([missingHereFinding(line)])
   }
-  return { rail, ...counts, findings: [...told.values()].flat() }
+  return { rail, ...counts, findings: [...findingsByKind.values()].flat() }
 }
 
-/** Whether anything is not as it should be. */
+/** Whether statement and orders agree. */
 export function isReconciled({ missingThere, missingHere, differing }: Reconciliation): boolean {
   return missingThere + missingHere + differing === 0
 }
@@ -105,16 +104,16 @@ async function groupLinesByKey(lines: AsyncIterable<StatementLine>): Promise<Map
   const byKey = new Map<string, StatementLine[]>()
   for await (const line of lines) {
     const { id, reference, place } = line
-    // What stands where our id should, and is none of ours, says less than what the bank calls it.
+    // Text in the id's place that is no id of ours is less reliable than the bank's reference.
     const key = id !== null && isUuid(id) ? paymentKey(id) : paymentKey(reference ?? id ?? `\n${place}`)
-    const known = byKey.get(key)
-    if (known) known.push(line)
+    const group = byKey.get(key)
+    if (group) group.push(line)
     else byKey.set(key, [line])
   }
   return byKey
 }
 
-/** The text by which a payment is found: banks take no more than 35 characters, and a UUID has 36 with its hyphens. */
+/** Removes the hyphens of a UUID: banks limit references to 35 characters, and a UUID has 36. */
 function paymentKey(text: string): string {
   return isUuid(text) ? text.replaceAll('-', '').toLowerCase() : text
 }
@@ -134,11 +133,10 @@ const statusByRailOrderState: { readonly [State in RailOrderState]: PayoutStatus
   REJECTED: 'FAILED',
   CANCELLED: 'FAILED',
   RETURNED: 'RETURNED',
-  // No money moves when a person is called.
+  // The attention queue moves no money, so the status before it counts.
   ATTENTION: null,
 }
 
-/** What became of a payout by then. */
 function payoutStatusBefore({ history }: ReconciliationOrder, to: string | null): PayoutStatus {
   const statuses = history
     .filter(({ at }) => to === null || at < to)
@@ -146,7 +144,7 @@ function payoutStatusBefore({ history }: ReconciliationOrder, to: string | null)
   return statuses.at(-1) ?? 'PROCESSING'
 }
 
-/** Whether the statement must have it: it was paid or returned at that time. */
+/** Whether the statement must have a line for the order. */
 function isExpected({ history }: ReconciliationOrder, from: string | null, to: string | null): boolean {
   return history.some(
     ({ state, at }) =>
@@ -161,30 +159,32 @@ const statusByReportState: { readonly [State in ReportState]: PayoutStatus } = {
   RETURNED: 'RETURNED',
 }
 
-/** The later a state comes, the more it says of what became of it. */
+/** The first of these states among the lines of a payment is its reported state. */
 const statesByFinality: readonly ReportState[] = ['RETURNED', 'COMPLETED', 'REJECTED', 'ACCEPTED']
 
-function findDifferences(own: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {
+function findDifferences(order: ReconciliationOrder, theirs: readonly StatementLine[], to: string | null): Finding[] {
   const [first] = theirs as [StatementLine]
-  const said = statesByFinality.find((state) => theirs.some((line) => line.state === state)) ?? 'ACCEPTED'
+  const reported = statesByFinality.find((state) => theirs.some((line) => line.state === state)) ?? 'ACCEPTED'
   const countLines = (state: ReportState) => theirs.filter((line) => line.state === state).length
-  const amount = normalizeDecimal(own.amountFiat)
+  const amount = normalizeDecimal(order.amountFiat)
   const otherAmount = theirs.find((line) => line.amount !== amount)
-  const otherCurrency = theirs.find((line) => line.currency !== own.currency)
-  const status = payoutStatusBefore(own, to)
+  const otherCurrency = theirs.find((line) => line.currency !== order.currency)
+  const status = payoutStatusBefore(order, to)
   const createDifference = (
     what: Finding['what'],
     ours: string | null,
     theirs: string,
     { place }: StatementLine = first,
   ) => ({
-    ...{ finding: 'differing' as const, payoutId: own.payoutId, place },
-    ...{ id: own.orderId, reference: own.reference, what, ours, theirs },
+    ...{ finding: 'differing' as const, payoutId: order.payoutId, place },
+    ...{ id: order.orderId, reference: order.reference, what, ours, theirs },
   })
   return [
     ...(otherAmount ? [createDifference('amount', amount, otherAmount.amount, otherAmount)] : []),
-    ...(otherCurrency ? [createDifference('currency', own.currency, otherCurrency.currency, otherCurrency)] : []),
-    ...(statusByReportState[said] === status ? [] : [createDifference('state', status, statusByReportState[said])]),
+    ...(otherCurrency ? [createDifference('currency', order.currency, otherCurrency.currency, otherCurrency)] : []),
+    ...(statusByReportState[reported] === status
+      ? []
+      : [createDifference('state', status, statusByReportState[reported])]),
     ...(countLines('COMPLETED') > 1 ? [createDifference('times paid', '1', String(countLines('COMPLETED')))] : []),
     ...(countLines('RETURNED') > 1 ? [createDifference('times returned', '1', String(countLines('RETURNED')))] : []),
   ]

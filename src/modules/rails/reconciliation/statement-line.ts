@@ -2,24 +2,24 @@ import type { FieldError } from '../../../core/errors.ts'
 import { invalidInput } from '../../../core/errors.ts'
 import type { ReportState } from '../../rail-orders/rail-order.ts'
 
-/** What a bank's statement says of one payment. */
+/** A payment in a bank's statement. */
 export type StatementLine = {
-  /** Where it stands, for people to find it. */
+  /** Its position in the file, for messages. */
   readonly place: string
-  /** What we call the payment: the order's id, with its hyphens or without; or whatever stands there. */
+  /** The order's id, with or without hyphens, or other text in its place. */
   readonly id: string | null
-  /** What the bank calls it. */
+  /** The bank's reference. */
   readonly reference: string | null
   /** A plain decimal, such as `1500.00`. */
   readonly amount: string
   readonly currency: string
   readonly state: ReportState
   readonly date: string | null
-  /** Money that came in, of which it is not said whether it was ours before. */
+  /** A credit that is not marked as a return. */
   readonly isIncoming: boolean
 }
 
-/** A decimal without what does not change its value, so that two that are the same have the same text; `null` for none. */
+/** Removes insignificant zeros, so that equal decimals have the same text; `null` for other text. */
 export function normalizeDecimal(text: string): string | null {
   const [, whole, places = ''] = /^0*(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   if (whole === undefined) return null
@@ -27,17 +27,16 @@ export function normalizeDecimal(text: string): string | null {
   return significant === '' ? whole : `${whole}.${significant}`
 }
 
-/** The refusal of a statement that can't be read, with the place that can't. */
 export function unreadableStatement(place: string, message: string): Error {
-  const fault: FieldError = { field: 'file', code: 'INVALID_FORMAT', message: `${message} (${place})` }
-  return invalidInput([fault])
+  const fieldError: FieldError = { field: 'file', code: 'INVALID_FORMAT', message: `${message} (${place})` }
+  return invalidInput([fieldError])
 }
 
-/** What the fields of a line say, or the refusal of the place where it stands. */
+/** Checks and normalizes a line. @throws DomainError INVALID_INPUT with its place */
 export function validateLine(line: StatementLine): StatementLine {
   const amount = normalizeDecimal(line.amount)
   if (amount === null) throw unreadableStatement(line.place, 'must have plain decimal amounts, such as 1500.00')
   if (!/^[A-Z]{3}$/.test(line.currency))
-    throw unreadableStatement(line.place, 'must have a currency of three capital letters')
+    throw unreadableStatement(line.place, 'must have a currency code of three uppercase letters')
   return { ...line, amount }
 }
