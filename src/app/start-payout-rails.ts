@@ -1,4 +1,4 @@
-import { createMerchantContext } from '../modules/merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../modules/merchants/merchant.ts'
 import { createHttpRail } from '../modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../modules/rails/adapters/rail.ts'
 import { sandboxRail } from '../modules/rails/adapters/sandbox-rail.ts'

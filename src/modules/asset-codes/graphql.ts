@@ -7,8 +7,7 @@ import { nodeType } from '../../graphql/schema/node.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import type { AssetCode as AssetCodeRow, AssetNetwork as AssetNetworkRow } from './asset-code.ts'
 import { assetTypes } from './asset-code.ts'
-import { browseAssetCodes } from './browse-asset-codes.ts'
-import { findAssetCodes, findAssetNetworks } from './find-asset-codes.ts'
+import { browseAssetCodes, findAssetCodes, findAssetNetworks } from './list-asset-codes.ts'
 
 export const AssetTypeEnum = enumType('AssetType', assetTypes, 'What kind of money an asset is.')
 

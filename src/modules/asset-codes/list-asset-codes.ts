@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { optionalOneOf, parseInput } from '../../core/input.ts'
+import { oneOf, optional, optionalOneOf, parseInput } from '../../core/input.ts'
 import type { Reader } from '../../database/query.ts'
-import type { Service } from '../../operations/context.ts'
-import type { AssetCode } from './asset-code.ts'
+import type { Slice } from '../../lists/slice.ts'
+import { createInMemoryList, readSlice, sliceFields } from '../../lists/slice.ts'
+import type { Context, Service } from '../../operations/context.ts'
+import type { AssetCode, AssetNetwork } from './asset-code.ts'
 import { assetTypes } from './asset-code.ts'
 import { allAssetCodes, allAssetNetworks } from './repository.ts'
 
@@ -29,4 +31,31 @@ export async function assetCodesWithNetworks(db: Reader): Promise<AssetCode[]> {
     ...asset,
     networks: asset.assetType === 'FIAT' ? null : networks.filter(({ assetCode }) => assetCode === asset.code),
   }))
+}
+
+export const BrowseAssetCodesInput = z.object({ assetType: optional(oneOf(assetTypes)), ...sliceFields })
+
+/**
+ * A slice of the supported asset codes with their networks, newest first.
+ *
+ * @throws Refusal INVALID_INPUT
+ */
+export async function browseAssetCodes(
+  context: Context,
+  input: z.input<typeof BrowseAssetCodesInput>,
+): Promise<Slice<AssetCode>> {
+  const { first, after, last, before, ...filters } = parseInput(BrowseAssetCodesInput, input)
+  const assets = await listAssetCodes(context, filters)
+  return readSlice(createInMemoryList(['asset_codes', filters], assets), { first, after, last, before })
+}
+
+/** The asset codes among `ids`, in any order; there are few, so all are read. */
+export async function findAssetCodes({ db }: Pick<Service, 'db'>, ids: readonly string[]): Promise<AssetCode[]> {
+  return (await assetCodesWithNetworks(db)).filter(({ id }) => ids.includes(id))
+}
+
+/** The networks of assets among `ids`, in any order. */
+export async function findAssetNetworks({ db }: Pick<Service, 'db'>, ids: readonly string[]): Promise<AssetNetwork[]> {
+  const assets = await assetCodesWithNetworks(db)
+  return assets.flatMap(({ networks }) => networks ?? []).filter(({ id }) => ids.includes(id))
 }

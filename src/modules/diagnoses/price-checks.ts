@@ -1,6 +1,5 @@
 import { timestamp } from '../../core/ids-and-clock.ts'
-import { feeInForce } from '../pricing/fees/repository.ts'
-import { rateInForce } from '../pricing/rates/repository.ts'
+import { feeInForce, rateInForce } from '../pricing/repository.ts'
 import type { DiagnosisCheck, DiagnosisContext } from './diagnosis.ts'
 import { formatNames, reportFault, reportOk, reportWarning } from './diagnosis.ts'
 import { usedCorridors } from './repository.ts'

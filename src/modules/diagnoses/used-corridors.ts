@@ -1,7 +1,7 @@
 import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Service } from '../../operations/context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../payouts/payout.ts'
-import { feeInForce } from '../pricing/fees/repository.ts'
+import { feeInForce } from '../pricing/repository.ts'
 import { merchantUsingCorridor } from './repository.ts'
 
 /**

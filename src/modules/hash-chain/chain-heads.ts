@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { invalidInput } from '../../core/errors.ts'
 import type { Reader } from '../../database/query.ts'
-import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
+import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { chainHeadsOfMerchants } from './repository.ts'
 import type { Seal } from './seal.ts'
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { random as anyNumber, timestamp } from '../../core/ids-and-clock.ts'
 import type { Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
-import { iterateMerchantIds } from '../merchants/iterate-merchants.ts'
+import { iterateMerchantIds } from '../merchants/list-merchants.ts'
 import { findHistory } from './find-history.ts'
 import { latestSeals, unsealedMerchants } from './repository.ts'
 import type { ChainHead, Seal } from './seal.ts'

@@ -4,8 +4,7 @@ import { exposeColumn, exposeNullableColumn } from '../../graphql/schema/fields.
 import { nodeType } from '../../graphql/schema/node.ts'
 import type { Entry } from './entry.ts'
 import { entryDirections, transferKinds } from './entry.ts'
-import { entryKey, findEntries } from './find-entries.ts'
-import { entries } from './list.ts'
+import { entries, entryKey, findEntries } from './list.ts'
 
 const EntryDirectionEnum = enumType('EntryDirection', entryDirections, 'Which way money went, seen from the wallet.')
 

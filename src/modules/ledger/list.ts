@@ -1,8 +1,10 @@
+import { filterUuids } from '../../core/ids-and-clock.ts'
 import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { filterByEnum, filterByRequiredId } from '../../lists/filters.ts'
-import type { EntryDirection, TransferKind } from './entry.ts'
-import { entryDirections, kindsOfDirection, transferKinds } from './entry.ts'
-import { entryCounts, selectEntries } from './repository.ts'
+import type { Context } from '../../operations/context.ts'
+import type { Entry, EntryDirection, TransferKind } from './entry.ts'
+import { entryDirections, kindsOfDirection, lineNumberOf, transferKinds } from './entry.ts'
+import { entryCounts, selectEntries, walletEntriesOfTransfers } from './repository.ts'
 
 /** The statement of a wallet. */
 export const entries = defineList({
@@ -47,4 +49,20 @@ function statementConditions(direction: EntryDirection | null, kind: TransferKin
 
 function directionConditions(direction: EntryDirection | null) {
   return { isDebit: direction === 'debit' || undefined, isCredit: direction === 'credit' || undefined }
+}
+
+/** Identifies an entry: its transfer and its line there. */
+export function entryKey(entry: Pick<Entry, 'transferId' | 'kind' | 'fee'>): string {
+  return `${entry.transferId}:${lineNumberOf(entry)}`
+}
+
+/** The merchant's wallet entries among `keys`, in any order; lines of clearing accounts are left out. */
+export async function findEntries(
+  { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
+  keys: readonly string[],
+): Promise<Entry[]> {
+  const asked = new Set(keys)
+  const transferIds = filterUuids(keys.map((key) => key.slice(0, key.indexOf(':'))))
+  const entries = await walletEntriesOfTransfers(db, { merchantId, transferIds })
+  return entries.filter((entry) => asked.has(entryKey(entry)))
 }

@@ -10,6 +10,7 @@ import {
   debitOldestWallet,
   depositToWalletAccount,
   insertTransfer,
+  insertWalletAccount,
   refundWalletAccount,
   reverseDepositInWalletAccount,
 } from './repository.ts'
@@ -183,4 +184,21 @@ export function recordTransfer(
     createdAt: wallet?.createdAt ?? timestamp(context.now()),
   }
   return mapMaybe(insertTransfer(tx, transfer), () => id)
+}
+
+/** Opens a wallet's account at zero. */
+export async function openWalletAccount(
+  tx: Tx,
+  { merchantId, walletId, assetCode }: { merchantId: string; walletId: string; assetCode: string },
+): Promise<void> {
+  await insertWalletAccount(tx, {
+    merchantId,
+    id: walletId,
+    kind: 'wallet',
+    assetCode,
+    balance: 0n,
+    entryCount: 0,
+    latestTime: 0n,
+    reachableBalance: 0n,
+  })
 }

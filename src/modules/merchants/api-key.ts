@@ -1,5 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 import { crc32 } from 'node:zlib'
+import { createNetworkMatcher } from '../../core/net/ip-networks.ts'
 import type { Mode } from '../../operations/context.ts'
 
 /** The first part of every key: secret scanners know a leaked key by it. */
@@ -38,4 +40,17 @@ export function matchesHash(secret: string, secretHash: string): boolean {
 
 function withChecksum(body: string): string {
   return `${body}_${crc32(body).toString(16).padStart(8, '0')}`
+}
+
+const networkChecks = new WeakMap<readonly string[], (address: string) => boolean>()
+
+/**
+ * Whether an address is in one of the networks of a key, which were held to be some when they were stored. An address of IPv4 is
+ * also in what its form in IPv6 is in, in which a socket that takes both shows it.
+ */
+export function isAddressAllowed(networks: readonly string[], address: string): boolean {
+  const check = networkChecks.get(networks) ?? createNetworkMatcher(networks)
+  networkChecks.set(networks, check)
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  return check(plain) || (isIPv4(plain) && check(`::ffff:${plain}`))
 }

@@ -12,8 +12,8 @@ import type { KeyedSource } from '../../graphql/schema/loader.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import { scopes } from '../../operations/access/scopes.ts'
-import { getMerchant } from './get-merchant.ts'
 import type { Merchant as MerchantRow } from './merchant.ts'
+import { getMerchant } from './merchant.ts'
 
 export const ScopeEnum = enumType('Scope', scopes, 'What an API key or a client token may do.')
 

@@ -9,7 +9,7 @@ import { scopes } from '../../operations/access/scopes.ts'
 import type { Service } from '../../operations/context.ts'
 import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
-import { findMerchant, lockMerchant } from './find-merchant.ts'
+import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
 /** Keys of one merchant that work at the same time and may do everything: the old and the new one of a rotation. */

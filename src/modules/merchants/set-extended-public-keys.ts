@@ -7,8 +7,8 @@ import type { Service } from '../../operations/context.ts'
 import { lockInstallation } from '../installation/repository.ts'
 import { publicKeyAndChainCode } from '../networks/derive-address.ts'
 import { sandboxExtendedPublicKeys } from '../networks/sandbox-addresses.ts'
-import { lockMerchant } from './find-merchant.ts'
 import type { Merchant } from './merchant.ts'
+import { lockMerchant } from './merchant.ts'
 import { merchantsWithExtendedPublicKeys, updateExtendedPublicKeys } from './repository.ts'
 
 export const SetExtendedPublicKeysInput = z.object({

@@ -2,10 +2,8 @@ import { bytesToHex, concatBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
 import { HDKey } from '@scure/bip32'
 import { LRUCache } from 'lru-cache'
-import { base58Check, isBase58 } from './base58.ts'
-import { encodeEvmAddress } from './evm.ts'
+import { base58Check, encodeEvmAddress, encodeTronAddress, isBase58 } from './address-encoding.ts'
 import type { AddressFamily } from './network.ts'
-import { encodeTronAddress } from './tron.ts'
 
 /**
  * The receiving address number `index` below an account's extended public key: child `0/index`, BIP-44's external chain.

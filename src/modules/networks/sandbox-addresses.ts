@@ -3,9 +3,9 @@ import { bytesToNumberLE } from '@noble/curves/utils.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
+import { encodeSolanaAddress } from './address-encoding.ts'
 import { addressOf, cachedNode, parseExtendedPublicKey } from './derive-address.ts'
 import type { AddressFamily } from './network.ts'
-import { encodeSolanaAddress } from './solana.ts'
 
 /**
  * The sandbox's own extended public keys: `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic that development tools

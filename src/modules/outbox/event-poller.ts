@@ -1,8 +1,7 @@
 import type { Database } from '../../database/database.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
-import { requireKnownSequence } from './latest-event.ts'
-import { readEvents } from './read-events.ts'
+import { readEvents, requireKnownSequence } from './read-events.ts'
 import { latestEventSequences } from './repository.ts'
 
 /** Events that are read at once; where there are more, the next are read right after. */

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { defineEnum } from '../../core/api/enum-descriptions.ts'
+import { optional, rejectField } from '../../core/input.ts'
 import type { EventType, RowOf } from '../../database/tables.ts'
 
 export type { EventType }
@@ -85,3 +87,11 @@ export function sequenceOfEventId(id: string): number | null {
   const sequence = Number.parseInt(end ?? '', 16)
   return sequence <= maxEventSequence ? sequence : null
 }
+
+/** Types of events, each once and in their own order; none for all. */
+export const optionalEventTypes = () =>
+  optional(z.array(z.string())).transform((given, context) => {
+    const isKnown = (type: string) => (eventTypes as readonly string[]).includes(type)
+    if (given?.every(isKnown) !== false) return eventTypes.filter((type) => given?.includes(type))
+    return rejectField(context, 'INVALID_PARAMETER', `must be some of ${eventTypes.join(', ')}`)
+  })

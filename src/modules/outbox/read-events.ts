@@ -1,6 +1,10 @@
+import { invalidInput } from '../../core/errors.ts'
+import type { Database } from '../../database/database.ts'
+import { readHighWaterMark } from '../../database/high-water-mark.ts'
+import type { Reader } from '../../database/query.ts'
+import { latestSequenceNumber } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Event, EventType } from './event.ts'
-import { latestEventSequence } from './latest-event.ts'
 import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 
 /** Events of the merchant that are looked through at once for those of one customer, of which there may be none. */
@@ -50,4 +54,26 @@ export async function readEventsOfTypes(
   const { db, merchantId } = context
   const events = through > after ? await eventsOfTypes(db, { merchantId, after, through, types, limit }) : []
   return { events, through, isLast: through >= latest }
+}
+
+type EventReadContext = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
+
+/** The number of the merchant's latest event; 0 where nothing happened yet. */
+export async function latestEventSequence({ db, merchantId }: EventReadContext): Promise<number> {
+  return (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0
+}
+
+/**
+ * A reader that knows more than there is would wait for what it has passed over: the database is of before, or another.
+ *
+ * @param after what it knows, which is returned
+ * @param latest what is known here, without a query; another process may know a later one already, and so may who asks
+ * @throws Refusal INVALID_INPUT
+ */
+export async function requireKnownSequence(context: EventReadContext, after: number, latest = 0): Promise<number> {
+  if (after <= latest) return after
+  const latestNow = await readHighWaterMark(context.db, after, () => latestEventSequence(context))
+  if (after <= latestNow) return after
+  const message = `must be at most ${latestNow}, the sequence of the latest event`
+  throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }

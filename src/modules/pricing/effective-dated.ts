@@ -9,7 +9,7 @@ import type { SliceRequest } from '../../lists/slice.ts'
 import { createInMemoryList, readSlice, sliceFields } from '../../lists/slice.ts'
 import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
-import { assetCodeErrors } from '../asset-codes/check-asset-code.ts'
+import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
 /** What a price in force at a time is stored as, a rate or a fee; rows are only added, and may be cancelled until they are in force. */
 type EffectiveDatedRow = {

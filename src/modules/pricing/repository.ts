@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { MaybePromise, Params, Reader, Tx } from '../../database/query.ts'
-import { mapMaybe, query, selectFrom, statementOne, updateTable } from '../../database/query.ts'
+import { insertRow, mapMaybe, query, selectFrom, sharedQuery, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf, Tables } from '../../database/tables.ts'
 
 /** Tables whose rows hold for a pair of codes from a time on. They are only added, and cancelled before their time. */
@@ -29,7 +29,7 @@ type EffectiveSpan = { readonly start: string; readonly end: string }
  *
  * @param inForceWithin asks for the pair's rows in force in a span, the latest first
  */
-export function buildInForceQuery<Asked extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
+function buildInForceQuery<Asked extends EffectiveSpan, Row extends { readonly effectiveAt: string }>(
   inForceWithin: (db: Reader, asked: Asked) => MaybePromise<readonly Row[]>,
 ): (db: Reader, asked: Omit<Asked, keyof EffectiveSpan> & { readonly at: string }) => MaybePromise<Row | null> {
   return (db, { at, ...pair }) => {
@@ -41,7 +41,7 @@ export function buildInForceQuery<Asked extends EffectiveSpan, Row extends { rea
 }
 
 /** Builds the queries of a table whose columns of codes are `one` and `other`. */
-export function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code extends keyof RowOf<Table> & string>(
+function buildEffectiveDatedQueries<Table extends EffectiveDatedTable, Code extends keyof RowOf<Table> & string>(
   table: Table,
   one: Code,
   other: Code,
@@ -90,3 +90,26 @@ function buildQueries(table: 'rates', one: 'fromCode', other: 'toCode') {
     ),
   }
 }
+
+const rateQueries = buildEffectiveDatedQueries('rates', 'fromCode', 'toCode')
+export const { rowsFrom: ratesEffectiveFrom, allRows: allRates, setCancelled: setRateCancelled } = rateQueries
+
+export const insertRate = insertRow('rates')
+
+/** Finds the rate in force at `at`, with the decimal places of `toCode`; `null` if the pair has none. */
+export const rateInForce = buildInForceQuery(
+  sharedQuery((p: Params<{ fromCode: string; toCode: string; start: string; end: string }>) =>
+    rateQueries
+      .inForceWithin(p)
+      .innerJoin('assetCodes', 'assetCodes.code', 'rates.toCode')
+      .select('assetCodes.minorUnitPlaces'),
+  ),
+)
+
+const feeQueries = buildEffectiveDatedQueries('fees', 'assetCode', 'recipientCurrency')
+export const { rowsFrom: feesEffectiveFrom, allRows: allFees, setCancelled: setFeeCancelled } = feeQueries
+
+export const insertFee = insertRow('fees')
+
+/** Finds the fee in force at `at`; `null` if the pair has none. */
+export const feeInForce = buildInForceQuery(sharedQuery(feeQueries.inForceWithin))

@@ -3,8 +3,8 @@ import { allOrFirstError, notFound } from '../../core/errors.ts'
 import { parseUuid } from '../../core/ids-and-clock.ts'
 import type { Context } from '../../operations/context.ts'
 import { wallets } from './list.ts'
-import { addressesOfWallet } from './repository.ts'
-import type { Wallet } from './wallet.ts'
+import { addressesOfWallet, addressesOfWallets, walletAddressesByIds } from './repository.ts'
+import type { Wallet, WalletAddress } from './wallet.ts'
 
 export const GetWalletInput = z.object({ walletId: z.string() })
 
@@ -21,4 +21,22 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
   )
   if (wallet === null) throw notFound('Wallet')
   return { ...wallet, addresses }
+}
+
+type WalletReadContext = Pick<Context, 'db' | 'merchantId'>
+
+/** All addresses of the merchant's wallets among `walletIds`, oldest first for each wallet. */
+export async function findWalletAddresses(
+  { db, merchantId }: WalletReadContext,
+  walletIds: readonly string[],
+): Promise<WalletAddress[]> {
+  return addressesOfWallets(db, { merchantId, walletIds })
+}
+
+/** The addresses of the merchant's wallets among `ids`, which are their own, in any order. */
+export async function findWalletAddressesByIds(
+  { db, merchantId }: WalletReadContext,
+  ids: readonly string[],
+): Promise<WalletAddress[]> {
+  return walletAddressesByIds(db, { merchantId, ids })
 }

@@ -3,11 +3,9 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { base58Check } from '../../../src/modules/networks/base58.ts'
+import { base58Check, encodeEvmAddress, encodeTronAddress } from '../../../src/modules/networks/address-encoding.ts'
 import { deriveAddress, parseExtendedPublicKey } from '../../../src/modules/networks/derive-address.ts'
-import { encodeEvmAddress } from '../../../src/modules/networks/evm.ts'
 import { sandboxExtendedPublicKeys } from '../../../src/modules/networks/sandbox-addresses.ts'
-import { encodeTronAddress } from '../../../src/modules/networks/tron.ts'
 import { junkRoot } from './junk-mnemonic.ts'
 
 // BIP-32's test vector 1: m/0H/1/2H is of account level (depth 3, hardened), m/0H/1/2H/2 its child.

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
+import { addDocuments } from '../../../src/modules/trusted-documents/manage-documents.ts'
 import { watchTrustedDocuments } from '../../../src/modules/trusted-documents/watch-documents.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'

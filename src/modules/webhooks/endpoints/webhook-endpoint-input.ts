@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { lookupId, oneOf, optional, optionalFreeText, rejectField } from '../../../core/input.ts'
-import { optionalEventTypes } from '../../outbox/optional-event-types.ts'
+import { optionalEventTypes } from '../../outbox/event.ts'
 import { webhookFormats } from '../transport/formats.ts'
 
 /** What may be said of an endpoint at any time. */

@@ -1,5 +1,6 @@
 import { timestamp } from '../../core/ids-and-clock.ts'
-import type { Service } from '../../operations/context.ts'
+import type { Reader } from '../../database/query.ts'
+import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
@@ -26,4 +27,9 @@ function install({ db, mode, now }: Service) {
     if (!earlier) await insertInstallation(tx, row)
     return earlier ?? row
   })
+}
+
+/** The mode that a database is of; `null` before its first start. */
+export async function findMode(db: Reader): Promise<Mode | null> {
+  return (await installationRow(db, {}))?.mode ?? null
 }

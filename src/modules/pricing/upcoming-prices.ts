@@ -1,9 +1,9 @@
-import { timestamp } from '../../../core/ids-and-clock.ts'
-import { formatAmount } from '../../../core/money/amount.ts'
-import type { Service } from '../../../operations/context.ts'
-import { assetCodesWithNetworks } from '../../asset-codes/list-asset-codes.ts'
-import { rates } from '../rates/rates.ts'
+import { timestamp } from '../../core/ids-and-clock.ts'
+import { formatAmount } from '../../core/money/amount.ts'
+import type { Service } from '../../operations/context.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { fees } from './fees.ts'
+import { rates } from './rates.ts'
 
 /**
  * A line for each rate and fee that is set for later and not cancelled: a clock that was ahead may have left one that nobody

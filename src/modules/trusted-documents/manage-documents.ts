@@ -1,5 +1,5 @@
 import type { FieldError } from '../../core/errors.ts'
-import { invalidInput } from '../../core/errors.ts'
+import { invalidInput, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
 import type { Tx } from '../../database/query.ts'
 import type { Service } from '../../operations/context.ts'
@@ -66,4 +66,25 @@ async function planChanges(tx: Tx, documents: readonly ManifestDocument[]): Prom
 
 function documentError({ id, name }: ManifestDocument, message: string): FieldError {
   return { field: name === null ? id : `${name} (${id})`, code: 'INVALID_PARAMETER', message }
+}
+
+/**
+ * Trusts a document no more. Its id stays with its text.
+ *
+ * @throws Refusal RESOURCE_NOT_FOUND where no such document is trusted
+ */
+export async function removeDocument({ db, now }: Service, { id }: { id: string }): Promise<{ removed: string }> {
+  const removedAt = timestamp(now())
+  return db.write(async (tx) => {
+    const document = await documentById(tx, { id })
+    if (!document || document.removedAt !== null) throw notFound('Trusted document')
+    const revision = ((await latestRevision(tx, {}))?.revision ?? 0) + 1
+    await updateDocument(tx, { ...document, revision, removedAt })
+    return { removed: id }
+  })
+}
+
+/** The documents that are trusted now, by id. */
+export async function listDocuments({ db }: Service): Promise<readonly TrustedDocument[]> {
+  return allTrustedDocuments(db, {})
 }

@@ -1,12 +1,28 @@
 import { z } from 'zod'
-import { invalidInput } from '../../../core/errors.ts'
-import { optional, parseInput, rejectField, text } from '../../../core/input.ts'
-import { parseRate, percentChange } from '../../../core/money/pricing.ts'
-import type { Service } from '../../../operations/context.ts'
-import { assetCodesWithNetworks } from '../../asset-codes/list-asset-codes.ts'
-import type { Rate } from './rate.ts'
-import { rates } from './rates.ts'
-import { insertRate, rateInForce } from './repository.ts'
+import { invalidInput } from '../../core/errors.ts'
+import { optional, parseInput, rejectField, text } from '../../core/input.ts'
+import { parseRate, percentChange } from '../../core/money/pricing.ts'
+import type { RowOf } from '../../database/tables.ts'
+import type { Service } from '../../operations/context.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import { effectiveDatedPrices } from './effective-dated.ts'
+import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
+
+/** How much of `toCode` one unit of `fromCode` is worth from `effectiveAt` on, until a later row takes over. */
+export type Rate = RowOf<'rates'>
+
+/** A rate with the places of the minor unit of `toCode`, which a conversion is rounded to. */
+export type RateInForce = Rate & { readonly minorUnitPlaces: number }
+
+/** What is done with rates as with fees. */
+export const rates = effectiveDatedPrices({
+  name: 'rates',
+  noun: 'Rate',
+  pair: ['fromCode', 'toCode'],
+  rowsFrom: ratesEffectiveFrom,
+  allRows: allRates,
+  setCancelled: setRateCancelled,
+})
 
 /** A rate that differs by more from the one that it takes over from is taken for a slip of the finger. */
 const maxDifferencePercent = 20
