@@ -106,7 +106,7 @@ export const commands = withReasonOptions({
     run: async (service, words) => {
       const manifest = await readFile(wordAt(words, 0), 'utf8')
       const schema = schemaFor(service.mode)
-      return addDocuments(service, { manifest, faultsIn: (text) => documentErrors(schema, text) })
+      return addDocuments(service, { manifest, validate: (text) => documentErrors(schema, text) })
     },
   },
   'documents list': {

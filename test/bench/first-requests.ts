@@ -72,7 +72,7 @@ async function compare(rounds: number): Promise<void> {
   copyFileSync(data.path, withDocuments)
   const db = await openDatabase({ url: `sqlite:${withDocuments}`, onFatal: () => {} })
   const service = createService({ db, mode: 'sandbox' })
-  await addDocuments(service, { manifest: JSON.stringify(screens('trusted')), faultsIn: () => [] })
+  await addDocuments(service, { manifest: JSON.stringify(screens('trusted')), validate: () => [] })
   await db.close()
   const seen = { trusted: [] as number[][], unknown: [] as number[][] }
   for (let round = 0; round < rounds; round++) {

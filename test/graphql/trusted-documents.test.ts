@@ -22,7 +22,7 @@ const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence
 const answerOfWho = { merchant: { name: 'Test merchant' } }
 
 const trust = (app: App, documents: Readonly<Record<string, string>>) =>
-  addDocuments(app.service, { manifest: JSON.stringify(documents), faultsIn: () => [] })
+  addDocuments(app.service, { manifest: JSON.stringify(documents), validate: () => [] })
 
 function post(app: App, body: object, { accept = 'application/json', key }: { accept?: string; key?: string } = {}) {
   return app.rest('POST', '/graphql', { body, headers: { accept }, ...(key !== undefined && { key }) })

@@ -11,9 +11,9 @@ import { allAssetCodes, allAssetNetworks } from './repository.ts'
 export const ListAssetCodesInput = z.object({ assetType: optionalOneOf(assetTypes) })
 
 /**
- * The supported asset codes with their networks, newest first (contract 4.12).
+ * Returns the supported asset codes with their networks, newest first (contract 4.12).
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function listAssetCodes(
   service: Service,
@@ -24,7 +24,7 @@ export async function listAssetCodes(
   return assets.filter((asset) => assetType === null || asset.assetType === assetType)
 }
 
-/** Every asset code with its networks; there are few, so two small queries serve every question about them. */
+/** There are few assets, so two small queries serve all callers. */
 export async function assetCodesWithNetworks(db: Reader): Promise<AssetCode[]> {
   const [assets, networks] = await Promise.all([allAssetCodes(db, {}), allAssetNetworks(db, {})])
   return assets.map((asset) => ({
@@ -35,11 +35,7 @@ export async function assetCodesWithNetworks(db: Reader): Promise<AssetCode[]> {
 
 export const BrowseAssetCodesInput = z.object({ assetType: optional(oneOf(assetTypes)), ...sliceFields })
 
-/**
- * A slice of the supported asset codes with their networks, newest first.
- *
- * @throws Refusal INVALID_INPUT
- */
+/** @throws DomainError INVALID_INPUT */
 export async function browseAssetCodes(
   context: Context,
   input: z.input<typeof BrowseAssetCodesInput>,
@@ -49,12 +45,10 @@ export async function browseAssetCodes(
   return readSlice(createInMemoryList(['asset_codes', filters], assets), { first, after, last, before })
 }
 
-/** The asset codes among `ids`, in any order; there are few, so all are read. */
 export async function findAssetCodes({ db }: Pick<Service, 'db'>, ids: readonly string[]): Promise<AssetCode[]> {
   return (await assetCodesWithNetworks(db)).filter(({ id }) => ids.includes(id))
 }
 
-/** The networks of assets among `ids`, in any order. */
 export async function findAssetNetworks({ db }: Pick<Service, 'db'>, ids: readonly string[]): Promise<AssetNetwork[]> {
   const assets = await assetCodesWithNetworks(db)
   return assets.flatMap(({ networks }) => networks ?? []).filter(({ id }) => ids.includes(id))

@@ -4,19 +4,19 @@ import type { Mode, Service } from '../../operations/context.ts'
 import { insertInstallation, installationRow } from './repository.ts'
 
 /**
- * Holds that a database is of one mode for good: the first to open it decides, everyone after must agree.
+ * Binds the database to one mode permanently: the first process decides, later ones must agree.
  *
- * Demo rates, invented balances and addresses that anyone can spend from must never meet a live merchant, not even when
- * an operator forgets to set `MODE` for one command.
+ * Demo rates, seeded balances and addresses that anyone can spend from must never reach a live merchant, not even if an
+ * operator forgets to set `MODE` for one command.
  *
- * @throws Error that says which mode the database is of
+ * @throws Error naming the mode of the database
  */
 export async function claimMode(service: Service): Promise<void> {
   const { db, mode } = service
   const installed = (await installationRow(db, {})) ?? (await install(service))
   if (installed.mode === mode) return
   throw new Error(
-    `This database is of MODE=${installed.mode}, not ${mode}: set MODE=${installed.mode}, or DATABASE_URL to another one.`,
+    `This database is of MODE=${installed.mode}, not ${mode}. Set MODE=${installed.mode}, or point DATABASE_URL to another database.`,
   )
 }
 
@@ -29,7 +29,7 @@ function install({ db, mode, now }: Service) {
   })
 }
 
-/** The mode that a database is of; `null` before its first start. */
+/** `null` before the first start. */
 export async function findMode(db: Reader): Promise<Mode | null> {
   return (await installationRow(db, {}))?.mode ?? null
 }

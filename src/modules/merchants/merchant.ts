@@ -6,10 +6,10 @@ import type { Context, Service } from '../../operations/context.ts'
 import { createContext } from '../../operations/context.ts'
 import { clockOfMerchant, lockMerchantById, merchantById } from './repository.ts'
 
-/** Who holds customers, wallets and keys; `evmExtendedPublicKey` and `tronExtendedPublicKey` derive its addresses. */
+/** Deposit addresses are derived from `evmExtendedPublicKey` and `tronExtendedPublicKey`. */
 export type Merchant = RowOf<'merchants'>
 
-/** @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none */
+/** @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id */
 export async function findMerchant(db: Reader, merchantId: string): Promise<Merchant> {
   const id = parseUuid(merchantId)
   const merchant = id && (await merchantById(db, { id }))
@@ -18,9 +18,9 @@ export async function findMerchant(db: Reader, merchantId: string): Promise<Merc
 }
 
 /**
- * The merchant, for an operation that changes it or its keys: no other does so before the transaction ends.
+ * Locks the merchant for an operation that changes it or its keys.
  *
- * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none
+ * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id
  */
 export async function lockMerchant(tx: Tx, merchantId: string): Promise<Merchant> {
   const id = parseUuid(merchantId)
@@ -29,14 +29,13 @@ export async function lockMerchant(tx: Tx, merchantId: string): Promise<Merchant
   return merchant
 }
 
-/** The merchant that asks. */
 export function getMerchant({ db, merchantId }: Context): Promise<Merchant> {
   return findMerchant(db, merchantId)
 }
 
-/** A request in the name of a merchant, by its own clock: for what the service does by itself. */
+/** Creates a context for work that the service does itself for a merchant, with the merchant's clock. */
 export async function createMerchantContext(service: Service, merchantId: string): Promise<Context> {
-  // Only in the sandbox is a clock moved.
+  // Only the sandbox moves clocks.
   if (service.mode !== 'sandbox') return createContext(service, merchantId)
   const clock = await clockOfMerchant(service.db, { id: merchantId })
   return createContext(service, merchantId, null, Number(clock?.aheadMs ?? 0))

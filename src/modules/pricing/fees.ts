@@ -11,17 +11,20 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } from './repository.ts'
 
-/** What a payout of `assetCode` to `recipientCurrency` costs from `effectiveAt` on: `flat` plus `percent` per cent of the amount. */
+/**
+ * The fee of a payout of `assetCode` to `recipientCurrency` from `effectiveAt` on: `flat` plus `percent` per cent of
+ * the amount.
+ */
 export type Fee = RowOf<'fees'>
 
-/** What a fee is deducted from (ruling 110). */
+/** The source that a fee is deducted from (ruling 110). */
 export const feeSources = defineEnum({
-  AMOUNT: 'The amount: the wallet pays the amount, and the fee less is converted.',
-  BALANCE: 'The balance of the wallet: it pays the fee on top, and the whole amount is converted.',
+  AMOUNT: 'From the amount. The wallet pays the amount, and the amount less the fee is converted.',
+  BALANCE: "From the wallet's balance. The wallet pays the fee on top, and the whole amount is converted.",
 })
 export type FeeSource = (typeof feeSources)[number]
 
-/** The two sums of a payout: `netAmount` is converted for the recipient, `total` leaves the wallet; they differ by the fee. */
+/** `netAmount` is converted for the recipient, `total` is debited from the wallet; the fee is the difference. */
 export type FeeSums = { readonly netAmount: Amount; readonly total: Amount }
 
 const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => FeeSums>> = {
@@ -29,21 +32,19 @@ const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => 
   BALANCE: (amount, fee) => ({ netAmount: amount, total: amount + fee }),
 }
 
-/** What a payout says of its amount and fee. */
 export type PayoutCharge = {
   readonly amount: Amount
-  /** `null` where no fee was in force. */
+  /** `null` if no fee was in force. */
   readonly fee: Amount | null
-  /** `null` where there is no fee, and for fees of versions that took every fee from the balance. */
+  /** `null` if there is no fee, and for fees stored by versions that deducted every fee from the balance. */
   readonly feeDeductedFrom: FeeSource | null
 }
 
-/** Computes what is converted and what leaves the wallet; `netAmount` is zero or less for an amount that does not cover its fee. */
+/** Computes the two sums of a payout. `netAmount` is zero or negative if the amount does not cover its fee. */
 export function computeFeeSums({ amount, fee, feeDeductedFrom }: PayoutCharge): FeeSums {
   return sumsBySource[feeDeductedFrom ?? 'BALANCE'](amount, fee ?? 0n)
 }
 
-/** What is done with fees as with rates. */
 export const fees = effectiveDatedPrices({
   name: 'fees',
   noun: 'Fee',
@@ -76,35 +77,35 @@ export const SetFeeInput = z.object({
 })
 
 /**
- * Sets what payouts of a stablecoin to a currency cost, from now or from `effectiveAt` on.
+ * Sets the fee of payouts of a stablecoin to a currency, from now or from `effectiveAt` on.
  *
- * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` meaning half a per cent; one may be left out.
- *   Without `deductedFrom` the pair keeps the source of the fee that this one takes over from; the first is `BALANCE`
- * @returns the fee, with `later` the pair's fees that will take over from it
- * @throws Refusal INVALID_INPUT
+ * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` is half a per cent; either is optional.
+ *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first
+ * @returns the fee, with `later` the pair's fees that will replace it
+ * @throws DomainError INVALID_INPUT
  */
 export async function setFee(
   service: Service,
   input: z.input<typeof SetFeeInput>,
 ): Promise<Fee & { readonly later: readonly Fee[] }> {
   return service.db.write(async (tx) => {
-    const faults = fees.pairErrors(await assetCodesWithNetworks(tx), input)
+    const errors = fees.pairErrors(await assetCodesWithNetworks(tx), input)
     const {
-      effectiveAt: asked,
-      deductedFrom: source,
+      effectiveAt: requestedAt,
+      deductedFrom,
       ...fee
-    } = parseInput(SetFeeInput, input, [...faults, ...missingPriceErrors(input)])
-    const { place, later } = await fees.nextRevision(tx, service, { ...fee, asked })
-    const before = await feeInForce(tx, { ...fee, at: place.effectiveAt })
-    const row = { ...fee, deductedFrom: source ?? before?.deductedFrom ?? 'BALANCE', ...place }
+    } = parseInput(SetFeeInput, input, [...errors, ...missingPriceErrors(input)])
+    const { revisionFields, later } = await fees.nextRevision(tx, service, { ...fee, requestedAt })
+    const previous = await feeInForce(tx, { ...fee, at: revisionFields.effectiveAt })
+    const row = { ...fee, deductedFrom: deductedFrom ?? previous?.deductedFrom ?? 'BALANCE', ...revisionFields }
     await insertFee(tx, row)
     return { ...row, later }
   })
 }
 
-/** That payouts cost nothing must be said: silence is a forgotten flag. */
+/** Requires a fee of zero to be explicit, because an omitted option is probably a mistake. */
 function missingPriceErrors({ flat, percent }: z.input<typeof SetFeeInput>): FieldError[] {
   if (flat !== undefined || percent !== undefined) return []
-  const message = 'is required where no percent is given; 0 means that payouts cost nothing'
+  const message = 'is required if no percent is given; set 0 for payouts without a fee'
   return [{ field: 'flat', code: 'MISSING_REQUIRED_FIELD', message }]
 }

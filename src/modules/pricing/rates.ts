@@ -8,13 +8,12 @@ import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { effectiveDatedPrices } from './effective-dated.ts'
 import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
 
-/** How much of `toCode` one unit of `fromCode` is worth from `effectiveAt` on, until a later row takes over. */
+/** The price of one unit of `fromCode` in `toCode`, from `effectiveAt` until a later row replaces it. */
 export type Rate = RowOf<'rates'>
 
-/** A rate with the places of the minor unit of `toCode`, which a conversion is rounded to. */
+/** A rate with the decimal places of `toCode`, to which conversions are rounded. */
 export type RateInForce = Rate & { readonly minorUnitPlaces: number }
 
-/** What is done with rates as with fees. */
 export const rates = effectiveDatedPrices({
   name: 'rates',
   noun: 'Rate',
@@ -24,7 +23,7 @@ export const rates = effectiveDatedPrices({
   setCancelled: setRateCancelled,
 })
 
-/** A rate that differs by more from the one that it takes over from is taken for a slip of the finger. */
+/** A larger change from the previous rate is probably a typing error. */
 const maxDifferencePercent = 20
 
 export const SetRateInput = z.object({
@@ -41,34 +40,34 @@ export const SetRateInput = z.object({
 })
 
 /**
- * Sets what one unit of a stablecoin is worth in a fiat currency, from now or from `effectiveAt` on.
+ * Sets the price of a stablecoin in a fiat currency, from now or from `effectiveAt` on.
  *
- * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` takes a rate that differs by more than 20 %
- *   from the one in force when it takes over, if any is
- * @returns the rate, with `later` the pair's rates that will take over from it
- * @throws Refusal INVALID_INPUT
+ * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` accepts a rate that differs by more
+ *   than 20 % from the previous one
+ * @returns the rate, with `later` the pair's rates that will replace it
+ * @throws DomainError INVALID_INPUT
  */
 export async function setRate(
   service: Service,
   input: z.input<typeof SetRateInput>,
 ): Promise<Rate & { readonly later: readonly Rate[] }> {
   return service.db.write(async (tx) => {
-    const faults = rates.pairErrors(await assetCodesWithNetworks(tx), input)
-    const { isForced, effectiveAt: asked, ...pairAndRate } = parseInput(SetRateInput, input, faults)
-    const { place, later } = await rates.nextRevision(tx, service, { ...pairAndRate, asked })
+    const errors = rates.pairErrors(await assetCodesWithNetworks(tx), input)
+    const { isForced, effectiveAt: requestedAt, ...pairAndRate } = parseInput(SetRateInput, input, errors)
+    const { revisionFields, later } = await rates.nextRevision(tx, service, { ...pairAndRate, requestedAt })
     if (!isForced)
-      rejectLargeDifference(pairAndRate.rate, await rateInForce(tx, { ...pairAndRate, at: place.effectiveAt }))
-    const row = { ...pairAndRate, ...place }
+      rejectLargeDifference(pairAndRate.rate, await rateInForce(tx, { ...pairAndRate, at: revisionFields.effectiveAt }))
+    const row = { ...pairAndRate, ...revisionFields }
     await insertRate(tx, row)
     return { ...row, later }
   })
 }
 
-/** Only operators set rates, and only by the command that has this flag. */
-function rejectLargeDifference(rate: string, before: Rate | null): void {
-  if (before === null) return
-  const { percent, isOver } = percentChange(before.rate, rate, maxDifferencePercent)
+/** Names the flag of the only command that sets rates. */
+function rejectLargeDifference(rate: string, previous: Rate | null): void {
+  if (previous === null) return
+  const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)
   if (!isOver) return
-  const message = `of ${rate} differs by ${percent} % from ${before.rate}, which is in force until then: more than ${maxDifferencePercent} % needs --force`
+  const message = `of ${rate} differs by ${percent} % from ${previous.rate}, which is in force until then: more than ${maxDifferencePercent} % needs --force`
   throw invalidInput([{ field: 'rate', code: 'INVALID_PARAMETER', message }])
 }

@@ -6,8 +6,8 @@ import { fees } from './fees.ts'
 import { rates } from './rates.ts'
 
 /**
- * A line for each rate and fee that is set for later and not cancelled: a clock that was ahead may have left one that nobody
- * remembers. Two looks along an index for each pair of assets.
+ * Lists upcoming rates and fees as lines of text: a fast clock may have set one unnoticed. Takes two index
+ * lookups per pair of assets.
  */
 export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())
@@ -16,11 +16,11 @@ export async function upcomingPriceLines({ db, wallClock }: Service): Promise<st
     assets.filter(({ assetType }) => assetType === type).map(({ code }) => code)
   const pairs = codesOf('STABLECOIN').flatMap((from) => codesOf('FIAT').map((to) => [from, to] as const))
   const lines = pairs.map(async ([from, to]) => {
-    const comingRates = await rates.upcoming(db, { fromCode: from, toCode: to, at })
-    const comingFees = await fees.upcoming(db, { assetCode: from, recipientCurrency: to, at })
+    const upcomingRates = await rates.upcoming(db, { fromCode: from, toCode: to, at })
+    const upcomingFees = await fees.upcoming(db, { assetCode: from, recipientCurrency: to, at })
     return [
-      ...comingRates.map(({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`),
-      ...comingFees.map(
+      ...upcomingRates.map(({ rate, effectiveAt }) => `rate ${from} ${to} ${rate} from ${effectiveAt}`),
+      ...upcomingFees.map(
         ({ flat, percent, deductedFrom, effectiveAt }) =>
           `fee ${from} ${to} ${formatAmount(flat)} and ${percent} % of the amount, deducted from the ${deductedFrom.toLowerCase()}, from ${effectiveAt}`,
       ),

@@ -9,34 +9,33 @@ import { allTrustedDocuments, documentById, insertDocument, latestRevision, upda
 import type { DocumentValidator, TrustedDocument } from './trusted-document.ts'
 import { maxTrustedCharacters } from './trusted-document.ts'
 
-/** How many documents were added, and how many were trusted already. */
 export type AddedDocuments = { readonly added: number; readonly known: number }
 
 /**
  * Trusts every document of a manifest, or none.
  *
- * One that is trusted already stays as it is, and one that was removed is trusted again. The same id with another text is
- * refused, also where the document was removed: clients that are out there mean the text that they were built with.
+ * Already trusted documents are unchanged, and removed ones are trusted again. An id that was ever used for another
+ * text is rejected: deployed clients refer to the text that they were built with.
  *
- * @param manifest its content as text; `read-manifest.ts` says what it may be
- * @param faultsIn what is wrong with a text against the schema and the limits
- * @throws Refusal MALFORMED_JSON, INVALID_INPUT with every fault of every document
+ * @param manifest its content; `parse-manifest.ts` documents the formats
+ * @param validate returns what is wrong with a text, by schema and limits
+ * @throws DomainError MALFORMED_JSON, INVALID_INPUT with every error of every document
  */
 export async function addDocuments(
   { db, now }: Service,
-  { manifest, faultsIn }: { manifest: string; faultsIn: DocumentValidator },
+  { manifest, validate }: { manifest: string; validate: DocumentValidator },
 ): Promise<AddedDocuments> {
   const documents = parseManifest(manifest)
-  const faults = documents.flatMap((each) => faultsIn(each.text).map((fault) => documentError(each, fault)))
-  if (faults.length > 0) throw invalidInput(faults)
+  const errors = documents.flatMap((each) => validate(each.text).map((error) => documentError(each, error)))
+  if (errors.length > 0) throw invalidInput(errors)
   const addedAt = timestamp(now())
   return db.write(async (tx) => {
     const changes = await planChanges(tx, documents)
     let revision = (await latestRevision(tx, {}))?.revision ?? 0
-    for (const { document, existing: earlier } of changes) {
+    for (const { document, existing } of changes) {
       const { id, name } = document
       const row = { ...document, revision: ++revision, addedAt, removedAt: null }
-      if (earlier) await updateDocument(tx, { id, revision, name, addedAt, removedAt: null })
+      if (existing) await updateDocument(tx, { id, revision, name, addedAt, removedAt: null })
       else await insertDocument(tx, row)
     }
     return { added: changes.length, known: documents.length - changes.length }
@@ -45,22 +44,21 @@ export async function addDocuments(
 
 type DocumentChange = { readonly document: ManifestDocument; readonly existing: TrustedDocument | null }
 
-/** Those of the documents that are not trusted yet. */
 async function planChanges(tx: Tx, documents: readonly ManifestDocument[]): Promise<readonly DocumentChange[]> {
   const changes: DocumentChange[] = []
-  const faults: FieldError[] = []
+  const errors: FieldError[] = []
   for (const document of documents) {
-    const earlier = await documentById(tx, { id: document.id })
-    if (earlier && earlier.text !== document.text)
-      faults.push(documentError(document, 'is the id of another text already'))
-    else if (!earlier || earlier.removedAt !== null) changes.push({ document, existing: earlier })
+    const existing = await documentById(tx, { id: document.id })
+    if (existing && existing.text !== document.text)
+      errors.push(documentError(document, 'is already used as the id of another text'))
+    else if (!existing || existing.removedAt !== null) changes.push({ document, existing })
   }
-  if (faults.length > 0) throw invalidInput(faults)
+  if (errors.length > 0) throw invalidInput(errors)
   const trusted = await allTrustedDocuments(tx, {})
   const texts = [...trusted, ...changes.map(({ document }) => document)]
   const characters = texts.reduce((sum, { text }) => sum + text.length, 0)
   if (characters <= maxTrustedCharacters) return changes
-  const message = `has too much: all documents together may have ${maxTrustedCharacters} characters, and would have ${characters}`
+  const message = `is too large: all trusted documents together may have ${maxTrustedCharacters} characters, and would have ${characters}`
   throw invalidInput([{ field: 'manifest', code: 'INVALID_PARAMETER', message }])
 }
 
@@ -69,9 +67,9 @@ function documentError({ id, name }: ManifestDocument, message: string): FieldEr
 }
 
 /**
- * Trusts a document no more. Its id stays with its text.
+ * Removes a document from the trusted ones. Its id stays bound to its text.
  *
- * @throws Refusal RESOURCE_NOT_FOUND where no such document is trusted
+ * @throws DomainError RESOURCE_NOT_FOUND if the document is not trusted
  */
 export async function removeDocument({ db, now }: Service, { id }: { id: string }): Promise<{ removed: string }> {
   const removedAt = timestamp(now())
@@ -84,7 +82,6 @@ export async function removeDocument({ db, now }: Service, { id }: { id: string 
   })
 }
 
-/** The documents that are trusted now, by id. */
 export async function listDocuments({ db }: Service): Promise<readonly TrustedDocument[]> {
   return allTrustedDocuments(db, {})
 }

@@ -17,24 +17,24 @@ import {
 } from '../networks/sandbox-addresses.ts'
 import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** Numbers that are passed over at most because their addresses were given before. */
+/** Limit of consecutive index numbers whose addresses are already taken. */
 const maxNumbersTried = 100
 
 /**
- * The next deposit address of the merchant on a network, never given out before, to this merchant or another (rulings 32
- * and 114).
+ * Takes the merchant's next deposit address on a network. An address is used once, across all merchants (rulings 32 and
+ * 114).
  *
  * EVM networks and Tron derive it from the merchant's extended public key, Solana takes it from the imported pool; the
- * sandbox has test keys for a merchant without its own. No private key is involved.
+ * sandbox has test keys for merchants without their own. No private key is involved.
  *
- * @throws Refusal DEPOSIT_ADDRESS_UNAVAILABLE when the merchant has no key, no pooled address left, or a key whose next
- *   addresses were all given before
+ * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
+ *   next addresses are all taken
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
   const source = await addressSourceOf(tx, context, addressFamily(network))
   for (let tried = 0; tried < maxNumbersTried; tried++) {
-    // The number is taken before it is known to serve: then nobody else can have it, and a refusal gives it back.
+    // Takes the number first, so that no concurrent transaction gets it; an error rolls it back.
     const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
@@ -42,10 +42,10 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
-/** Where addresses come from: each source numbers its own from one, and has none for a number that it can't serve. */
+/** A source of addresses with its own sequence, from one. It may have no address for a number. */
 type AddressSource = {
   readonly sequence: SequenceName
-  /** In order of preference: the first that nobody was given is taken. */
+  /** In order of preference: the first that is not taken is used. */
   readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 
@@ -68,7 +68,9 @@ function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSour
   }
 }
 
-/** Each key is numbered from zero by itself: a wallet looks no more than twenty unused addresses ahead (BIP-44). */
+/**
+ * Numbers the addresses of each key separately from zero: wallets scan at most twenty unused addresses ahead (BIP-44).
+ */
 async function derivedAddressSource(
   tx: Tx,
   { merchantId, mode }: Context,
@@ -89,20 +91,20 @@ async function derivedAddressSource(
 }
 
 /**
- * Adds Solana addresses to the merchant's pool, to be given out in this order; those that it has are passed over.
+ * Adds Solana addresses to the merchant's pool, to be used in this order. Known addresses are skipped.
  *
- * @throws Refusal INVALID_INPUT that names the first lines that are no addresses, or an address of another merchant; then none
- *   is added
+ * @throws DomainError INVALID_INPUT naming the first invalid lines, or an address of another merchant; then none is
+ *   added
  */
 export async function importSolanaAddresses(
   context: Context,
   { addresses }: { addresses: readonly string[] },
 ): Promise<{ added: number; known: number }> {
-  const faults = addresses.flatMap((address, line) => {
-    const fault = solanaAddressError(address)
-    return fault === null ? [] : [{ field: `line ${line + 1}`, code: 'INVALID_FORMAT', message: fault } as const]
+  const errors = addresses.flatMap((address, line) => {
+    const error = solanaAddressError(address)
+    return error === null ? [] : [{ field: `line ${line + 1}`, code: 'INVALID_FORMAT', message: error } as const]
   })
-  if (faults.length > 0) throw invalidInput(faults.slice(0, 10))
+  if (errors.length > 0) throw invalidInput(errors.slice(0, 10))
   const { merchantId } = context
   const family = 'solana'
   return context.db.write(async (tx) => {

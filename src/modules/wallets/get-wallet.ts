@@ -9,9 +9,9 @@ import type { Wallet, WalletAddress } from './wallet.ts'
 export const GetWalletInput = z.object({ walletId: z.string() })
 
 /**
- * One of the merchant's or its customers' wallets, with all its addresses (contract 4.11).
+ * Returns a wallet of the merchant or a customer, with all its addresses (contract 4.11).
  *
- * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
 export async function getWallet({ db, merchantId }: Context, input: z.input<typeof GetWalletInput>): Promise<Wallet> {
   const id = parseUuid(input.walletId)
@@ -25,7 +25,7 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
 
 type WalletReadContext = Pick<Context, 'db' | 'merchantId'>
 
-/** All addresses of the merchant's wallets among `walletIds`, oldest first for each wallet. */
+/** Oldest first for each wallet. */
 export async function findWalletAddresses(
   { db, merchantId }: WalletReadContext,
   walletIds: readonly string[],
@@ -33,7 +33,6 @@ export async function findWalletAddresses(
   return addressesOfWallets(db, { merchantId, walletIds })
 }
 
-/** The addresses of the merchant's wallets among `ids`, which are their own, in any order. */
 export async function findWalletAddressesByIds(
   { db, merchantId }: WalletReadContext,
   ids: readonly string[],

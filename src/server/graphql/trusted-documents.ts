@@ -60,7 +60,7 @@ export function createTrustedEngine(
       await warmUpDocument(engine, service, document)
     }
   }
-  const followed = watchTrustedDocuments(service, { isWaitedFor: isRestricted, take: applyChanges })
+  const followed = watchTrustedDocuments(service, { isWaitedFor: isRestricted, apply: applyChanges })
   const find = createDocumentResolver(schema, {
     taken: isRestricted && service.mode === 'sandbox' ? 'trustedButSchema' : documents,
     trusted: {

@@ -115,7 +115,10 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(listed).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
     // The same transaction, mined again, has its logs at other places.
     const again = await report(app, sampleReport(ref, { confirmations: needed, log_index: 3 }))
-    expect(again.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
+    expect(again.body.data).toMatchObject({
+      state: 'ATTENTION',
+      cause: expect.stringContaining(':0 has the same amount'),
+    })
     expect((await held(app, walletId)).balance).toBe(ten)
     await app.expectBooksToBalance()
   })
@@ -206,7 +209,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     const answer = await report(app, sampleReport(ref, { amount: '9999999999', confirmations: needed }))
     expect(answer.body.data).toMatchObject({
       state: 'ATTENTION',
-      cause: expect.stringMatching(/^The wallet would hold/),
+      cause: expect.stringMatching(/^The wallet could exceed/),
     })
     expect((await readStoredRows(app)).deposits).toHaveLength(9)
     await app.expectBooksToBalance()
@@ -304,7 +307,7 @@ describe.each(everyEngineAndMode)('a decision about a deposit on %s in %s', (eng
     expect(await decide()).toMatchObject({ code: 'RESOURCE_NOT_FOUND', message: 'Deposit not found.' })
     await report(app, sampleReport(ref))
     expect((await decide()).details.fields).toMatchObject([
-      { field: 'reference', message: 'must be of a deposit in attention: it is DETECTED' },
+      { field: 'reference', message: 'must be a deposit in attention, but its state is DETECTED' },
     ])
   })
 })

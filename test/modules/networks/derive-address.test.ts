@@ -62,7 +62,7 @@ describe('parseExtendedPublicKey', () => {
     const otherCoin = extendedKey({ ...fieldsOf(privateKey), version: '04b2430c' })
     for (const text of [privateKey, `${privateKey} `, ` ${privateKey}`, 'xprv', disguised, otherCoin]) {
       const message = messageOf(text)
-      expect(message).toMatch(/^This is a private key\. .* never give it a private key/)
+      expect(message).toMatch(/^This is a private key\. .* Never enter a private key/)
       expect(message).not.toContain(text.slice(4, 12) || text)
     }
   })
@@ -80,8 +80,8 @@ describe('parseExtendedPublicKey', () => {
     ['the external chain', vectorChild, /account level/],
     ['depth 3, not hardened', extendedKey({ ...account, index: '00000002' }), /account level/],
     ['depth 4, hardened', extendedKey({ ...account, depth: 4 }), /account level/],
-    ['no point', extendedKey({ ...account, key: `02${'00'.repeat(31)}07` }), /no point/],
-    ['point prefix 04', extendedKey({ ...account, key: `04${account.key.slice(2)}` }), /no point/],
+    ['no point', extendedKey({ ...account, key: `02${'00'.repeat(31)}07` }), /not a point/],
+    ['point prefix 04', extendedKey({ ...account, key: `04${account.key.slice(2)}` }), /not a point/],
   ])('refuses %s', (_, text, message) => {
     expect(messageOf(text)).toMatch(message)
   })

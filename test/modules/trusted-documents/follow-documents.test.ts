@@ -7,7 +7,7 @@ import { everyEngine, startApp } from '../../support/app.ts'
 const who = '{ merchant { name } }'
 const trust = (app: App, ...ids: string[]) => {
   const manifest = JSON.stringify(Object.fromEntries(ids.map((id) => [id, who])))
-  return addDocuments(app.service, { manifest, faultsIn: () => [] })
+  return addDocuments(app.service, { manifest, validate: () => [] })
 }
 
 /** Follows the documents, as an engine that tells of nothing by itself unless it `isTelling`. */
@@ -22,9 +22,9 @@ function following(app: App, { isTelling }: { isTelling: boolean }) {
     return rows
   }
   const version = isTelling ? app.db.tableVersion : () => null
-  const service = { ...app.service, db: { ...app.db, execute, version } }
-  const take = async (changed: readonly { id: string }[]) => void seen.ids.push(...changed.map(({ id }) => id))
-  const followed = watchTrustedDocuments(service, { isWaitedFor: false, take })
+  const service = { ...app.service, db: { ...app.db, execute, tableVersion: version } }
+  const apply = async (changed: readonly { id: string }[]) => void seen.ids.push(...changed.map(({ id }) => id))
+  const followed = watchTrustedDocuments(service, { isWaitedFor: false, apply })
   onTestFinished(followed.stop)
   return { seen, slow, followed }
 }

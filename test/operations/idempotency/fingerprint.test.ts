@@ -90,5 +90,5 @@ test.each([
   { changes: [{ at: new Set() }] },
   { changes: { at: Object.create(null) } },
 ])('a request with what is no plain data has no fingerprint: case %#', (request) => {
-  expect(() => fingerprintOf(request)).toThrow('a request is made of plain data')
+  expect(() => fingerprintOf(request)).toThrow('a request must be plain data')
 })

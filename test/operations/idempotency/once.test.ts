@@ -191,7 +191,7 @@ describe.each(everyEngine)('an idempotency key on %s', (engine) => {
       return { attempts }
     })
     if (engine === 'sqlite') {
-      await expect(asked).rejects.toThrow(new ConflictError('another request kept the same idempotency key'))
+      await expect(asked).rejects.toThrow(new ConflictError('another request stored the same idempotency key'))
       expect((await readStoredRows(app)).idempotency_keys ?? []).toEqual([])
     } else expect(await asked).toEqual({ result: { attempts: 2 }, isReplayed: false })
   })
