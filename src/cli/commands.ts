@@ -7,16 +7,14 @@ import { addAssetCode } from '../modules/asset-codes/add-asset-code.ts'
 import { closeCustomer } from '../modules/customers/close-customer.ts'
 import { createCustomer } from '../modules/customers/create-customer.ts'
 import { createMerchant } from '../modules/merchants/create-merchant.ts'
-import { findMerchant } from '../modules/merchants/find-merchant.ts'
+import { findMerchant } from '../modules/merchants/merchant.ts'
 import { allMerchants } from '../modules/merchants/repository.ts'
 import { setExtendedPublicKeys } from '../modules/merchants/set-extended-public-keys.ts'
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../modules/payouts/payout.ts'
-import { addDocuments } from '../modules/trusted-documents/add-documents.ts'
-import { listDocuments } from '../modules/trusted-documents/list-documents.ts'
-import { removeDocument } from '../modules/trusted-documents/remove-document.ts'
-import { importSolanaAddresses } from '../modules/wallets/import-addresses.ts'
+import { addDocuments, listDocuments, removeDocument } from '../modules/trusted-documents/manage-documents.ts'
+import { importSolanaAddresses } from '../modules/wallets/deposit-address.ts'
 import type { Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
 import { schemaFor } from '../server/graphql/schema.ts'
@@ -108,7 +106,7 @@ export const commands = withReasonOptions({
     run: async (service, words) => {
       const manifest = await readFile(wordAt(words, 0), 'utf8')
       const schema = schemaFor(service.mode)
-      return addDocuments(service, { manifest, faultsIn: (text) => documentErrors(schema, text) })
+      return addDocuments(service, { manifest, validate: (text) => documentErrors(schema, text) })
     },
   },
   'documents list': {

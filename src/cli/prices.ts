@@ -6,8 +6,8 @@ import {
   withoutRevision,
 } from '../modules/operators/actions/price-actions.ts'
 import type { PriceState } from '../modules/pricing/effective-dated.ts'
-import { fees } from '../modules/pricing/fees/fees.ts'
-import { rates } from '../modules/pricing/rates/rates.ts'
+import { fees } from '../modules/pricing/fees.ts'
+import { rates } from '../modules/pricing/rates.ts'
 import type { CommandTable } from './command.ts'
 import { actionCommand, actionCommands } from './command.ts'
 import type { TextColumns } from './format-text.ts'

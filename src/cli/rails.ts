@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { invalidInput, notFound } from '../core/errors.ts'
 import { timestamp } from '../core/ids-and-clock.ts'
-import { createMerchantContext } from '../modules/merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../modules/merchants/merchant.ts'
 import {
   attentionDecisions,
   cancelPayoutAction,

@@ -1,7 +1,7 @@
 import { timestamp } from '../core/ids-and-clock.ts'
-import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import type { ApiKeySummary } from '../modules/merchants/manage-keys.ts'
 import { listKeys } from '../modules/merchants/manage-keys.ts'
+import { findMerchant } from '../modules/merchants/merchant.ts'
 import { createKeyAction, revokeKeyAction, rotateKeyAction } from '../modules/operators/actions/key-actions.ts'
 import { wallets } from '../modules/wallets/list.ts'
 import { webhookEndpoints } from '../modules/webhooks/endpoints/list.ts'

@@ -1,7 +1,7 @@
 import { parseUuid } from '../core/ids-and-clock.ts'
-import { findMerchant } from '../modules/merchants/find-merchant.ts'
 import { listMerchants } from '../modules/merchants/list-merchants.ts'
 import type { Merchant } from '../modules/merchants/merchant.ts'
+import { findMerchant } from '../modules/merchants/merchant.ts'
 import type { Context } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
 import { html } from '../server/pages/html.ts'

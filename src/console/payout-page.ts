@@ -1,5 +1,5 @@
 import { timestamp } from '../core/ids-and-clock.ts'
-import { findMerchant } from '../modules/merchants/find-merchant.ts'
+import { findMerchant } from '../modules/merchants/merchant.ts'
 import type { ActionDeclaration } from '../modules/operators/actions/action-declaration.ts'
 import {
   attentionDecisions,
@@ -10,7 +10,7 @@ import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { getPayout } from '../modules/payouts/get-payout.ts'
 import type { Payout } from '../modules/payouts/payout.ts'
 import { findPayoutEvents, findRailOrders, findTimelines } from '../modules/payouts/payout-timeline.ts'
-import { computeFeeSums } from '../modules/pricing/fees/fee.ts'
+import { computeFeeSums } from '../modules/pricing/fees.ts'
 import type { RailOrder } from '../modules/rail-orders/rail-order.ts'
 import { isOpenState } from '../modules/rail-orders/rail-order.ts'
 import { actionsFor } from '../modules/rails/attention/resolve-attention.ts'

@@ -4,8 +4,8 @@ import {
   setFeeAction,
   setRateAction,
 } from '../modules/operators/actions/price-actions.ts'
-import { fees } from '../modules/pricing/fees/fees.ts'
-import { rates } from '../modules/pricing/rates/rates.ts'
+import { fees } from '../modules/pricing/fees.ts'
+import { rates } from '../modules/pricing/rates.ts'
 import type { Html } from '../server/pages/html.ts'
 import { html } from '../server/pages/html.ts'
 import {

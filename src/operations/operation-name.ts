@@ -1,4 +1,4 @@
-/** The names of all operations: those of the APIs, then those that only the service itself runs. */
+/** The operations of the APIs, then the internal ones. */
 export type OperationName =
   | 'advanceClock'
   | 'cancelPayout'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
-import { addDocuments } from '../../src/modules/trusted-documents/add-documents.ts'
+import { addDocuments } from '../../src/modules/trusted-documents/manage-documents.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 import type { BenchDatabase } from './data.ts'
@@ -72,7 +72,7 @@ async function compare(rounds: number): Promise<void> {
   copyFileSync(data.path, withDocuments)
   const db = await openDatabase({ url: `sqlite:${withDocuments}`, onFatal: () => {} })
   const service = createService({ db, mode: 'sandbox' })
-  await addDocuments(service, { manifest: JSON.stringify(screens('trusted')), faultsIn: () => [] })
+  await addDocuments(service, { manifest: JSON.stringify(screens('trusted')), validate: () => [] })
   await db.close()
   const seen = { trusted: [] as number[][], unknown: [] as number[][] }
   for (let round = 0; round < rounds; round++) {

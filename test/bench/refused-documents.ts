@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
-import { addDocuments } from '../../src/modules/trusted-documents/add-documents.ts'
+import { addDocuments } from '../../src/modules/trusted-documents/manage-documents.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 import { cpuMs } from '../support/cpu.ts'
@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
 const db = await openDatabase({ url: `sqlite:${join(folder, 'live.sqlite')}`, onFatal: () => {} })
 const service = createService({ db, mode: 'live' })
 const { apiKey } = await createMerchant(service, { name: 'Bench' })
-await addDocuments(service, { manifest: JSON.stringify({ trusted }), faultsIn: () => [] })
+await addDocuments(service, { manifest: JSON.stringify({ trusted }), validate: () => [] })
 const logger = createLogger('info', { write: () => {} })
 const server = createServer({ service, logger, rateLimit: null, documents: 'trusted' })
 await server.ready()

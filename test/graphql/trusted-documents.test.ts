@@ -6,8 +6,7 @@ import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { createTrustedDocumentCache } from '../../src/graphql/documents/document-caches.ts'
 import { createDocumentResolver } from '../../src/graphql/documents/resolve-document.ts'
-import { addDocuments } from '../../src/modules/trusted-documents/add-documents.ts'
-import { removeDocument } from '../../src/modules/trusted-documents/remove-document.ts'
+import { addDocuments, removeDocument } from '../../src/modules/trusted-documents/manage-documents.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 import { createServer } from '../../src/server/host.ts'
 import { screens } from '../bench/screens.ts'
@@ -23,7 +22,7 @@ const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence
 const answerOfWho = { merchant: { name: 'Test merchant' } }
 
 const trust = (app: App, documents: Readonly<Record<string, string>>) =>
-  addDocuments(app.service, { manifest: JSON.stringify(documents), faultsIn: () => [] })
+  addDocuments(app.service, { manifest: JSON.stringify(documents), validate: () => [] })
 
 function post(app: App, body: object, { accept = 'application/json', key }: { accept?: string; key?: string } = {}) {
   return app.rest('POST', '/graphql', { body, headers: { accept }, ...(key !== undefined && { key }) })

@@ -1,15 +1,12 @@
 import type { MaybePromise } from '../../src/core/maybe-promise.ts'
 import type { Slice } from '../../src/lists/slice.ts'
 import { addAssetCode } from '../../src/modules/asset-codes/add-asset-code.ts'
-import { browseAssetCodes } from '../../src/modules/asset-codes/browse-asset-codes.ts'
-import { findAssetCodes } from '../../src/modules/asset-codes/find-asset-codes.ts'
-import { listAssetCodes } from '../../src/modules/asset-codes/list-asset-codes.ts'
+import { browseAssetCodes, findAssetCodes, listAssetCodes } from '../../src/modules/asset-codes/list-asset-codes.ts'
 import { closeCustomer } from '../../src/modules/customers/close-customer.ts'
 import { createCustomer } from '../../src/modules/customers/create-customer.ts'
 import { customers } from '../../src/modules/customers/list.ts'
 import type { Entry } from '../../src/modules/ledger/entry.ts'
-import { entryKey, findEntries } from '../../src/modules/ledger/find-entries.ts'
-import { entries } from '../../src/modules/ledger/list.ts'
+import { entries, entryKey, findEntries } from '../../src/modules/ledger/list.ts'
 import {
   createBankPayoutMethod,
   createWalletPayoutMethod,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { openDatabase } from '../../src/app/open-database.ts'
 import type { Database } from '../../src/database/database.ts'
-import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
+import { setRate } from '../../src/modules/pricing/rates.ts'
 import { createService } from '../../src/operations/context.ts'
 import type { Model } from '../modules/ledger/model.ts'
 import { assets, currencies, rates } from '../modules/ledger/model.ts'

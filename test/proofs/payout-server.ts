@@ -1,7 +1,7 @@
 import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { createMerchant } from '../../src/modules/merchants/create-merchant.ts'
-import { setRate } from '../../src/modules/pricing/rates/set-rate.ts'
+import { setRate } from '../../src/modules/pricing/rates.ts'
 import { createWallet } from '../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../src/modules/wallets/deposit-to-wallet.ts'
 import { createContext, createService } from '../../src/operations/context.ts'

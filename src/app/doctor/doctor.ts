@@ -13,7 +13,7 @@ import {
   checkUnknownRails,
 } from '../../modules/diagnoses/queue-checks.ts'
 import { endpointHealth } from '../../modules/diagnoses/repository.ts'
-import { findMode } from '../../modules/installation/find-mode.ts'
+import { findMode } from '../../modules/installation/installation.ts'
 import type { Config } from '../config.ts'
 import { inspectDatabase } from '../open-database.ts'
 import {

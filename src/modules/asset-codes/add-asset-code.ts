@@ -17,9 +17,9 @@ export const AddAssetCodeInput = z.object({
 })
 
 /**
- * Makes the service support one more asset.
+ * Adds a supported asset.
  *
- * @throws Refusal INVALID_INPUT, also when the code exists or networks do not fit the type
+ * @throws DomainError INVALID_INPUT, also if the code exists or the networks do not fit the type
  */
 export async function addAssetCode(service: Service, input: z.input<typeof AddAssetCodeInput>): Promise<AssetCode> {
   const { assetType, code, minorUnitPlaces, networks: names } = parseInput(AddAssetCodeInput, input, inputErrors(input))
@@ -37,13 +37,13 @@ export async function addAssetCode(service: Service, input: z.input<typeof AddAs
 }
 
 function inputErrors({ assetType, code, networks: names }: z.input<typeof AddAssetCodeInput>): FieldError[] {
-  const faults: FieldError[] = []
+  const errors: FieldError[] = []
   if (!/^[A-Z][A-Z0-9]{2,11}$/.test(code)) {
-    faults.push({ field: 'code', code: 'INVALID_FORMAT', message: 'must be 3 to 12 capital letters and digits' })
+    errors.push({ field: 'code', code: 'INVALID_FORMAT', message: 'must be 3 to 12 capital letters and digits' })
   }
   if ((assetType === 'STABLECOIN') !== names.length > 0 || new Set(names).size !== names.length) {
     const message = 'must name each network once for a STABLECOIN, and none for FIAT'
-    faults.push({ field: 'networks', code: 'INVALID_PARAMETER', message })
+    errors.push({ field: 'networks', code: 'INVALID_PARAMETER', message })
   }
-  return faults
+  return errors
 }

@@ -6,37 +6,36 @@ import { sourceById } from '../../graphql/schema/loader.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import type { AssetCode as AssetCodeRow, AssetNetwork as AssetNetworkRow } from './asset-code.ts'
-import { assetTypes } from './asset-code.ts'
-import { browseAssetCodes } from './browse-asset-codes.ts'
-import { findAssetCodes, findAssetNetworks } from './find-asset-codes.ts'
+import { assetDescriptions, assetTypes } from './asset-code.ts'
+import { browseAssetCodes, findAssetCodes, findAssetNetworks } from './list-asset-codes.ts'
 
-export const AssetTypeEnum = enumType('AssetType', assetTypes, 'What kind of money an asset is.')
+export const AssetTypeEnum = enumType('AssetType', assetTypes, assetDescriptions.assetType)
 
 const AssetNetwork = nodeType<AssetNetworkRow>('AssetNetwork', {
-  description: 'A network on which a stablecoin is supported.',
+  description: assetDescriptions.network,
   source: sourceById(findAssetNetworks),
   fields: {
-    uuid: exposeColumn('id', 'The id that the REST answers show.', 'UUID'),
-    network: exposeColumn('network', 'Which network it is.', NetworkEnum),
-    createdAt: exposeColumn('createdAt', 'When its support began.', 'DateTime'),
+    uuid: exposeColumn('id', 'The id used in REST responses.', 'UUID'),
+    network: exposeColumn('network', 'The network of the stablecoin.', NetworkEnum),
+    createdAt: exposeColumn('createdAt', assetDescriptions.networkCreatedAt, 'DateTime'),
   },
 })
 
 const AssetCode = nodeType<AssetCodeRow>('AssetCode', {
-  description: 'A currency or stablecoin that the service supports.',
+  description: assetDescriptions.asset,
   source: sourceById(findAssetCodes),
   fields: {
-    uuid: exposeColumn('id', 'The id that the REST answers show.', 'UUID'),
-    assetType: exposeColumn('assetType', 'What kind of money it is.', AssetTypeEnum),
-    code: exposeColumn('code', 'Its code, such as `USDC` or `NGN`: what `currency` fields hold.'),
+    uuid: exposeColumn('id', 'The id used in REST responses.', 'UUID'),
+    assetType: exposeColumn('assetType', assetDescriptions.assetType, AssetTypeEnum),
+    code: exposeColumn('code', assetDescriptions.code),
     networks: computedField(
       [AssetNetwork],
       ['networks'],
-      'The networks on which it is supported, a handful at most; none for fiat.',
+      'The networks of a stablecoin, a handful at most; none for fiat.',
       ({ networks }) => networks ?? [],
     ),
-    createdAt: exposeColumn('createdAt', 'When its support began.', 'DateTime'),
-    updatedAt: exposeColumn('updatedAt', 'When it last changed.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', assetDescriptions.createdAt, 'DateTime'),
+    updatedAt: exposeColumn('updatedAt', assetDescriptions.updatedAt, 'DateTime'),
   },
 })
 
@@ -45,7 +44,7 @@ addQuery(
   queryField(
     connectionType(AssetCode, 'supported assets'),
     'The currencies and stablecoins that the service supports, newest first.',
-    { ...sliceArguments, assetType: optional('Only assets of this kind.', AssetTypeEnum) },
+    { ...sliceArguments, assetType: optional(assetDescriptions.assetTypeFilter, AssetTypeEnum) },
     (context, input) => browseAssetCodes(context, input).catch(rethrowWithArgumentNames),
   ),
 )

@@ -1,17 +1,19 @@
 import { z } from 'zod'
-import { optionalOneOf, parseInput } from '../../core/input.ts'
+import { oneOf, optional, optionalOneOf, parseInput } from '../../core/input.ts'
 import type { Reader } from '../../database/query.ts'
-import type { Service } from '../../operations/context.ts'
-import type { AssetCode } from './asset-code.ts'
+import type { Slice } from '../../lists/slice.ts'
+import { createInMemoryList, readSlice, sliceFields } from '../../lists/slice.ts'
+import type { Context, Service } from '../../operations/context.ts'
+import type { AssetCode, AssetNetwork } from './asset-code.ts'
 import { assetTypes } from './asset-code.ts'
 import { allAssetCodes, allAssetNetworks } from './repository.ts'
 
 export const ListAssetCodesInput = z.object({ assetType: optionalOneOf(assetTypes) })
 
 /**
- * The supported asset codes with their networks, newest first (contract 4.12).
+ * Returns the supported asset codes with their networks, newest first (contract 4.12).
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function listAssetCodes(
   service: Service,
@@ -22,11 +24,32 @@ export async function listAssetCodes(
   return assets.filter((asset) => assetType === null || asset.assetType === assetType)
 }
 
-/** Every asset code with its networks; there are few, so two small queries serve every question about them. */
+/** There are few assets, so two small queries serve all callers. */
 export async function assetCodesWithNetworks(db: Reader): Promise<AssetCode[]> {
   const [assets, networks] = await Promise.all([allAssetCodes(db, {}), allAssetNetworks(db, {})])
   return assets.map((asset) => ({
     ...asset,
     networks: asset.assetType === 'FIAT' ? null : networks.filter(({ assetCode }) => assetCode === asset.code),
   }))
+}
+
+export const BrowseAssetCodesInput = z.object({ assetType: optional(oneOf(assetTypes)), ...sliceFields })
+
+/** @throws DomainError INVALID_INPUT */
+export async function browseAssetCodes(
+  context: Context,
+  input: z.input<typeof BrowseAssetCodesInput>,
+): Promise<Slice<AssetCode>> {
+  const { first, after, last, before, ...filters } = parseInput(BrowseAssetCodesInput, input)
+  const assets = await listAssetCodes(context, filters)
+  return readSlice(createInMemoryList(['asset_codes', filters], assets), { first, after, last, before })
+}
+
+export async function findAssetCodes({ db }: Pick<Service, 'db'>, ids: readonly string[]): Promise<AssetCode[]> {
+  return (await assetCodesWithNetworks(db)).filter(({ id }) => ids.includes(id))
+}
+
+export async function findAssetNetworks({ db }: Pick<Service, 'db'>, ids: readonly string[]): Promise<AssetNetwork[]> {
+  const assets = await assetCodesWithNetworks(db)
+  return assets.flatMap(({ networks }) => networks ?? []).filter(({ id }) => ids.includes(id))
 }

@@ -1,12 +1,10 @@
 import type { Params } from '../../database/query.ts'
 import { insertRow, query, queryOne, selectFrom } from '../../database/query.ts'
 
-/** Every asset code, newest first, ties by id. */
 export const allAssetCodes = query(() =>
   selectFrom('assetCodes').selectAll().orderBy('createdAt', 'desc').orderBy('id', 'desc'),
 )
 
-/** Every network of every asset, in the order in which they were added. */
 export const allAssetNetworks = query(() => selectFrom('assetNetworks').selectAll().orderBy('createdAt').orderBy('id'))
 
 export const assetCodeByCode = queryOne((p: Params<{ code: string }>) =>

@@ -12,8 +12,7 @@ import { findCustomer } from '../customers/get-customer.ts'
 import { maxTokenSeconds, signClientToken } from '../merchants/client-token.ts'
 import { apiKeyById } from '../merchants/repository.ts'
 
-/** Seconds for which a token is valid by default. */
-export const defaultTokenSeconds = 15 * 60
+const defaultTokenSeconds = 15 * 60
 const minTokenSeconds = 60
 
 const CreateClientTokenInput = z.object({
@@ -22,7 +21,6 @@ const CreateClientTokenInput = z.object({
   expiresIn: optional(z.number().int().min(minTokenSeconds).max(maxTokenSeconds)),
 })
 
-/** What a page is handed: what it sends, and what that is good for. */
 export type ClientToken = {
   readonly token: string
   readonly expiresAt: string
@@ -30,13 +28,25 @@ export type ClientToken = {
   readonly customerId: string | null
 }
 
+export const clientTokenDescriptions = {
+  operation:
+    'Creates a token with which a browser page acts as the merchant or as one of its customers for a limited time. Requires an API key. Nothing is stored, so an idempotency key has no effect.',
+  customerId: 'The customer that the token acts as, and the only one it can see. Absent for the merchant itself.',
+  requestedScopes: 'The scopes of the token, all of which the API key must have.',
+  expiresIn: `Lifetime in seconds, 60 to 86400. The default is ${defaultTokenSeconds}.`,
+  token: 'The token, a JWT. Send it in the header `Authorization`, after `Bearer`.',
+  expiresAt: 'When the token expires, unless its API key is revoked or expires before.',
+  scopes: 'The scopes of the token.',
+  customer: 'The customer that the token acts as; null if it acts as the merchant.',
+} as const
+
 /**
- * Makes a token with which a page acts as the merchant or as one of its customers, for a while; nothing is stored. It ends
- * with its time or with the API key that it was made with, whichever is first.
+ * Creates a token with which a browser page acts as the merchant or as one of its customers. Nothing is stored. The
+ * token ends when it expires or when its API key is revoked or expires.
  *
  * Returns INSUFFICIENT_SCOPE for a scope that the API key lacks.
  *
- * @param input `expiresIn` in seconds, 15 minutes unless it is said; with `customerId` nothing else exists for the token
+ * @param input `expiresIn` in seconds, 15 minutes by default; `customerId` restricts the token to one customer
  */
 export const createClientToken = defineOperation(
   {
@@ -63,17 +73,18 @@ export const createClientToken = defineOperation(
   },
 )
 
-/** What touches more than one customer's things is for no token that acts as one. */
+/** Rejects scopes that reach beyond one customer for a token that acts as one. */
 function scopeErrors({ customerId, scopes }: z.input<typeof CreateClientTokenInput>): FieldError[] {
-  const given = Array.isArray(scopes) ? scopes : []
-  const wrong = customerId != null && given.some((scope) => !(customerScopes as readonly string[]).includes(scope))
+  const requested = Array.isArray(scopes) ? scopes : []
+  const isInvalid =
+    customerId != null && requested.some((scope) => !(customerScopes as readonly string[]).includes(scope))
   const message = `must be among ${customerScopes.join(', ')} for a token that acts as one customer`
-  return wrong ? [{ field: 'scopes', code: 'INVALID_PARAMETER', message }] : []
+  return isInvalid ? [{ field: 'scopes', code: 'INVALID_PARAMETER', message }] : []
 }
 
 async function requireSigningKey({ db, caller }: Context) {
   const { keyId } = caller
   const key = keyId === null ? null : await apiKeyById(db, { id: keyId })
-  if (!key) throw new DomainError('INVALID_TOKEN', 'A token is made with an API key.')
+  if (!key) throw new DomainError('INVALID_TOKEN', 'Only an API key can create a client token.')
   return key
 }

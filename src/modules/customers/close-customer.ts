@@ -12,7 +12,6 @@ import { setCustomerClosed } from './repository.ts'
 
 const CloseCustomerInput = z.object({ customerId: lookupId() })
 
-/** Closes a customer: what it owns stays readable, and nothing can be made or changed for it any more. */
 export const closeCustomer = defineOperation(
   {
     name: 'closeCustomer',

@@ -11,10 +11,10 @@ import type { Customer, CustomerType } from './customer.ts'
 import { customerTypes } from './customer.ts'
 import { insertCustomer } from './repository.ts'
 
-const textMatching = (form: RegExp, message: string) =>
-  text().transform((value, context) => (form.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
+const textMatching = (pattern: RegExp, message: string) =>
+  text().transform((value, context) => (pattern.test(value) ? value : rejectField(context, 'INVALID_FORMAT', message)))
 
-/** An amount of money as it is stored, with two places (contract 2.1), from one with no more; it is never rounded. */
+/** Parses a decimal of at most two places into the stored form with exactly two (contract 2.1). Never rounds. */
 const optionalMoney = () =>
   optionalText().transform((value, context) => {
     if (value === null) return null
@@ -36,7 +36,7 @@ export const CreateCustomerInput = z.object({
   firstName: optionalText(),
   middleName: optionalText(),
   lastName: optionalText(),
-  birthDate: optional(z.iso.date()).transform((day) => day && `${day}T00:00:00.000Z`),
+  birthDate: optional(z.iso.date()).transform((date) => date && `${date}T00:00:00.000Z`),
   accountPurpose: optionalText(),
   employmentStatus: optionalText(),
   expectedMonthlyIncome: optionalMoney(),
@@ -50,8 +50,8 @@ export const CreateCustomerInput = z.object({
 /**
  * Registers a customer (contract 2.1; the contract has no endpoint for it).
  *
- * @param input `birthDate` as `1990-01-31`, not after today, `expectedMonthlyIncome` with at most two places. An individual
- *   needs a first and a last name, a business its business name
+ * @param input `birthDate` as `1990-01-31`, today at the latest; `expectedMonthlyIncome` with at most two places. An
+ *   individual needs a first and a last name, a business its business name
  */
 export const createCustomer = defineOperation(
   {
@@ -82,13 +82,12 @@ export const createCustomer = defineOperation(
   },
 )
 
-/** The fault of a customer that is not born yet; which day it is decides UTC, as everywhere. */
 export function futureBirthDateErrors(
   { now }: Pick<Context, 'now'>,
   { birthDate }: { birthDate?: unknown },
 ): FieldError[] {
-  const moment = CreateCustomerInput.shape.birthDate.safeParse(birthDate)
-  if (!moment.success || moment.data === null || moment.data <= timestamp(now())) return []
+  const parsed = CreateCustomerInput.shape.birthDate.safeParse(birthDate)
+  if (!parsed.success || parsed.data === null || parsed.data <= timestamp(now())) return []
   return [{ field: 'birthDate', code: 'INVALID_PARAMETER', message: 'must not be in the future' }]
 }
 
@@ -102,9 +101,8 @@ const requiredNamesOfType: Record<CustomerType, readonly ('firstName' | 'lastNam
   business: ['businessName'],
 }
 
-/** The faults of a customer without the names that its type needs. */
 export function missingNameErrors(input: CustomerNames): FieldError[] {
-  // Another type is a fault of its own.
+  // An unknown type is reported by the schema.
   const names = Object.hasOwn(requiredNamesOfType, input.customerType) ? requiredNamesOfType[input.customerType] : []
   return names
     .filter((field) => !input[field]?.toString().trim())

@@ -11,19 +11,19 @@ import { lockCustomerById, shareLockCustomerById } from './repository.ts'
 export const GetCustomerInput = z.object({ customerId: z.string() })
 
 /**
- * One of the merchant's customers (contract 4.2).
+ * Returns one of the merchant's customers (contract 4.2).
  *
- * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
 export async function getCustomer(context: Context, input: z.input<typeof GetCustomerInput>): Promise<Customer> {
   return customers.get(context, input.customerId)
 }
 
 /**
- * The customer that a request acts for; `null` when it acts for the merchant itself. It can't be closed before the
- * transaction ends.
+ * Returns the customer that a request acts for, `null` for the merchant itself. A share lock keeps it from being closed
+ * before the transaction ends.
  *
- * @throws Refusal RESOURCE_NOT_FOUND; CUSTOMER_CLOSED, because nothing may be made or changed for a closed one (ruling 35)
+ * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */
 export function lockActiveCustomer(tx: Tx, context: Context, customerId: string | null): MaybePromise<Customer | null> {
   if (customerId === null) return requireMerchantCaller(context)
@@ -31,9 +31,9 @@ export function lockActiveCustomer(tx: Tx, context: Context, customerId: string 
 }
 
 /**
- * The same where nothing is made, so that nothing need be held.
+ * As `lockActiveCustomer`, for requests that only read and need no lock.
  *
- * @throws Refusal RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
+ * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
 export async function requireActiveCustomer(
   db: Reader,
@@ -44,41 +44,41 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** No customer; INVALID_INPUT for who acts as one, for whom there is nothing that is the merchant's own. */
+/** A customer's token can't act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): MaybePromise<null> {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'
   return Promise.reject(invalidInput([{ field: 'customerId', code: 'MISSING_REQUIRED_FIELD', message }]))
 }
 
-/** @throws Refusal CUSTOMER_CLOSED */
+/** @throws DomainError CUSTOMER_CLOSED */
 export function requireActive(customer: Customer): Customer {
   if (customer.status === 'active') return customer
   throw new DomainError('CUSTOMER_CLOSED', 'The customer is closed.')
 }
 
 /**
- * A customer that the transaction will change: nobody else changes it before that ends.
+ * Locks a customer that the transaction will change.
  *
- * @throws Refusal RESOURCE_NOT_FOUND
+ * @throws DomainError RESOURCE_NOT_FOUND
  */
 export function lockCustomer(tx: Tx, context: Context, customerId: string): Promise<Customer> {
   return lockCustomerWith(lockCustomerById, tx, context, customerId)
 }
 
-/** @throws Refusal RESOURCE_NOT_FOUND */
+/** @throws DomainError RESOURCE_NOT_FOUND */
 export function findCustomer(db: Reader, { merchantId }: Context, customerId: string): Promise<Customer> {
   return customers.get({ db, merchantId }, customerId)
 }
 
 async function lockCustomerWith(
-  customer: typeof lockCustomerById,
+  lock: typeof lockCustomerById,
   tx: Tx,
   { merchantId }: Context,
   customerId: string,
 ): Promise<Customer> {
   const id = parseUuid(customerId)
-  const row = id && (await customer(tx, { merchantId, id }))
+  const row = id && (await lock(tx, { merchantId, id }))
   if (!row) throw notFound('Customer')
   return row
 }

@@ -17,41 +17,21 @@ import { Merchant } from '../merchants/graphql.ts'
 import { closeCustomer } from './close-customer.ts'
 import { createCustomer } from './create-customer.ts'
 import type { Customer as CustomerRow } from './customer.ts'
-import { customerStatuses, customerTypes } from './customer.ts'
+import { customerDescriptions, customerStatuses, customerTypes } from './customer.ts'
 import { customers } from './list.ts'
 import { updateCustomer } from './update-customer.ts'
 
-const CustomerTypeEnum = enumType('CustomerType', customerTypes, 'Whether a customer is a person or a company.')
+const CustomerTypeEnum = enumType('CustomerType', customerTypes, customerDescriptions.customerType)
 
-const CustomerStatusEnum = enumType(
-  'CustomerStatus',
-  customerStatuses,
-  'Whether anything can be made or changed for a customer.',
-)
+const CustomerStatusEnum = enumType('CustomerStatus', customerStatuses, customerDescriptions.status)
 
-const email = 'The e-mail address.'
-const businessName = 'The registered name.'
-
-const personalNames = { firstName: 'The first name.', lastName: 'The last name.' }
-const middleName = { middleName: 'The middle names.' }
-
-const localityFields = {
-  city: 'The city or town.',
-  state: 'The state or province.',
-  country: 'The country, by its name.',
-}
-const addressLine1 = 'Street and number.'
-const addressLine2 = 'Flat, floor or building.'
-const postalCode = { postalCode: 'The postal code.' }
-
-const financialFields = {
-  employmentStatus: 'How it earns its living.',
-  mostRecentOccupation: 'Its latest occupation.',
-  sourceOfFunds: 'Where its money comes from.',
-  accountPurpose: 'What the account is for.',
-}
-
-const businessFields = { businessType: 'The legal form.', businessWebsite: 'The address of its website.' }
+const { email, phone, addressLine1, addressLine2, postalCode, city, state, country } = customerDescriptions
+const { firstName, middleName, lastName, expectedMonthlyIncome, accountPurpose, employmentStatus } =
+  customerDescriptions
+const { mostRecentOccupation, sourceOfFunds, businessName, businessType, businessWebsite } = customerDescriptions
+const localityFields = { city, state, country }
+const financialFields = { accountPurpose, employmentStatus, mostRecentOccupation, sourceOfFunds }
+const businessFields = { businessType, businessWebsite }
 
 const Address = objectType<CustomerRow>('Address', {
   description: 'A postal address.',
@@ -59,54 +39,50 @@ const Address = objectType<CustomerRow>('Address', {
     line1: exposeColumn('addressLine1', addressLine1),
     line2: exposeNullableColumn('addressLine2', addressLine2),
     ...exposeStrings(localityFields),
-    ...exposeNullableStrings(postalCode),
+    ...exposeNullableStrings({ postalCode }),
   },
 })
 
 const PersonalInfo = objectType<CustomerRow>('PersonalInfo', {
-  description: 'Who a customer is, as a person.',
+  description: 'The names and date of birth of a customer.',
   fields: {
-    ...exposeNullableStrings({ ...personalNames, ...middleName }),
-    birthDate: exposeNullableColumn('birthDate', 'The day of birth.', 'Date'),
+    ...exposeNullableStrings({ firstName, lastName, middleName }),
+    birthDate: exposeNullableColumn('birthDate', customerDescriptions.birthDate, 'Date'),
   },
 })
 
 const FinancialInfo = objectType<CustomerRow>('FinancialInfo', {
-  description: 'What a customer said about its money.',
+  description: 'Financial information from the customer.',
   fields: {
     ...exposeNullableStrings(financialFields),
-    expectedMonthlyIncome: exposeNullableColumn(
-      'expectedMonthlyIncome',
-      'What it expects to receive in a month, with two places.',
-      'Decimal',
-    ),
+    expectedMonthlyIncome: exposeNullableColumn('expectedMonthlyIncome', expectedMonthlyIncome, 'Decimal'),
   },
 })
 
 const BusinessInfo = objectType<CustomerRow>('BusinessInfo', {
-  description: 'What a customer is, as a company.',
+  description: 'The business details of a customer.',
   fields: exposeNullableStrings({ businessName, ...businessFields }),
 })
 
 export const Customer = nodeType<CustomerRow>('Customer', {
-  description: 'Somebody whom the merchant serves: a person or a company with wallets and payout methods of its own.',
+  description: 'A person or business that the merchant serves, with its own wallets and payout methods.',
   source: sourceOfList(customers),
   fields: {
-    uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
-    type: exposeColumn('customerType', 'A person, or a company.', CustomerTypeEnum),
-    ...exposeStrings({ email, phone: 'The phone number in international form.' }),
-    status: exposeColumn('status', 'Whether anything can be made for it.', CustomerStatusEnum),
-    address: exposeRowAs(Address, 'Where it lives or has its seat.'),
-    personalInfo: exposeRowAs(PersonalInfo, 'Its names and day of birth.'),
-    financialInfo: exposeRowAs(FinancialInfo, 'What it said about its money.'),
+    uuid: exposeColumn('id', 'The id used in REST paths.', 'UUID'),
+    type: exposeColumn('customerType', customerDescriptions.customerType, CustomerTypeEnum),
+    ...exposeStrings({ email, phone }),
+    status: exposeColumn('status', customerDescriptions.status, CustomerStatusEnum),
+    address: exposeRowAs(Address, 'The residential or registered address.'),
+    personalInfo: exposeRowAs(PersonalInfo, 'Names and date of birth; null for a business.'),
+    financialInfo: exposeRowAs(FinancialInfo, 'Financial information from the customer.'),
     businessInfo: exposeNullableRowAs(
       BusinessInfo,
       ['customerType'],
-      'What it is as a company; null for a person.',
+      'The business details; null for an individual.',
       ({ customerType }) => customerType === 'business',
     ),
-    createdAt: exposeColumn('createdAt', 'When it was registered.', 'DateTime'),
-    updatedAt: exposeColumn('updatedAt', 'When it last changed.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', customerDescriptions.createdAt, 'DateTime'),
+    updatedAt: exposeColumn('updatedAt', customerDescriptions.updatedAt, 'DateTime'),
   },
 })
 
@@ -124,26 +100,25 @@ addConnection('customers', customers, {
   ],
 })
 
-const phone = 'The phone number in international form, such as `+2348012345678`.'
 const contact = { email, phone, addressLine1, ...localityFields }
 
-/** What a customer may say of itself, when it is registered or later. */
 const optionalDetails = {
-  ...optionalTexts({ addressLine2, ...postalCode, ...middleName, ...financialFields, ...businessFields }),
-  birthDate: optional('The day of birth, today at the latest.', 'Date'),
-  expectedMonthlyIncome: optional('What it expects to receive in a month, with at most two places.', 'Decimal'),
+  ...optionalTexts({ addressLine2, postalCode, middleName, ...financialFields, ...businessFields }),
+  birthDate: optional('The date of birth, today at the latest.', 'Date'),
+  expectedMonthlyIncome: optional('The expected monthly income, with at most two decimal places.', 'Decimal'),
 }
 
 addMutation(createCustomer, {
   description: 'Registers a customer.',
-  inputDescription: 'A customer to register. A person needs a first and a last name, a company its business name.',
+  inputDescription:
+    'The customer to register. An individual needs a first and a last name, a business its business name.',
   input: {
-    customerType: required('A person, or a company; it never changes.', CustomerTypeEnum),
+    customerType: required('Whether the customer is an individual or a business. It never changes.', CustomerTypeEnum),
     ...requiredTexts(contact),
     ...optionalTexts({
-      firstName: 'The first name; required for a person.',
-      lastName: 'The last name; required for a person.',
-      businessName: 'The registered name; required for a company.',
+      firstName: 'The first name; required for an individual.',
+      lastName: 'The last name; required for an individual.',
+      businessName: 'The registered name; required for a business.',
     }),
     ...optionalDetails,
   },
@@ -151,20 +126,20 @@ addMutation(createCustomer, {
 })
 
 addMutation(updateCustomer, {
-  description: 'Changes what is known about a customer, but never whether it is a person or a company.',
-  inputDescription:
-    'What to change of a customer: a field that is absent stays, an optional one that is null is cleared.',
+  description: 'Changes the details of a customer, but never its type.',
+  inputDescription: 'The fields to change. An absent field keeps its value; an optional field that is null is cleared.',
   input: {
     customerId: requiredId('Customer'),
-    ...optionalTexts({ ...contact, ...personalNames, businessName }),
+    ...optionalTexts({ ...contact, firstName, lastName, businessName }),
     ...optionalDetails,
   },
-  payload: { customer: exposeRowAs(Customer, 'The customer as it is now.') },
+  payload: { customer: exposeRowAs(Customer, 'The changed customer.') },
 })
 
 addMutation(closeCustomer, {
-  description: 'Closes a customer for good: what it owns stays readable, and nothing can be made or changed for it.',
+  description:
+    'Closes a customer permanently. Its objects stay readable, but nothing can be created or changed for it.',
   inputDescription: 'The customer to close.',
   input: { customerId: requiredId('Customer') },
-  payload: { customer: exposeRowAs(Customer, 'The customer, closed.') },
+  payload: { customer: exposeRowAs(Customer, 'The closed customer.') },
 })

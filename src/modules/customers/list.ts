@@ -2,7 +2,6 @@ import { defineList } from '../../lists/define-list.ts'
 import { filterByEnum } from '../../lists/filters.ts'
 import { customerStatuses, customerTypes } from './customer.ts'
 
-/** The merchant's customers. */
 export const customers = defineList({
   name: 'customers',
   noun: 'Customer',
@@ -13,9 +12,9 @@ export const customers = defineList({
   conditions: { status: { column: 'customers.status' }, customerType: { column: 'customers.customerType' } },
   filters: {
     status: filterByEnum(customerStatuses, 'Only customers in this status.', null),
-    customerType: filterByEnum(customerTypes, 'Only persons, or only companies.', null),
+    customerType: filterByEnum(customerTypes, 'Only individuals, or only businesses.', null),
   },
   numberedBy: 'customers',
-  // The contract's samples show pages of ten.
+  // The contract's samples have pages of ten.
   pageSize: 10,
 })

@@ -7,12 +7,11 @@ type CustomerKey = { merchantId: string; id: string }
 
 export const insertCustomer = insertRow('customers')
 
-/** The customer, which nobody else changes until the transaction ends. */
 export const lockCustomerById = statementOne((p: Params<CustomerKey>) =>
   selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forNoKeyUpdate(),
 )
 
-/** The customer, which stays as it is until the transaction ends. */
+/** Locks the customer against changes, but not against other share locks. */
 export const shareLockCustomerById = statementOne((p: Params<CustomerKey>) =>
   selectFrom('customers').selectAll().where('merchantId', '=', p.merchantId).where('id', '=', p.id).forShare(),
 )
@@ -20,7 +19,6 @@ export const shareLockCustomerById = statementOne((p: Params<CustomerKey>) =>
 const { merchantId, id, sequence, customerType, status, createdAt, ...details } = tables.customers
 const updatableColumns = Object.keys(details) as (keyof typeof details)[]
 
-/** Replaces what may change of a customer. */
 export const updateCustomerDetails = statementOne((p: Params<RowOf<'customers'>>) =>
   updateTable('customers')
     .set(pickParams(p, updatableColumns))
@@ -29,7 +27,6 @@ export const updateCustomerDetails = statementOne((p: Params<RowOf<'customers'>>
     .returning('id'),
 )
 
-/** Closes a customer; `null` when it is closed already. */
 export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updatedAt: string }>) =>
   updateTable('customers')
     .set({ status: 'closed', updatedAt: p.updatedAt })
@@ -39,5 +36,7 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
     .returningAll(),
 )
 
-/** The merchant of a customer, for an operator who has nothing but the customer's id: one look per merchant. */
+/**
+ * Finds the merchant of a customer, for an operator who knows only the customer's id: one index lookup per merchant.
+ */
 export const merchantOfCustomer = merchantIdQuery('customers')

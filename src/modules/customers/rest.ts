@@ -9,19 +9,19 @@ import { customers } from './list.ts'
 
 export const customerEndpoints: RouteGroup = {
   name: 'Customers',
-  description: 'Whom the merchant serves.',
+  description: 'The persons and businesses that the merchant serves.',
   routes: [
     listRoute('/api/customers', customers, {
       name: 'listCustomers',
       title: 'List customers',
-      description: 'Lists the customers of the merchant, newest first.',
+      description: 'Returns the customers of the merchant, newest first.',
       example: { limit: 2 },
       rows: listOf('The customers of the page.', customer),
     }),
     get('/api/customers/:customerId', {
       name: 'getCustomer',
       title: 'Get a customer',
-      description: 'Gives one customer of the merchant, also a closed one.',
+      description: 'Returns one customer of the merchant, including a closed one.',
       input: GetCustomerInput,
       operation: getCustomer,
       fields: { customerId: { ...idField('The id of the customer.'), name: 'customerId' } },

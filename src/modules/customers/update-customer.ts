@@ -10,15 +10,15 @@ import type { Customer } from './customer.ts'
 import { lockCustomer, requireActive } from './get-customer.ts'
 import { updateCustomerDetails } from './repository.ts'
 
-// A field that is absent stays as it is; an optional one that is null or empty is cleared.
+// An absent field keeps its value; an optional one that is null or empty is cleared.
 const UpdateCustomerInput = CreateCustomerInput.omit({ customerType: true })
   .partial()
   .extend({ customerId: lookupId() })
 
 /**
- * Changes the fields of a customer that are given, and no others; its type never changes.
+ * Changes the given fields of a customer. Its type never changes.
  *
- * Returns INVALID_INPUT, after all other errors, if the change would remove a name that the customer's type needs.
+ * Returns INVALID_INPUT, after all other errors, if the change would remove a name that the customer's type requires.
  *
  * @param input as for `createCustomer`; an optional field that is null or empty is cleared
  */
@@ -38,8 +38,8 @@ export const updateCustomer = defineOperation(
     return runOnce(context, 'updateCustomer', { customerId, changes }, async (tx) => {
       const customer = requireActive(await lockCustomer(tx, context, customerId))
       const merged = { ...customer, ...changes } as Customer
-      const faults = missingNameErrors(merged)
-      if (faults.length > 0) throw invalidInput(faults)
+      const errors = missingNameErrors(merged)
+      if (errors.length > 0) throw invalidInput(errors)
       if (JSON.stringify(merged) === JSON.stringify(customer)) return customer
 
       const updated = { ...merged, updatedAt: newUpdatedAt(context, customer) }

@@ -2,73 +2,74 @@ import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { NewRowOf, RowOf } from '../../database/tables.ts'
 
 /**
- * What was seen on a chain of one transfer to a watched address, and what became of it: `DETECTED` while too little has been
- * built on it, `CONFIRMED` when it was credited, `REORGED` while the chain has let go of it before that, `ATTENTION` where a
- * person must look, `DISMISSED` where one has decided that it is not credited.
+ * One transfer to a watched address, as seen on a chain: `DETECTED` until it has enough confirmations, `CONFIRMED` once
+ * credited, `REORGED` if a reorganization removed it before that, `ATTENTION` if an operator must decide, `DISMISSED`
+ * if an operator decided not to credit it.
  */
 export type ChainDeposit = RowOf<'chainDeposits'>
 export type NewChainDeposit = NewRowOf<'chainDeposits'>
 
-/** What whoever has a node can say of a transfer. */
 export const reportedStates = defineEnum({
-  DETECTED: 'It is on the chain.',
-  CONFIRMED: 'It is on the chain, and the node takes it for final.',
-  REORGED: 'It was on the chain and is not any more.',
+  DETECTED: 'The transfer is on the chain.',
+  CONFIRMED: 'The transfer is on the chain, and the node considers it final.',
+  REORGED: 'A reorganization removed the transfer from the chain.',
 })
 type ReportedState = (typeof reportedStates)[number]
 
-/** What a person can decide. */
 export const resolutions = defineEnum({
-  credit: 'The money is in the wallet afterwards; what was credited before stays.',
-  dismiss: 'It is not credited, whatever is reported of it from now on.',
+  credit: 'Credits the wallet, unless the deposit was credited before.',
+  dismiss: 'Does not credit the deposit. Later reports do not change that.',
 })
 
-/** What is said of a transfer: how it is, and how much has been built on it. */
 export type ReportedStatus = { readonly state: ReportedState; readonly confirmations: number }
 
-/** What a report makes of a deposit; `isDue` where it is to be credited. */
 export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | 'cause'> & {
   readonly isCreditDue: boolean
 }
 
-/** Why a deposit that was credited and then reorganised needs a person. */
+/** Cause of `ATTENTION` for a deposit that was reorganized after it was credited. Stored, and compared in queries. */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
-/** Why a person had to look, with the reason of what was decided; by its beginning it is known what was decided about. */
+/**
+ * Appends the operator's reason to the cause. The cause stays the prefix, so that a repeated report is recognized as
+ * decided.
+ */
 export function causeWithReason(cause: string | null, reason: string): string {
   return `${cause}; ${reason}`
 }
 
 /**
- * What a report makes of a deposit that it does not contradict. Reports come twice, late, in any order and from several nodes:
- * fewer confirmations than are known say nothing. What decides is the count, whichever of the two words a node has for a
- * transfer that is there: a node that takes it for final earlier than we do must wait, too.
+ * Returns the state of a deposit after a report that does not contradict it.
  *
- * @returns `null` where nothing changes
+ * Reports are repeated, delayed, reordered, and sent by several nodes, so a lower count of confirmations is ignored.
+ * The count decides, not whether the node reports `DETECTED` or `CONFIRMED`: a node may consider a transfer final
+ * earlier than this service does.
+ *
+ * @returns `null` if nothing changes
  */
 export function transitionOf(
   { state, confirmations, cause }: Pick<ChainDeposit, 'state' | 'confirmations' | 'cause'>,
-  said: ReportedStatus,
-  needed: number,
+  report: ReportedStatus,
+  required: number,
 ): DepositTransition | null {
   switch (state) {
     case 'ATTENTION':
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
-      // A report from before the credit that comes late looks the same, so it is for a person to tell.
-      return said.state === 'REORGED'
+      // A delayed report from before the credit looks the same, so an operator decides.
+      return report.state === 'REORGED'
         ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
         : null
     case 'DETECTED':
     case 'REORGED': {
-      const isThere = said.state !== 'REORGED'
-      const most = isThere ? Math.max(confirmations, said.confirmations) : 0
-      const isDue = isThere && most >= needed
-      const becomes = isDue ? 'CONFIRMED' : isThere ? 'DETECTED' : 'REORGED'
-      return becomes === state && most === confirmations
+      const isOnChain = report.state !== 'REORGED'
+      const count = isOnChain ? Math.max(confirmations, report.confirmations) : 0
+      const isCreditDue = isOnChain && count >= required
+      const nextState = isCreditDue ? 'CONFIRMED' : isOnChain ? 'DETECTED' : 'REORGED'
+      return nextState === state && count === confirmations
         ? null
-        : { state: becomes, confirmations: most, cause, isCreditDue: isDue }
+        : { state: nextState, confirmations: count, cause, isCreditDue }
     }
   }
 }

@@ -7,17 +7,20 @@ import type { PendingDeposit as PendingDepositRow } from './find-pending-deposit
 import { findPendingDeposits, maxPendingDeposits } from './find-pending-deposits.ts'
 
 const PendingDeposit = objectType<PendingDepositRow>('PendingDeposit', {
-  description: 'Money on its way into a wallet: it was seen on the chain, and too little has been built on it yet.',
+  description: 'A deposit that was seen on the chain but has too few confirmations to be credited.',
   fields: {
-    network: exposeColumn('network', 'The network that it was seen on.', NetworkEnum),
-    txHash: exposeColumn('txHash', 'The transaction, as its network names it.'),
-    logIndex: exposeColumn('logIndex', 'Its place among the logs of the transaction.', 'Int'),
-    amount: exposeColumn('amount', 'How much, in the currency of the wallet.', 'Amount'),
-    confirmations: exposeColumn('confirmations', 'Confirmations that it has so far.', 'Int'),
-    needed: computedField('Int', ['network'], 'Confirmations at which it is credited.', ({ network }) =>
-      requiredConfirmations(network),
+    network: exposeColumn('network', 'The network of the transfer.', NetworkEnum),
+    txHash: exposeColumn('txHash', 'The hash of the transaction, as written on its network.'),
+    logIndex: exposeColumn('logIndex', 'The index of the transfer among the logs of its transaction.', 'Int'),
+    amount: exposeColumn('amount', 'The amount, in the currency of the wallet.', 'Amount'),
+    confirmations: exposeColumn('confirmations', 'The current number of confirmations.', 'Int'),
+    needed: computedField(
+      'Int',
+      ['network'],
+      'The number of confirmations at which the deposit is credited.',
+      ({ network }) => requiredConfirmations(network),
     ),
-    detectedAt: exposeColumn('detectedAt', 'When it was first reported.', 'DateTime'),
+    detectedAt: exposeColumn('detectedAt', 'When the deposit was first reported.', 'DateTime'),
   },
 })
 
@@ -27,6 +30,6 @@ addField(
   relatedListField(
     PendingDeposit,
     sourceByForeignKey(findPendingDeposits, ({ walletId }) => walletId),
-    `Deposits that were seen and are not credited yet, the latest first; the latest ${maxPendingDeposits} at most. The chain may still let go of them, and they are not in the balance.`,
+    `Deposits that were seen on the chain but are not credited yet, latest first, at most ${maxPendingDeposits}. They are not part of the balance, and a chain reorganization may still remove them.`,
   ),
 )

@@ -9,7 +9,6 @@ import { lockInstallation } from '../installation/repository.ts'
 import type { Network } from '../networks/network.ts'
 import { latestAddressNumber, numberAddressRows, unnumberedAddress, watchedAddressesAfter } from './repository.ts'
 
-/** Addresses that are given a number in one transaction. */
 const numberingBatchSize = 1_000
 
 export const ListWatchedAddressesInput = z.object({
@@ -24,7 +23,7 @@ export const ListWatchedAddressesInput = z.object({
   limit: limit(100),
 })
 
-/** An address to watch; `ref` is how reports name it, and says nothing of whose it is. */
+/** `ref` identifies the address in reports, and does not disclose its owner. */
 type WatchedAddress = {
   readonly ref: string
   readonly network: Network
@@ -32,17 +31,18 @@ type WatchedAddress = {
   readonly asset: string
 }
 
-/** Some addresses; `next` is where to go on, also when more have been given out since. */
+/** `next` is the cursor for the next request, also when there are no more addresses at present. */
 export type WatchedAddressSlice = { readonly addresses: readonly WatchedAddress[]; readonly next: string }
 
 /**
- * The addresses of all merchants' wallets that whoever has a node watches: whoever remembers the `next` of each list and asks
- * with it again misses none.
+ * Lists the deposit addresses of all merchants' wallets, for a node to watch. A reader that continues from each `next`
+ * misses none.
  *
- * That is why they are numbered when somebody asks: numbers that were given when a wallet is opened would become visible in
- * another order, and a list would pass over those that are not there yet.
+ * Addresses are numbered when they are listed, not when they are created: concurrent transactions would commit their
+ * numbers out of order, and a reader would skip the ones not yet visible.
  *
- * @throws Refusal INVALID_INPUT, also for a number beyond the latest: after a backup was restored others will have it
+ * @throws DomainError INVALID_INPUT, also for a number beyond the latest: after a restore from a backup other addresses
+ *   will get it
  */
 export async function listWatchedAddresses(
   service: Service,
@@ -59,7 +59,6 @@ export async function listWatchedAddresses(
   return { addresses, next: String(rows.at(-1)?.number ?? after) }
 }
 
-/** Numbers addresses that have no number yet, one caller after the other. */
 export const numberAddresses = defineInternalOperation(
   'numberAddresses',
   async ({ db }: Context, _input: object): Promise<number> => {
@@ -74,6 +73,6 @@ export const numberAddresses = defineInternalOperation(
 async function requireKnownNumber({ db }: Service, after: number): Promise<void> {
   const latest = await readHighWaterMark(db, after, async () => (await latestAddressNumber(db, {}))?.number ?? 0)
   if (after <= latest) return
-  const message = `must be at most ${latest}, the number of the latest address: list all again, from 0`
+  const message = `must be at most ${latest}, the number of the latest address. List all addresses again from 0`
   throw invalidInput([{ field: 'after', code: 'INVALID_PARAMETER', message }])
 }

@@ -8,10 +8,10 @@ import type { Tx } from '../../database/query.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
 import { defineInternalOperation } from '../../operations/define-operation.ts'
-import { createMerchantContext } from '../merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../merchants/merchant.ts'
+import { parseTransactionHash, transactionHashFormat } from '../networks/input-formats.ts'
 import type { Network } from '../networks/network.ts'
 import { networks, requiredConfirmations } from '../networks/network.ts'
-import { parseTransactionHash, transactionHashFormat } from '../networks/transaction-hash.ts'
 import { addDeposit } from '../wallets/deposit-to-wallet.ts'
 import type { ChainDeposit, DepositTransition, NewChainDeposit } from './chain-deposit.ts'
 import { causeWithReason, reorganisedCause, reportedStates, transitionOf } from './chain-deposit.ts'
@@ -26,17 +26,14 @@ import {
   watchedAddressById,
 } from './repository.ts'
 
-/** What an integer column holds at most. */
 const maxInteger = 2_147_483_647
 
 const ReportDepositInput = z.object({
-  /** Which rail reports. */
   rail: text(),
-  /** The address, as the list of watched addresses names it. */
+  /** The address, by its `ref` in the list of watched addresses. */
   ref: uuid(),
   network: oneOf(networks),
   txHash: text(),
-  /** The place of the transfer among the logs of its transaction. */
   logIndex: z.int().min(0).max(maxInteger),
   asset: text(),
   amount: positiveAmount(),
@@ -47,19 +44,18 @@ const ReportDepositInput = z.object({
 type DepositReportArgs = z.input<typeof ReportDepositInput>
 type DepositReport = z.output<typeof ReportDepositInput>
 
-/** What has become of a reported transfer; nothing of whose it is. */
+/** Does not disclose the owner. */
 export type ReportedDeposit = Pick<
   ChainDeposit,
   'network' | 'txHash' | 'logIndex' | 'state' | 'confirmations' | 'cause' | 'creditedAt'
 > & {
-  /** The confirmations at which it is credited. */
   readonly needed: number
 }
 
 /**
- * Takes what a node says, for whichever merchant the address is of.
+ * Passes a node's report to the merchant that owns the address.
  *
- * @throws Refusal INVALID_INPUT that names every faulty field, also a ref that no address has
+ * @throws DomainError INVALID_INPUT naming every invalid field, also an unknown `ref`
  */
 export async function receiveDepositReport(service: Service, input: DepositReportArgs): Promise<ReportedDeposit> {
   const addressId = parseUuid(input.ref)
@@ -71,12 +67,13 @@ export async function receiveDepositReport(service: Service, input: DepositRepor
 }
 
 /**
- * Records what a node says of a transfer to one of the merchant's addresses, and credits it once, when enough was built on it.
+ * Records a node's report of a transfer to one of the merchant's addresses, and credits the wallet once when the
+ * transfer has enough confirmations.
  *
- * What contradicts an earlier report moves no money, and neither does what can't be credited: both are kept for a person to
- * look at (`ATTENTION`), so that no report is lost.
+ * A report that contradicts an earlier one, or a deposit that can't be credited, moves no money and goes to the
+ * attention queue (`ATTENTION`), so that no report is lost.
  *
- * @throws Refusal INVALID_INPUT that names every faulty field
+ * @throws DomainError INVALID_INPUT naming every invalid field
  */
 export const reportDeposit = defineInternalOperation(
   'reportDeposit',
@@ -109,15 +106,15 @@ async function recordReport(tx: Tx, context: Context, report: DepositReport): Pr
   if (!address) throw unknownRefError()
   requireMatchingWallet(report, address)
 
-  const known = await lockOrClaimDeposit(tx, { merchantId, reference })
-  if (!known) return recordDetection(tx, context, { report, reference, walletId: address.walletId })
-  const cause = contradictionOf(known, report)
-  if (cause !== null) return recordContradiction(tx, context, { known, cause })
-  const consequence = transitionOf(known, report, requiredConfirmations(known.network))
-  return consequence === null ? known : applyTransition(tx, context, { deposit: known, transition: consequence })
+  const deposit = await lockOrClaimDeposit(tx, { merchantId, reference })
+  if (!deposit) return recordDetection(tx, context, { report, reference, walletId: address.walletId })
+  const cause = contradictionOf(deposit, report)
+  if (cause !== null) return recordContradiction(tx, context, { deposit, cause })
+  const transition = transitionOf(deposit, report, requiredConfirmations(deposit.network))
+  return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** The same reference as that of the deposit, which pays once. */
+/** Also the reference of the deposit, so that a transfer is credited once. */
 function referenceOf({ network, txHash, logIndex }: Pick<DepositReport, 'network' | 'txHash' | 'logIndex'>): string {
   return `${network}:${txHash}:${logIndex}`
 }
@@ -130,22 +127,22 @@ function requireMatchingWallet(
   report: DepositReport,
   { network, currency }: { network: Network; currency: string },
 ): void {
-  const faults: FieldError[] = []
-  const addMismatch = (field: 'network' | 'asset', is: string) =>
-    faults.push({ field, code: 'INVALID_PARAMETER', message: `must be ${is}, as the list of addresses says` })
+  const errors: FieldError[] = []
+  const addMismatch = (field: 'network' | 'asset', expected: string) =>
+    errors.push({ field, code: 'INVALID_PARAMETER', message: `must be ${expected}, as the list of addresses says` })
   if (report.network !== network) addMismatch('network', network)
   if (report.asset !== currency) addMismatch('asset', currency)
-  if (faults.length > 0) throw invalidInput(faults)
+  if (errors.length > 0) throw invalidInput(errors)
 }
 
-/** What is known of an event, whosever it is; `null` for a new one, which is this merchant's from now on. */
+/** Locks the known deposit, of whichever merchant; `null` for a new one, after claiming it for this merchant. */
 async function lockOrClaimDeposit(tx: Tx, { merchantId, reference }: { merchantId: string; reference: string }) {
   const own = await lockChainDeposit(tx, { merchantId, reference })
   if (own || (await claimChainEvent(tx, { merchantId, reference }))) return own
   const owner = await merchantOfChainEvent(tx, { reference })
-  const known = owner && (await lockChainDeposit(tx, { merchantId: owner.merchantId, reference }))
-  if (!known) throw new Error(`the event ${reference} is somebody's and not there`)
-  return known
+  const deposit = owner && (await lockChainDeposit(tx, { merchantId: owner.merchantId, reference }))
+  if (!deposit) throw new Error(`the chain event ${reference} is claimed but its deposit is missing`)
+  return deposit
 }
 
 type DetectedDeposit = { readonly report: DepositReport; readonly reference: string; readonly walletId: string }
@@ -163,27 +160,26 @@ async function recordDetection(
     ...{ detectedAt: time, creditedAt: null, updatedAt: time },
   }
   await insertChainDeposit(tx, deposit)
-  const consequence = transitionOf(deposit, report, requiredConfirmations(network))
-  return consequence === null ? deposit : applyTransition(tx, context, { deposit, transition: consequence })
+  const transition = transitionOf(deposit, report, requiredConfirmations(network))
+  return transition === null ? deposit : applyTransition(tx, context, { deposit, transition })
 }
 
-/** Why two reports can't both be true; `null` where they can. */
-function contradictionOf(known: ChainDeposit, { ref, amount }: DepositReport): string | null {
-  if (known.addressId !== ref) return 'it was reported for two addresses'
-  if (known.amount === amount) return null
-  return `it was reported as ${formatAmount(known.amount)} and as ${formatAmount(amount)}`
+function contradictionOf(deposit: ChainDeposit, { ref, amount }: DepositReport): string | null {
+  if (deposit.addressId !== ref) return 'it was reported for two addresses'
+  if (deposit.amount === amount) return null
+  return `it was reported as ${formatAmount(deposit.amount)} and as ${formatAmount(amount)}`
 }
 
 async function recordContradiction(
   tx: Tx,
   context: Context,
-  { known, cause }: { known: ChainDeposit; cause: string },
+  { deposit, cause }: { deposit: ChainDeposit; cause: string },
 ): Promise<ChainDeposit> {
-  // The first that was found is what a person looks at, and what was decided stands.
-  if (known.state === 'ATTENTION' || known.state === 'DISMISSED') return known
-  // Who has said so once says so again.
-  if (known.cause?.startsWith(causeWithReason(cause, ''))) return known
-  return storeDeposit(tx, context, { ...known, state: 'ATTENTION', cause })
+  // The first contradiction is what the operator sees, and a decision stands.
+  if (deposit.state === 'ATTENTION' || deposit.state === 'DISMISSED') return deposit
+  // The operator already decided about this contradiction.
+  if (deposit.cause?.startsWith(causeWithReason(cause, ''))) return deposit
+  return storeDeposit(tx, context, { ...deposit, state: 'ATTENTION', cause })
 }
 
 type DepositTransitionArgs = { readonly deposit: ChainDeposit; readonly transition: DepositTransition }
@@ -191,25 +187,25 @@ type DepositTransitionArgs = { readonly deposit: ChainDeposit; readonly transiti
 async function applyTransition(
   tx: Tx,
   context: Context,
-  { deposit, transition: consequence }: DepositTransitionArgs,
+  { deposit, transition }: DepositTransitionArgs,
 ): Promise<ChainDeposit> {
-  const { isCreditDue: isDue, ...changes } = consequence
+  const { isCreditDue, ...changes } = transition
   const changed = { ...deposit, ...changes }
-  if (!isDue) return storeDeposit(tx, context, changed)
-  const fault = await creditDeposit(tx, context, deposit)
-  if (fault !== null) return storeDeposit(tx, context, { ...changed, state: 'ATTENTION', cause: fault })
+  if (!isCreditDue) return storeDeposit(tx, context, changed)
+  const error = await creditDeposit(tx, context, deposit)
+  if (error !== null) return storeDeposit(tx, context, { ...changed, state: 'ATTENTION', cause: error })
   const creditedAt = timestamp(context.now())
   return storeDeposit(tx, context, { ...changed, depositReference: deposit.reference, creditedAt })
 }
 
-/** Credits the wallet; what it can't be credited for is answered, and nothing has moved then. */
+/** Credits the wallet. Returns why it could not, in which case no money moved. */
 async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): Promise<string | null> {
   const { merchantId, network, txHash, addressId, walletId, amount, reference } = deposit
-  // A transaction that is mined again may have its logs at other places: that would be the same money twice.
+  // A transaction that is mined again may have other log indexes: crediting it would pay the same money twice.
   const key = { merchantId, network, txHash, addressId, amount, cause: reorganisedCause }
-  const [alike] = await similarDepositsInAttention(tx, key)
-  if (alike)
-    return `${alike.reference} is as much to the same address, and the chain has let go of it after it was credited`
+  const [similar] = await similarDepositsInAttention(tx, key)
+  if (similar)
+    return `${similar.reference} has the same amount and address in the same transaction, and the chain reorganized after it was credited`
   try {
     await addDeposit(tx, context, { walletId, amount, reference })
     return null
@@ -219,7 +215,7 @@ async function creditDeposit(tx: Tx, context: Context, deposit: ChainDeposit): P
   }
 }
 
-/** Refusals that leave the transaction as it was: the wallet is full, or somebody has entered another deposit by this reference. */
+/** Errors that leave the transaction unchanged: the wallet is full, or the reference belongs to another deposit. */
 const tolerableCreditErrors = ['BALANCE_LIMIT_EXCEEDED', 'DEPOSIT_REFERENCE_REUSED']
 
 async function storeDeposit(tx: Tx, context: Context, changed: ChainDeposit): Promise<ChainDeposit> {

@@ -15,13 +15,11 @@ import {
 } from '../../database/query.ts'
 import type { NewChainDeposit } from './chain-deposit.ts'
 
-/** Whose a watched address is; an operator's view. */
 export const merchantOfWatchedAddress = queryOne((p: Params<{ addressId: string }>) =>
   acrossMerchants(selectFrom('watchedAddresses').select('merchantId').where('addressId', '=', p.addressId)),
 )
 
-/** The wallet behind a watched address, with what tells whether a report can be about it. */
-export const watchedAddressById = queryOne((p: Params<{ merchantId: string; addressId: string }>) =>
+const watchedAddresses = () =>
   selectFrom('watchedAddresses')
     .innerJoin('walletAddresses', (join) =>
       join
@@ -34,26 +32,18 @@ export const watchedAddressById = queryOne((p: Params<{ merchantId: string; addr
         .onRef('wallets.merchantId', '=', 'watchedAddresses.merchantId')
         .onRef('wallets.id', '=', 'watchedAddresses.walletId'),
     )
+
+export const watchedAddressById = queryOne((p: Params<{ merchantId: string; addressId: string }>) =>
+  watchedAddresses()
     .select(['walletAddresses.walletId', 'walletAddresses.network', 'wallets.currency'])
     .where('watchedAddresses.addressId', '=', p.addressId)
     .where('watchedAddresses.merchantId', '=', p.merchantId),
 )
 
-/** What is to be watched after a number, of all merchants, in the order of the numbers; an operator's view. */
+/** The watched addresses of all merchants after a number, in order. */
 export const watchedAddressesAfter = query((p: Params<{ after: number; limit: number }>) =>
   acrossMerchants(
-    selectFrom('watchedAddresses')
-      .innerJoin('walletAddresses', (join) =>
-        join
-          .onRef('walletAddresses.merchantId', '=', 'watchedAddresses.merchantId')
-          .onRef('walletAddresses.walletId', '=', 'watchedAddresses.walletId')
-          .onRef('walletAddresses.id', '=', 'watchedAddresses.addressId'),
-      )
-      .innerJoin('wallets', (join) =>
-        join
-          .onRef('wallets.merchantId', '=', 'watchedAddresses.merchantId')
-          .onRef('wallets.id', '=', 'watchedAddresses.walletId'),
-      )
+    watchedAddresses()
       .select([
         'watchedAddresses.addressId',
         'watchedAddresses.number',
@@ -67,17 +57,15 @@ export const watchedAddressesAfter = query((p: Params<{ after: number; limit: nu
   ),
 )
 
-/** An address that has no number yet, of whichever merchant; an operator's view. */
 export const unnumberedAddress = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select('addressId').where('number', 'is', null).limit(1)),
 )
 
-/** The latest number that was given; `null` before the first. An operator's view. */
 export const latestAddressNumber = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
-/** Numbers some addresses that have no number, after all that have one; an operator's view. */
+/** Numbers addresses that have no number, continuing after the latest. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
     updateTable('watchedAddresses')
@@ -99,7 +87,7 @@ export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** Has an event be a merchant's, unless it is one's already: then `null`. */
+/** `null` if the event is claimed already. */
 export const claimChainEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
   insertInto('chainEvents')
     .values(pickParams(p, ['reference', 'merchantId']))
@@ -107,14 +95,12 @@ export const claimChainEvent = statementOne((p: Params<{ reference: string; merc
     .returning('merchantId'),
 )
 
-/** Whose an event is; an operator's view. */
 export const merchantOfChainEvent = queryOne((p: Params<{ reference: string }>) =>
   acrossMerchants(selectFrom('chainEvents').select('merchantId').where('reference', '=', p.reference)),
 )
 
 type ChainDepositKey = { merchantId: string; reference: string }
 
-/** What is known of an event, which nobody else changes until the transaction ends. */
 export const lockChainDeposit = statementOne((p: Params<ChainDepositKey>) =>
   selectFrom('chainDeposits')
     .selectAll()
@@ -127,7 +113,6 @@ export const insertChainDeposit = insertRow('chainDeposits')
 
 const updatableColumns = ['confirmations', 'state', 'cause', 'depositReference', 'creditedAt', 'updatedAt'] as const
 
-/** Writes what has become of an event. */
 export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
   updateTable('chainDeposits')
     .set(pickParams(p, updatableColumns))
@@ -135,7 +120,7 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
     .where('reference', '=', p.reference),
 )
 
-/** Other events of the transaction that are alike, and are credited though a person must look at them. */
+/** Deposits of the same transaction, address and amount that were credited and then reorganized. */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>
     selectFrom('chainDeposits')
@@ -150,25 +135,22 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** What each of some wallets waits for, with its place among the latest of them, in any order and so many for each at most. */
+/** The latest pending deposits of each wallet, in any order, with their rank. */
 export const pendingDepositsOfWallets = query(
-  (p: Params<{ merchantId: string; walletIds: readonly string[]; most: bigint }>) =>
+  (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(
       selectFrom('chainDeposits')
         .selectAll()
-        .select(
-          sql<bigint>`row_number() over (partition by wallet_id order by detected_at desc, reference)`.as('place'),
-        )
+        .select(sql<bigint>`row_number() over (partition by wallet_id order by detected_at desc, reference)`.as('rank'))
         .where('merchantId', '=', p.merchantId)
         .where('walletId', 'in', listParam(p.walletIds))
         .where('state', '=', sql.lit('DETECTED'))
         .as('pending'),
     )
-      .select(['walletId', 'network', 'txHash', 'logIndex', 'amount', 'confirmations', 'detectedAt', 'place'])
-      .where('place', '<=', p.most),
+      .select(['walletId', 'network', 'txHash', 'logIndex', 'amount', 'confirmations', 'detectedAt', 'rank'])
+      .where('rank', '<=', p.maxPerWallet),
 )
 
-/** Deposits that a person must look at, of all merchants, the oldest first; an operator's view. */
 export const depositsInAttention = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('chainDeposits')

@@ -4,7 +4,7 @@ import { timestamp } from '../../core/ids-and-clock.ts'
 import { limit, oneOf, parseInput, text } from '../../core/input.ts'
 import type { Service } from '../../operations/context.ts'
 import { newUpdatedAt } from '../../operations/context.ts'
-import { createMerchantContext } from '../merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../merchants/merchant.ts'
 import { addDeposit } from '../wallets/deposit-to-wallet.ts'
 import { reversalByReference } from '../wallets/repository.ts'
 import type { ChainDeposit } from './chain-deposit.ts'
@@ -13,7 +13,11 @@ import { depositsInAttention, lockChainDeposit, merchantOfChainEvent, updateChai
 
 const ListDepositAttentionInput = z.object({ limit: limit(20) })
 
-/** Deposits from chains that a person must look at, of all merchants, the oldest first. @throws Refusal INVALID_INPUT */
+/**
+ * Lists the chain deposits in the attention queue of all merchants, oldest first.
+ *
+ * @throws DomainError INVALID_INPUT
+ */
 export async function listDepositAttention(
   { db }: Service,
   input: z.input<typeof ListDepositAttentionInput>,
@@ -24,10 +28,11 @@ export async function listDepositAttention(
 export const ResolveDepositInput = z.object({ reference: text(), action: oneOf(resolutions), reason: text() })
 
 /**
- * Decides about a deposit that a person had to look at; the reason stays with it.
+ * Resolves a deposit in the attention queue. The operator's reason is appended to its cause.
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (it needs no decision, or was credited
- *   and can't be dismissed, or was reversed and can't be credited), DEPOSIT_REFERENCE_REUSED, BALANCE_LIMIT_EXCEEDED
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT (not in attention, or
+ *   credited and therefore not dismissable, or reversed and therefore not creditable), DEPOSIT_REFERENCE_REUSED,
+ *   BALANCE_LIMIT_EXCEEDED
  */
 export async function resolveDeposit(
   service: Service,
@@ -42,7 +47,7 @@ export async function resolveDeposit(
     const deposit = await lockChainDeposit(tx, { merchantId, reference })
     if (!deposit) throw notFound('Deposit')
     if (deposit.state !== 'ATTENTION')
-      throw resolutionError('reference', `must be of a deposit in attention: it is ${deposit.state}`)
+      throw resolutionError('reference', `must be a deposit in attention, but its state is ${deposit.state}`)
     const isCredited = deposit.depositReference !== null
     const isReversed = isCredited && (await reversalByReference(tx, { merchantId, reference })) !== null
     if (action === 'dismiss' && isCredited && !isReversed) {
@@ -50,16 +55,16 @@ export async function resolveDeposit(
     }
     if (action === 'credit' && isReversed) throw resolutionError('action', 'must be dismiss: the deposit was reversed')
     const cause = causeWithReason(deposit.cause, reason)
-    const decided = { ...deposit, cause, updatedAt: newUpdatedAt(context, deposit) }
-    const resolved: ChainDeposit = { ...decided, ...(await outcome()) }
+    const annotated = { ...deposit, cause, updatedAt: newUpdatedAt(context, deposit) }
+    const resolved: ChainDeposit = { ...annotated, ...(await outcome()) }
     await updateChainDeposit(tx, resolved)
     return resolved
 
     async function outcome(): Promise<Partial<ChainDeposit>> {
-      // Of one that was credited and reversed the deposit and its reversal tell that.
+      // A credit and its reversal stay recorded in their own tables.
       if (action === 'dismiss') return { state: 'DISMISSED', depositReference: null, creditedAt: null }
       if (isCredited) return { state: 'CONFIRMED' }
-      const { walletId, amount } = decided
+      const { walletId, amount } = annotated
       await addDeposit(tx, context, { walletId, amount, reference })
       return { state: 'CONFIRMED', depositReference: reference, creditedAt: timestamp(context.now()) }
     }

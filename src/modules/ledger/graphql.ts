@@ -4,16 +4,19 @@ import { exposeColumn, exposeNullableColumn } from '../../graphql/schema/fields.
 import { nodeType } from '../../graphql/schema/node.ts'
 import type { Entry } from './entry.ts'
 import { entryDirections, transferKinds } from './entry.ts'
-import { entryKey, findEntries } from './find-entries.ts'
-import { entries } from './list.ts'
+import { entries, entryKey, findEntries } from './list.ts'
 
-const EntryDirectionEnum = enumType('EntryDirection', entryDirections, 'Which way money went, seen from the wallet.')
+const EntryDirectionEnum = enumType(
+  'EntryDirection',
+  entryDirections,
+  'The direction of the money, seen from the wallet.',
+)
 
-const TransferKindEnum = enumType('TransferKind', transferKinds, 'Why money moved.')
+const TransferKindEnum = enumType('TransferKind', transferKinds, 'Why the money moved.')
 
 export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
   description:
-    "A line of a wallet's statement: how much moved, why, and what the wallet held after it. Lines are never changed or removed.",
+    "A line of a wallet's statement: the amount, its reason, and the balance after it. Entries are never changed or removed.",
   key: {
     from: ['transferId', 'kind', 'fee'],
     keyOf: entryKey,
@@ -21,26 +24,26 @@ export const LedgerEntry = nodeType<Entry>('LedgerEntry', {
   },
   source: {
     find: async (context, keys) => {
-      const found = await findEntries(context, keys)
-      const entries = new Map(found.map((entry) => [entryKey(entry), entry]))
+      const rows = await findEntries(context, keys)
+      const entries = new Map(rows.map((entry) => [entryKey(entry), entry]))
       return (key) => entries.get(key) ?? null
     },
   },
   fields: {
-    sequence: exposeColumn('sequence', 'Its number in the statement, from 1 without gaps.', 'Int'),
-    direction: exposeColumn('direction', 'Whether money left or came in.', EntryDirectionEnum),
-    amount: exposeColumn('amount', 'How much, above zero.', 'Amount'),
-    balanceAfter: exposeColumn('balanceAfter', 'What the wallet held after it.', 'Amount'),
+    sequence: exposeColumn('sequence', 'The position in the statement, from 1 without gaps.', 'Int'),
+    direction: exposeColumn('direction', 'Whether the money left or came into the wallet.', EntryDirectionEnum),
+    amount: exposeColumn('amount', 'The amount, including the fee; always positive.', 'Amount'),
+    balanceAfter: exposeColumn('balanceAfter', 'The balance of the wallet after the entry.', 'Amount'),
     kind: exposeColumn('kind', 'Why the money moved.', TransferKindEnum),
-    currency: exposeColumn('assetCode', 'The code of the asset, which is that of the wallet.'),
+    currency: exposeColumn('assetCode', "The code of the asset, the same as the wallet's."),
     transferId: exposeColumn(
       'transferId',
-      'The ledger transfer that it belongs to; its other side is outside the wallets.',
+      'The ledger transfer of the entry. Its other side is an account outside the wallets.',
       'UUID',
     ),
     reference: exposeNullableColumn(
       'reference',
-      'The reference of the deposit that it comes from; null for anything else.',
+      'The reference of the deposit that was credited or reversed; null for other kinds.',
     ),
     createdAt: exposeColumn('createdAt', 'When the money moved.', 'DateTime'),
   },

@@ -1,10 +1,11 @@
+import { filterUuids } from '../../core/ids-and-clock.ts'
 import { defineList, omitNulls } from '../../lists/define-list.ts'
 import { filterByEnum, filterByRequiredId } from '../../lists/filters.ts'
-import type { EntryDirection, TransferKind } from './entry.ts'
-import { entryDirections, kindsOfDirection, transferKinds } from './entry.ts'
-import { entryCounts, selectEntries } from './repository.ts'
+import type { Context } from '../../operations/context.ts'
+import type { Entry, EntryDirection, TransferKind } from './entry.ts'
+import { entryDirections, kindsOfDirection, lineNumberOf, transferKinds } from './entry.ts'
+import { entryCounts, selectEntries, walletEntriesOfTransfers } from './repository.ts'
 
-/** The statement of a wallet. */
 export const entries = defineList({
   name: 'entries',
   noun: 'Ledger entry',
@@ -14,19 +15,19 @@ export const entries = defineList({
   createdAt: 'transfers.createdAt',
   conditions: {
     walletId: { column: 'transfers.walletId', order: 'transfers.sequence', parentTable: 'wallets', isRequired: true },
-    // What leaves a wallet has no index of its own: what came in is passed over, a microsecond for each.
+    // Debits have no index of their own: the query filters out credits, at about a microsecond each.
     isDebit: { column: 'transfers.kind', operator: 'in', value: kindsOfDirection.debit },
     isCredit: { column: 'transfers.kind', operator: 'not in', value: kindsOfDirection.debit },
     kind: { column: 'transfers.kind' },
   },
   filters: {
-    walletId: filterByRequiredId('Wallet', 'The wallet whose statement it is.'),
-    direction: filterByEnum(entryDirections, 'Only money that left, or that came in.'),
-    kind: filterByEnum(transferKinds, 'Only money that moved for this reason.'),
+    walletId: filterByRequiredId('Wallet', 'The wallet of the statement.'),
+    direction: filterByEnum(entryDirections, 'Only money that left, or only money that came in.'),
+    kind: filterByEnum(transferKinds, 'Only entries of this kind.'),
   },
   toConditions: ({ walletId, direction, kind, ...others }) => {
-    const narrowed = statementConditions(direction, kind)
-    return narrowed && { walletId, ...narrowed, ...omitNulls(others) }
+    const kindAndDirection = statementConditions(direction, kind)
+    return kindAndDirection && { walletId, ...kindAndDirection, ...omitNulls(others) }
   },
   previousCursors: {
     walletId: (walletId) => ({ walletId }),
@@ -37,7 +38,7 @@ export const entries = defineList({
   parentTotals: { parent: 'walletId', totals: entryCounts },
 })
 
-/** The conditions of both filters together; `null` where no wallet entry has both. A kind implies a direction, which may have an index. */
+/** Combines both filters; `null` if no entry can match. A kind implies a direction, which may have an index. */
 function statementConditions(direction: EntryDirection | null, kind: TransferKind | null) {
   if (kind === null) return directionConditions(direction)
   const implied = entryDirections.find((each) => kindsOfDirection[each].includes(kind))
@@ -47,4 +48,19 @@ function statementConditions(direction: EntryDirection | null, kind: TransferKin
 
 function directionConditions(direction: EntryDirection | null) {
   return { isDebit: direction === 'debit' || undefined, isCredit: direction === 'credit' || undefined }
+}
+
+export function entryKey(entry: Pick<Entry, 'transferId' | 'kind' | 'fee'>): string {
+  return `${entry.transferId}:${lineNumberOf(entry)}`
+}
+
+/** Returns the merchant's wallet entries among `keys`, in any order. Entries of clearing accounts are left out. */
+export async function findEntries(
+  { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
+  keys: readonly string[],
+): Promise<Entry[]> {
+  const requested = new Set(keys)
+  const transferIds = filterUuids(keys.map((key) => key.slice(0, key.indexOf(':'))))
+  const entries = await walletEntriesOfTransfers(db, { merchantId, transferIds })
+  return entries.filter((entry) => requested.has(entryKey(entry)))
 }

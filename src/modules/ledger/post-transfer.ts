@@ -11,16 +11,16 @@ import {
   debitOldestWallet,
   depositToWalletAccount,
   insertTransfer,
+  insertWalletAccount,
   refundWalletAccount,
   reverseDepositInWalletAccount,
 } from './repository.ts'
 
-/** Why a transfer was made: for a payout, or under the reference of a deposit, which it brought or takes back. */
 type TransferCause = { readonly payoutId: string } | { readonly reference: string }
 
 /**
- * What a transfer moves: `amount` between the wallet and the clearing account that the kind says, `fee` between the wallet and
- * the fees beside it. It balances by its form: whatever one side gives the other gets.
+ * Moves `amount` between the wallet and the clearing account of the kind, and `fee` between the wallet and the fee
+ * account. Balances by construction.
  */
 export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly kind: Kind
@@ -30,31 +30,28 @@ export type NewTransfer<Kind extends TransferKind = TransferKind> = {
   readonly cause: TransferCause
 }
 
-/** The only kind that moves nothing in a wallet: what was in transit has arrived. */
+/** The only kind that changes no wallet. */
 type ClearingKind = 'payout_completed'
 
-/** A wallet account's next place in its statement, and its balance there. */
 type StatementPosition = { readonly sequence: number; readonly balanceAfter: Amount }
 
-/** What a transfer says of its wallet: where it stands in the statement, and when, which is its own time too. */
+/** The wallet's entry of a transfer. `createdAt` is also the time of the transfer. */
 export type WalletEntry = {
   readonly walletId: string
   readonly position: StatementPosition
   readonly createdAt: string
 }
 
-/** A transfer's id and time, and the wallet's balance after it. */
 type PostedTransfer = { readonly id: string; readonly createdAt: string; readonly walletBalance: Amount }
 
 /**
- * Moves money from clearing accounts of one asset into a wallet. The wallet's balance changes first and under its own
- * condition, so a refusal leaves nothing behind.
+ * Moves money from clearing accounts into a wallet. The balance changes first, by a conditional update, so an error
+ * leaves nothing behind.
  *
- * Only a deposit has a limit: all that was ever deposited in a wallet is at most `maxAmount`. What leaves it may come back at
- * any time, and counts until then, so that money which comes back is never refused and no balance leaves 64 bits (ruling 53).
+ * Only deposits have a limit: the sum of all deposits to a wallet is at most `maxAmount`. Money that left may be
+ * returned at any time and still counts, so a return is never rejected and no balance exceeds 64 bits (ruling 53).
  *
- * @returns the transfer's id and time, and the wallet's balance after it
- * @throws Refusal BALANCE_LIMIT_EXCEEDED when a deposit would take what was deposited beyond `maxAmount`
+ * @throws DomainError BALANCE_LIMIT_EXCEEDED if a deposit would exceed `maxAmount`
  */
 export async function postTransfer(
   tx: Tx,
@@ -67,9 +64,9 @@ export async function postTransfer(
 }
 
 /**
- * Takes a deposit back out of the wallet that it came into.
+ * Moves a deposit back out of its wallet.
  *
- * @returns as `postTransfer` does; `null` when the wallet holds less, and then nothing has changed
+ * @returns `null` if the balance does not cover it; then nothing has changed
  */
 export async function postDepositReversal(
   tx: Tx,
@@ -78,24 +75,23 @@ export async function postDepositReversal(
 ): Promise<PostedTransfer | null> {
   const { merchantId, now } = context
   const { walletId, amount } = request
-  const moved = await reverseDepositInWalletAccount(tx, {
-    ...{ merchantId, id: walletId, amount, most: maxAmount, time: BigInt(now()) },
+  const account = await reverseDepositInWalletAccount(tx, {
+    ...{ merchantId, id: walletId, amount, maxBalance: maxAmount, time: BigInt(now()) },
   })
-  if (moved?.balance == null) return null
-  const entry = walletEntryOf(walletId, { ...moved, balance: moved.balance })
+  if (account?.balance == null) return null
+  const entry = walletEntryOf(walletId, { ...account, balance: account.balance })
   const id = await recordTransfer(tx, context, { ...request, kind: 'deposit_reversal', fee: 0n }, entry)
   return { id, createdAt: entry.createdAt, walletBalance: entry.position.balanceAfter }
 }
 
-/** Who pays: the owner's wallet that is named, or else its oldest active one that covers what is asked for (ruling 38). */
+/** The owner's wallet `walletId`, or else its oldest active wallet that covers the amount (ruling 38). */
 export type Payer = { readonly ownerId: string; readonly walletId: string | null; readonly assetCode: string }
 
 /**
- * Takes money for a payout out of the wallet that pays it, under its own condition: two debits can never both pass on money
- * that covers one.
+ * Debits the wallet that pays a payout. A conditional update prevents two debits from spending the same money.
  *
- * @returns the wallet's entry, for the transfer that `recordTransfer` writes; `null` when no such wallet covers the amount, and
- *   then nothing has changed
+ * @returns the wallet's entry, to pass to `recordTransfer`; `null` if no wallet covers the amount, and then nothing has
+ *   changed
  */
 export function debitPayer(
   tx: Tx,
@@ -104,16 +100,11 @@ export function debitPayer(
 ): MaybePromise<WalletEntry | null> {
   const movement = { merchantId, amount, time: BigInt(now()) }
   const debit = debitOldestWallet(tx, { ...movement, ownerId, assetCode, walletId: walletId ?? undefined })
-  return mapMaybe(debit, ([moved]) =>
-    moved?.balance == null ? null : walletEntryOf(moved.id, { ...moved, balance: moved.balance }),
+  return mapMaybe(debit, ([account]) =>
+    account?.balance == null ? null : walletEntryOf(account.id, { ...account, balance: account.balance }),
   )
 }
 
-/**
- * Moves money between clearing accounts only; no wallet's balance changes.
- *
- * @returns the transfer's id
- */
 export function postClearingTransfer(
   tx: Tx,
   context: Context,
@@ -128,13 +119,13 @@ async function creditWallet(
   { kind, walletId, amount, fee }: Parameters<typeof postTransfer>[2],
 ): Promise<WalletEntry> {
   const movement = { merchantId, id: walletId, amount: amount + fee, time: BigInt(now()) }
-  // What comes back has left the wallet before, so only a deposit can exceed its limit.
-  const isNew = kind === 'deposit'
-  const moved = isNew
-    ? await depositToWalletAccount(tx, { ...movement, highestBefore: maxAmount - amount })
+  // Returned money had left the wallet before, so only a deposit can exceed the limit.
+  const isDeposit = kind === 'deposit'
+  const account = isDeposit
+    ? await depositToWalletAccount(tx, { ...movement, maxReachableBefore: maxAmount - amount })
     : await refundWalletAccount(tx, movement)
-  if (moved?.balance == null) throw balanceLimitError()
-  return walletEntryOf(walletId, { ...moved, balance: moved.balance })
+  if (account?.balance == null) throw balanceLimitError()
+  return walletEntryOf(walletId, { ...account, balance: account.balance })
 }
 
 type UpdatedAccount = { readonly balance: Amount; readonly entryCount: number; readonly latestTime: bigint }
@@ -151,14 +142,14 @@ function balanceLimitError(): DomainError {
   const limit = formatAmount(maxAmount)
   return new DomainError(
     'BALANCE_LIMIT_EXCEEDED',
-    `The wallet would hold more than ${limit} if what was paid out from it came back.`,
+    `The wallet could exceed its limit of ${limit} if payouts from it were returned.`,
   )
 }
 
 /**
- * Writes a transfer, and changes no balance: `wallet` says when and where it stands in the statement of its wallet.
+ * Inserts a transfer without changing a balance.
  *
- * For bulk work that keeps balances itself; everyone else posts a transfer.
+ * For callers that change the balance themselves: `debitPayer` and bulk imports. Others post a transfer.
  *
  * @returns the transfer's id
  */
@@ -184,4 +175,20 @@ export function recordTransfer(
     createdAt: wallet?.createdAt ?? timestamp(context.now()),
   }
   return mapMaybe(insertTransfer(tx, transfer), () => id)
+}
+
+export async function openWalletAccount(
+  tx: Tx,
+  { merchantId, walletId, assetCode }: { merchantId: string; walletId: string; assetCode: string },
+): Promise<void> {
+  await insertWalletAccount(tx, {
+    merchantId,
+    id: walletId,
+    kind: 'wallet',
+    assetCode,
+    balance: 0n,
+    entryCount: 0,
+    latestTime: 0n,
+    reachableBalance: 0n,
+  })
 }

@@ -19,7 +19,7 @@ export const insertWalletAccount = insertRow('accounts')
 type BalanceChange = { amount: Amount; time: bigint }
 type AccountBalanceChange = AccountKey & BalanceChange
 
-/** No entry of a statement is older than the one before it, whatever the clock says. */
+/** Keeps the times of a statement from decreasing if the clock goes back. */
 const nextEntryColumns = (p: Params<BalanceChange>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
@@ -27,12 +27,10 @@ const nextEntryColumns = (p: Params<BalanceChange>) => ({
 
 const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 
-/** Whose wallet pays in an asset, and which of them if that is said. */
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
 /**
- * Takes `amount` from the oldest of the owner's active wallets in the asset that holds that much, or from the one said if it is
- * one of these; `null` if none does.
+ * Debits the oldest active wallet of the owner that covers `amount`, or only `walletId` if given; no row if none does.
  */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
@@ -54,14 +52,13 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // Somebody else may have emptied it in between.
+        // Another transaction may have debited it since the subquery.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )
   },
 )
 
-/** Puts back into a wallet's account what was taken from it. */
 export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>) =>
   updateTable('accounts')
     .set({ balance: sql`balance + ${p.amount}`, ...nextEntryColumns(p) })
@@ -70,8 +67,11 @@ export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>
     .returning(updatedColumns),
 )
 
-/** Adds new money to a wallet's account if at most `highestBefore` is reachable there; `null` if more is. */
-export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { highestBefore: Amount }>) =>
+/**
+ * Credits a deposit; `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds
+ * `maxReachableBefore`.
+ */
+export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxReachableBefore: Amount }>) =>
   updateTable('accounts')
     .set({
       balance: sql`balance + ${p.amount}`,
@@ -80,19 +80,19 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
     })
     .where('merchantId', '=', p.merchantId)
     .where('id', '=', p.id)
-    .where('reachableBalance', '<=', p.highestBefore)
+    .where('reachableBalance', '<=', p.maxReachableBefore)
     .returning(updatedColumns),
 )
 
 /**
- * Takes a deposit back out of a wallet's account, if the balance covers it; `null` if not. What was deposited there counts less
- * from then on, but for accounts of which all that is known is that it was the most there can be (migration 0023).
+ * Debits a deposit that is reversed, if the balance covers it; `null` if not. Also lowers the reachable balance, except
+ * where migration 0023 set it to the maximum because the true sum is unknown.
  */
-export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { most: Amount }>) =>
+export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')
     .set({
       balance: sql`balance - ${p.amount}`,
-      reachableBalance: sql`case when reachable_balance = ${p.most} then reachable_balance
+      reachableBalance: sql`case when reachable_balance = ${p.maxBalance} then reachable_balance
         else reachable_balance - ${p.amount} end`,
       ...nextEntryColumns(p),
     })
@@ -104,7 +104,6 @@ export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBala
 
 export const insertTransfer = insertRow('transfers')
 
-/** How many entries the statement of each wallet among `ids` has. */
 export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('accounts')
     .select(['id', 'entryCount as total'])
@@ -112,7 +111,7 @@ export const entryCounts = query((p: Params<{ merchantId: string; ids: readonly 
     .where('id', 'in', listParam(p.ids)),
 )
 
-/** Transfers as lines of the statements of their wallets; those that have one. */
+/** Selects transfers as entries of their wallets. The caller excludes transfers without a wallet. */
 export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
   transfers
     .select([
@@ -124,7 +123,6 @@ export const selectEntries = (transfers: RowsQuery<'transfers'>) =>
     ])
     .$castTo<Entry>()
 
-/** The wallet entries of the transfers among `transferIds`, in any order. */
 export const walletEntriesOfTransfers = query((p: Params<{ merchantId: string; transferIds: readonly string[] }>) =>
   selectEntries(selectFrom('transfers'))
     .where('transfers.merchantId', '=', p.merchantId)

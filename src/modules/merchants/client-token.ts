@@ -7,26 +7,24 @@ import type { Secrets } from '../../core/secrets/secrets.ts'
 import type { Scope } from '../../operations/access/scopes.ts'
 import { scopes as allScopes } from '../../operations/access/scopes.ts'
 
-/** How long a token lasts at most, in seconds: a day. */
 export const maxTokenSeconds = 24 * 3_600
 
-/** The only algorithm there is: what a token says of itself chooses nothing. */
+/** Fixed, so that a token's header can't choose the algorithm. */
 const algorithm = 'HS256'
 
-/** What a token says: whom it acts as, what it may do, and until when, in seconds since 1970. */
+/** Times are in seconds since 1970. */
 export type TokenClaims = {
   readonly id: string
-  /** One customer, or the merchant itself where that is `null`. */
+  /** `null` for the merchant itself. */
   readonly customerId: string | null
   readonly scopes: readonly Scope[]
   readonly issuedAt: number
   readonly expiresAt: number
 }
 
-/** The stored key that tokens are made with. */
 export type SigningKey = { readonly id: string; readonly secretHash: string }
 
-/** The token, a JWT (RFC 7519) that names the key and is signed by what is derived from it. */
+/** Signs a JWT (RFC 7519) whose `kid` is the API key. */
 export function signClientToken(
   secrets: Secrets,
   key: SigningKey,
@@ -40,12 +38,12 @@ export function signClientToken(
     .sign(signingSecret(secrets, key))
 }
 
-/** Whether a text means to be a token: an API key has no dots. */
+/** Tells tokens from API keys, which contain no dots. */
 export function isClientToken(text: string): boolean {
   return text.includes('.')
 }
 
-/** The id of the key that a token says it was made with; `null` where it says none. */
+/** Returns the id of the API key in an unverified token; `null` if it has none. */
 export function keyIdOfToken(token: string): string | null {
   try {
     const { kid } = decodeProtectedHeader(token)
@@ -55,29 +53,29 @@ export function keyIdOfToken(token: string): string | null {
   }
 }
 
-/** Signatures that were found right: making sure of one takes longer than all else of a small request. */
+/** Caches verified signatures: verifying one costs more than the rest of a small request. */
 const verifiedTokens = new LRUCache<string, TokenClaims>({ max: 10_000 })
 
 /**
- * What a token says, if it was made with this key; whether its time is over is for who uses it.
+ * Verifies a token's signature and returns its claims. The caller checks the expiry.
  *
- * @returns `null` for what is no token of ours, of another key, changed, or signed in another way
+ * @returns `null` for a malformed or modified token, another key, or another algorithm
  */
 export async function verifyClientToken(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
-  const known = `${key.secretHash} ${token}`
-  const remembered = verifiedTokens.get(known)
-  if (remembered !== undefined) return remembered
+  const cacheKey = `${key.secretHash} ${token}`
+  const cached = verifiedTokens.get(cacheKey)
+  if (cached !== undefined) return cached
   const claims = await verifiedClaims(secrets, key, token)
-  if (claims !== null) verifiedTokens.set(known, claims)
+  if (claims !== null) verifiedTokens.set(cacheKey, claims)
   return claims
 }
 
 async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string): Promise<TokenClaims | null> {
   try {
-    // It is held against the clock at each use, by who uses it.
+    // The caller checks the expiry at each use, because results are cached.
     const options = { algorithms: [algorithm], typ: 'JWT', currentDate: new Date(0) }
     const { payload } = await jwtVerify(token, signingSecret(secrets, key), options)
-    // After the signature was verified, so that another spelling takes as long as a wrong signature does.
+    // After verification, so that a non-canonical signature takes as long as a wrong one.
     return hasCanonicalSignature(token) ? claimsOfPayload(payload) : null
   } catch {
     return null
@@ -85,8 +83,8 @@ async function verifiedClaims(secrets: Secrets, key: SigningKey, token: string):
 }
 
 /**
- * Whether the signature is spelled as it is when it is made. Decoders also take padding, other alphabets and unused bits that
- * are set. The other two parts are signed as they are spelled.
+ * Rejects other spellings of a valid signature: decoders also accept padding, other alphabets and stray trailing bits.
+ * Header and payload are signed as spelled.
  */
 function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1)
@@ -102,8 +100,8 @@ function claimsOfPayload({ jti, sub, scope, iat, exp }: JWTPayload): TokenClaims
 }
 
 /**
- * What a key's tokens are signed with: of the hash that is stored of the key, so that no table is needed, and a revoked key's
- * tokens end with it; and of SECRETS_KEY where there is one, so that nobody who has the key alone can make tokens beyond it.
+ * Derives the signing secret from the stored hash of the API key, so that no table is needed and revoking the key ends
+ * its tokens; and from SECRETS_KEY, if set, so that the key's holder alone can't forge tokens.
  */
 function signingSecret(secrets: Secrets, { id, secretHash }: SigningKey): Uint8Array {
   const salt = secrets.derive('client tokens')

@@ -11,9 +11,9 @@ import { insertMerchant } from './repository.ts'
 export const CreateMerchantInput = z.object({ name: text() })
 
 /**
- * Registers a merchant with its first API key, which is shown here and never again.
+ * Registers a merchant with its first API key, which is returned only here.
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function createMerchant(
   service: Service,

@@ -12,24 +12,28 @@ import type { KeyedSource } from '../../graphql/schema/loader.ts'
 import { nodeType } from '../../graphql/schema/node.ts'
 import type { Caller } from '../../operations/access/api-caller.ts'
 import { scopes } from '../../operations/access/scopes.ts'
-import { getMerchant } from './get-merchant.ts'
 import type { Merchant as MerchantRow } from './merchant.ts'
+import { getMerchant } from './merchant.ts'
 
-export const ScopeEnum = enumType('Scope', scopes, 'What an API key or a client token may do.')
+export const ScopeEnum = enumType('Scope', scopes, 'A permission of an API key or client token.')
 
 const ApiKey = objectType<Caller>('ApiKey', {
-  description: 'What the caller bears: an API key, or a client token that was made with it.',
+  description: 'The credential of this request: an API key, or a client token created with one.',
   fields: {
-    // Not called an id: clients' caches would take all tokens of one key for one thing.
-    keyId: exposeNullableColumn(
-      'keyId',
-      'The id of the key, which stands in the key itself and tells nothing of its secret.',
+    // Not named `id`: clients would cache all tokens of one key as one object.
+    keyId: exposeNullableColumn('keyId', 'The id of the API key. It is part of the key, but not secret.'),
+    isToken: computedField(
+      'Boolean',
+      ['tokenId'],
+      'Whether the credential is a client token.',
+      ({ tokenId }) => tokenId !== null,
     ),
-    isToken: computedField('Boolean', ['tokenId'], 'Whether it is a client token.', ({ tokenId }) => tokenId !== null),
-    scopes: computedField([ScopeEnum], ['scopes'], 'What it may do.', (caller) => [...(caller.scopes ?? scopes)]),
+    scopes: computedField([ScopeEnum], ['scopes'], 'The scopes of the credential.', (caller) => [
+      ...(caller.scopes ?? scopes),
+    ]),
     customerId: exposeNullableColumn(
       'customerId',
-      'The one customer that it acts as, by its UUID; null where it acts as the merchant.',
+      'The UUID of the customer that the token acts as; null if it acts as the merchant.',
       'UUID',
     ),
   },
@@ -43,8 +47,8 @@ const callerSource: KeyedSource<Caller | null> = {
 }
 
 export const Merchant = nodeType<MerchantRow>('Merchant', {
-  description: 'The business that holds the API key: it has customers, wallets, payout methods and payouts.',
-  // A request sees no merchant but its own.
+  description: 'The business that owns the API key, with its customers, wallets, payout methods and payouts.',
+  // A request sees only its own merchant.
   source: {
     find: async (context) => {
       const merchant = await getMerchant(context)
@@ -52,23 +56,18 @@ export const Merchant = nodeType<MerchantRow>('Merchant', {
     },
   },
   fields: {
-    uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
-    name: exposeColumn('name', 'What it is called.'),
-    createdAt: exposeColumn('createdAt', 'When it was registered.', 'DateTime'),
+    uuid: exposeColumn('id', 'The id used in REST paths.', 'UUID'),
+    name: exposeColumn('name', 'The name of the merchant.'),
+    createdAt: exposeColumn('createdAt', 'When the merchant was registered.', 'DateTime'),
     key: relationField(
       Object.assign(ApiKey, { source: callerSource }),
       'id',
-      'What the caller bears, and what that may do.',
+      'The credential of this request and its scopes.',
     ),
   },
 })
 
 addQuery(
   'merchant',
-  nodeQueryField(
-    Merchant,
-    'The merchant that the API key belongs to: who am I?',
-    {},
-    (_, { merchantId }) => merchantId,
-  ),
+  nodeQueryField(Merchant, 'The merchant of the API key.', {}, (_, { merchantId }) => merchantId),
 )

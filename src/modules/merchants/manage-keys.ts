@@ -9,22 +9,19 @@ import { scopes } from '../../operations/access/scopes.ts'
 import type { Service } from '../../operations/context.ts'
 import type { ApiKey } from './api-key.ts'
 import { formatApiKey, hashSecret, newApiKey } from './api-key.ts'
-import { findMerchant, lockMerchant } from './find-merchant.ts'
+import { findMerchant, lockMerchant } from './merchant.ts'
 import { apiKeysOfMerchant, insertApiKey, revokeApiKeyRow } from './repository.ts'
 
-/** Keys of one merchant that work at the same time and may do everything: the old and the new one of a rotation. */
+/** Unrestricted live keys of a merchant: two, so that keys can be rotated. */
 const maxLiveKeys = 2
 
-/** Those that may do less. */
 const maxRestrictedKeys = 100
 
-/** Networks from which a key may be used, at most. */
 const maxNetworks = 50
 
-/** A key as an operator sees it; its secret is not kept. */
 export type ApiKeySummary = Omit<RowOf<'apiKeys'>, 'secretHash'>
 
-/** What a key may do, until when, and from where: everything, for ever, from anywhere unless it says less. */
+/** Scopes, expiry and networks of a key; unrestricted by default. */
 export const CreateKeyInput = z.object({
   scopes: optional(someOf(scopes)),
   expiresAt: optional(instant()),
@@ -32,41 +29,44 @@ export const CreateKeyInput = z.object({
 })
 
 function networkList() {
-  return z.array(z.string()).transform((given, context) => {
-    const isSome = given.length > 0 && given.length <= maxNetworks && given.every(isIpNetwork)
+  return z.array(z.string()).transform((values, context) => {
+    const isValid = values.length > 0 && values.length <= maxNetworks && values.every(isIpNetwork)
     const message = `must be at most ${maxNetworks} addresses or networks, such as 203.0.113.0/24`
-    return isSome ? given : rejectField(context, 'INVALID_FORMAT', message)
+    return isValid ? values : rejectField(context, 'INVALID_FORMAT', message)
   })
 }
 
 /**
- * Gives the merchant one more key, shown here and never again.
+ * Creates a further API key, which is returned only here.
  *
- * @throws Refusal INVALID_INPUT, also when the merchant has as many live keys as it may have; RESOURCE_NOT_FOUND
+ * @throws DomainError INVALID_INPUT, also if the merchant has the maximum number of live keys; RESOURCE_NOT_FOUND
  */
 export async function createKey(
   service: Service,
   merchantId: string,
   input: z.input<typeof CreateKeyInput> = {},
 ): Promise<{ id: string; apiKey: string }> {
-  const terms = parseInput(CreateKeyInput, input)
+  const restrictions = parseInput(CreateKeyInput, input)
   return service.db.write(async (tx) => {
-    const live = await lockLiveKeys(tx, service, merchantId)
-    const isRestricted = terms.scopes !== null
-    const most = isRestricted ? maxRestrictedKeys : maxLiveKeys
-    if (live.filter(({ scopes }) => (scopes !== null) === isRestricted).length >= most) {
+    const liveKeys = await lockLiveKeys(tx, service, merchantId)
+    const isRestricted = restrictions.scopes !== null
+    const maxKeys = isRestricted ? maxRestrictedKeys : maxLiveKeys
+    if (liveKeys.filter(({ scopes }) => (scopes !== null) === isRestricted).length >= maxKeys) {
       const which = isRestricted ? 'live keys with scopes' : 'live keys'
-      throw new DomainError('INVALID_INPUT', `The merchant has ${most} ${which}: revoke one, or rotate.`)
+      throw new DomainError(
+        'INVALID_INPUT',
+        `The merchant already has ${maxKeys} ${which}: revoke or rotate one first.`,
+      )
     }
-    return generateKey(tx, service, merchantId, terms)
+    return generateKey(tx, service, merchantId, restrictions)
   })
 }
 
 /**
- * Gives the merchant a new key that may do everything beside its latest such one and revokes any older: callers move over while
- * both work. Keys with scopes stay as they are.
+ * Creates a new unrestricted key, keeps the latest one, and revokes older ones: callers migrate while both work. Keys
+ * with scopes stay.
  *
- * @throws Refusal RESOURCE_NOT_FOUND
+ * @throws DomainError RESOURCE_NOT_FOUND
  */
 export async function rotateKey(
   service: Service,
@@ -81,9 +81,9 @@ export async function rotateKey(
 }
 
 /**
- * Ends a key at once.
+ * Revokes a key immediately.
  *
- * @throws Refusal RESOURCE_NOT_FOUND when there is no such live key
+ * @throws DomainError RESOURCE_NOT_FOUND if there is no such live key
  */
 export async function revokeKey(service: Service, keyId: string): Promise<{ id: string }> {
   return service.db.write(async (tx) => {
@@ -94,9 +94,9 @@ export async function revokeKey(service: Service, keyId: string): Promise<{ id: 
 }
 
 /**
- * The merchant's keys, oldest first.
+ * Lists the merchant's keys, oldest first.
  *
- * @throws Refusal RESOURCE_NOT_FOUND
+ * @throws DomainError RESOURCE_NOT_FOUND
  */
 export async function listKeys(service: Service, merchantId: string): Promise<ApiKeySummary[]> {
   const { id } = await findMerchant(service.db, merchantId)
@@ -115,8 +115,8 @@ type KeyRestrictions = z.output<typeof CreateKeyInput>
 
 const noRestrictions: KeyRestrictions = { scopes: null, expiresAt: null, networks: null }
 
-function generateKey(tx: Tx, { mode, now }: Service, merchantId: string, terms = noRestrictions) {
-  return addKey(tx, { key: newApiKey(mode), merchantId, createdAt: timestamp(now()), restrictions: terms })
+function generateKey(tx: Tx, { mode, now }: Service, merchantId: string, restrictions = noRestrictions) {
+  return addKey(tx, { key: newApiKey(mode), merchantId, createdAt: timestamp(now()), restrictions })
 }
 
 type NewKey = {
@@ -126,13 +126,22 @@ type NewKey = {
   readonly restrictions?: KeyRestrictions
 }
 
-/** Records a key of the merchant; what it is shown as, here and never again. */
+/** Inserts a key and returns its text, which is not stored. */
 export async function addKey(
   tx: Tx,
-  { key, merchantId, createdAt, restrictions: terms = noRestrictions }: NewKey,
+  { key, merchantId, createdAt, restrictions = noRestrictions }: NewKey,
 ): Promise<{ id: string; apiKey: string }> {
   const { id, mode, secret } = key
   const secretHash = hashSecret(secret)
-  await insertApiKey(tx, { id, merchantId, mode, secretHash, createdAt, lastUsedAt: null, revokedAt: null, ...terms })
+  await insertApiKey(tx, {
+    id,
+    merchantId,
+    mode,
+    secretHash,
+    createdAt,
+    lastUsedAt: null,
+    revokedAt: null,
+    ...restrictions,
+  })
   return { id, apiKey: formatApiKey(key) }
 }

@@ -22,25 +22,20 @@ export const merchantById = queryOne((p: Params<{ id: string }>) =>
   selectFrom('merchants').selectAll().where('id', '=', p.id),
 )
 
-/** The merchant, which nobody else changes before the transaction ends, nor its keys. */
 export const lockMerchantById = statementOne((p: Params<{ id: string }>) =>
   selectFrom('merchants').selectAll().where('id', '=', p.id).forNoKeyUpdate(),
 )
 
-/** Every merchant, oldest first; an operator's view. */
 export const allMerchants = query(() => selectFrom('merchants').selectAll().orderBy('id'))
 
-/** Merchants behind an id, in the order of their ids; an operator's view. */
 export const merchantIdsAfter = query((p: Params<{ after: string; limit: number }>) =>
   selectFrom('merchants').select('id').where('id', '>', p.after).orderBy('id').limit(p.limit),
 )
 
-/** Merchants behind an id, the oldest first; an operator's view. */
 export const merchantsAfter = query((p: Params<{ after: string; limit: number }>) =>
   selectFrom('merchants').selectAll().where('id', '>', p.after).orderBy('id').limit(p.limit),
 )
 
-/** Those of them whose names have a text in them. */
 export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: string; limit: number }>) =>
   selectFrom('merchants')
     .selectAll()
@@ -50,14 +45,14 @@ export const merchantsWithNameLike = query((p: Params<{ pattern: string; after: 
     .limit(p.limit),
 )
 
-/** The keys among `ids` that are not revoked, of any merchant: who asks has been admitted by them. */
+/** The keys among `ids` that are not revoked, of any merchant: their callers were authenticated. */
 export const unrevokedKeysAmong = query((p: Params<{ ids: readonly string[] }>) =>
   acrossMerchants(
     selectFrom('apiKeys').select('id').where('id', 'in', listParam(p.ids)).where('revokedAt', 'is', null),
   ),
 )
 
-/** A key by its own id, which is what tells the merchant, and the merchant's clock. */
+/** Finds a key by its id, with the offset of its merchant's clock. The key determines the merchant. */
 export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   acrossMerchants(
     selectFrom('apiKeys')
@@ -68,24 +63,22 @@ export const apiKeyById = queryOne((p: Params<{ id: string }>) =>
   ),
 )
 
-/** How far a merchant's clock is ahead; `null` where it never was. */
+/** The offset of a merchant's clock; `null` if it was never moved. */
 export const clockOfMerchant = queryOne((p: Params<{ id: string }>) =>
   selectFrom('merchantClocks').select('aheadMs').where('id', '=', p.id),
 )
 
-/** Moves a merchant's clock. */
 export const upsertMerchantClock = statement((p: Params<{ id: string; aheadMs: bigint }>) =>
   insertInto('merchantClocks')
     .values(pickParams(p, ['id', 'aheadMs']))
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ aheadMs: p.aheadMs })),
 )
 
-/** The merchant's keys, oldest first. */
 export const apiKeysOfMerchant = query((p: Params<{ merchantId: string }>) =>
   selectFrom('apiKeys').selectAll().where('merchantId', '=', p.merchantId).orderBy('createdAt').orderBy('id'),
 )
 
-/** Revokes a key that is not revoked yet, whosever it is: an operator names it by its own id. */
+/** Revokes a live key of any merchant: operators name keys by id alone. */
 export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: string }>) =>
   acrossMerchants(
     updateTable('apiKeys')
@@ -98,7 +91,7 @@ export const revokeApiKeyRow = statement((p: Params<{ id: string; revokedAt: str
 
 type KeyUse = { merchantId: string; id: string; usedAt: string; before: string; after: string }
 
-/** Records the use of a key whose last recorded use is not between `before` and `after`: a clock that was ahead noted a later one. */
+/** Records a use unless one between `before` and `after` is recorded. A later one was recorded by a fast clock. */
 export const markKeyUsed = statement((p: Params<KeyUse>) =>
   updateTable('apiKeys')
     .set({ lastUsedAt: p.usedAt })
@@ -109,7 +102,6 @@ export const markKeyUsed = statement((p: Params<KeyUse>) =>
     ),
 )
 
-/** Sets the account-level public keys from which the merchant's deposit addresses are derived. */
 export const updateExtendedPublicKeys = statement(
   (p: Params<{ id: string; evmExtendedPublicKey: string | null; tronExtendedPublicKey: string | null }>) =>
     updateTable('merchants')
@@ -117,7 +109,6 @@ export const updateExtendedPublicKeys = statement(
       .where('id', '=', p.id),
 )
 
-/** The keys of every merchant that has any; an operator's view. */
 export const merchantsWithExtendedPublicKeys = query(() =>
   selectFrom('merchants')
     .select(['id', 'evmExtendedPublicKey', 'tronExtendedPublicKey'])

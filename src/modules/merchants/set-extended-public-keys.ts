@@ -7,8 +7,8 @@ import type { Service } from '../../operations/context.ts'
 import { lockInstallation } from '../installation/repository.ts'
 import { publicKeyAndChainCode } from '../networks/derive-address.ts'
 import { sandboxExtendedPublicKeys } from '../networks/sandbox-addresses.ts'
-import { lockMerchant } from './find-merchant.ts'
 import type { Merchant } from './merchant.ts'
+import { lockMerchant } from './merchant.ts'
 import { merchantsWithExtendedPublicKeys, updateExtendedPublicKeys } from './repository.ts'
 
 export const SetExtendedPublicKeysInput = z.object({
@@ -18,9 +18,9 @@ export const SetExtendedPublicKeysInput = z.object({
 })
 
 /**
- * Sets the account-level public keys from which the merchant's deposit addresses are derived; one that is not given stays.
+ * Sets the account-level public keys from which the merchant's deposit addresses are derived. An absent key stays.
  *
- * @throws Refusal INVALID_INPUT for what is no such key, a private key, or in live mode the sandbox's own;
+ * @throws DomainError INVALID_INPUT for a malformed or private key, or the sandbox's key in live mode;
  *   RESOURCE_NOT_FOUND
  */
 export async function setExtendedPublicKeys(
@@ -45,15 +45,15 @@ export async function setExtendedPublicKeys(
   })
 }
 
-/** The same key in another text stays as it is stored, because its addresses are numbered by that text. */
-function keepEquivalentKey(stored: string | null, given: string | null): string | null {
-  if (stored === null || given === null) return given ?? stored
-  return publicKeyAndChainCode(stored) === publicKeyAndChainCode(given) ? stored : given
+/** Keeps the stored text of an equivalent key, because addresses are numbered per text. */
+function keepEquivalentKey(stored: string | null, requested: string | null): string | null {
+  if (stored === null || requested === null) return requested ?? stored
+  return publicKeyAndChainCode(stored) === publicKeyAndChainCode(requested) ? stored : requested
 }
 
 /**
- * Two merchants with one key would be given the same addresses, and nobody could tell whose deposit came in. Compares what
- * addresses derive from: the texts of one key differ by where a wallet says that it exported it from.
+ * Rejects a key of another merchant: both would get the same addresses, and a deposit could not be attributed. Compares
+ * only what addresses derive from, because exports of one key differ in their metadata.
  */
 async function rejectSharedKeys(
   tx: Tx,
@@ -76,10 +76,10 @@ function keyErrors({ mode }: Service, field: string, key: string | null | undefi
   if (!key?.trim()) return []
   const formatErrors = (message: string): FieldError[] => [{ field, code: 'INVALID_FORMAT', message }]
   try {
-    const part = publicKeyAndChainCode(key.trim())
-    if (mode !== 'live' || !sandboxKeys.includes(part)) return []
-    // Anyone can spend what is sent to an address of the sandbox's key.
-    return formatErrors("must not be the sandbox's own key, whose private key everyone knows")
+    const normalized = publicKeyAndChainCode(key.trim())
+    if (mode !== 'live' || !sandboxKeys.includes(normalized)) return []
+    // Anyone can spend from addresses of the sandbox's key.
+    return formatErrors("must not be the sandbox's own key, because its private key is public")
   } catch (error) {
     return formatErrors(`is not usable: ${(error as Error).message}`)
   }

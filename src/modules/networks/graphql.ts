@@ -1,8 +1,4 @@
 import { enumType } from '../../graphql/schema/enums.ts'
 import { networks } from './network.ts'
 
-export const NetworkEnum = enumType(
-  'Network',
-  networks,
-  'A blockchain network on which stablecoins are held and paid out.',
-)
+export const NetworkEnum = enumType('Network', networks, 'A blockchain network for stablecoin wallets and payouts.')

@@ -3,15 +3,15 @@ import { bytesToNumberLE } from '@noble/curves/utils.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
+import { encodeSolanaAddress } from './address-encoding.ts'
 import { addressOf, cachedNode, parseExtendedPublicKey } from './derive-address.ts'
 import type { AddressFamily } from './network.ts'
-import { encodeSolanaAddress } from './solana.ts'
 
 /**
- * The sandbox's own extended public keys: `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic that development tools
- * share ("test" eleven times, then "junk").
+ * The sandbox's extended public keys: `m/44'/60'/0'` and `m/44'/195'/0'` of the mnemonic shared by development tools
+ * ("test" eleven times, then "junk").
  *
- * Its private keys are public knowledge, so that anyone can spend what a test sends here; live mode must refuse them.
+ * Their private keys are public, so anyone can spend what is sent here: live mode must reject them.
  */
 export const sandboxExtendedPublicKeys = {
   evm: 'xpub6Ce9NcJvTk36xtLSrJLZqE7wtgA5deCeYs7rSQtreh4cj6ByPtrg9sD7V2FNFLPnf8heNP3FGkeV9qwfzvZNSd54JoNXVsXFYSYwHsnJxqP',
@@ -19,14 +19,14 @@ export const sandboxExtendedPublicKeys = {
 } as const
 
 /**
- * The sandbox's address number `index` of one merchant alone. EVM networks and Tron have it below chain `1` of the sandbox's key,
- * which no other address is on, and then twice 31 bits of the merchant's hash.
+ * Derives the sandbox address `index` of one merchant. On EVM networks and Tron it is below chain `1` of the sandbox's
+ * key, which is otherwise unused, and then below two 31-bit parts of the merchant's hash.
  */
 export function sandboxMerchantAddress(family: AddressFamily, merchantId: string, index: number): string {
   if (family === 'solana') return solanaAddressFromSeed(`${merchantId} ${index}`)
   const branch = cachedNode(`${family} ${merchantId}`, () => {
     const hash = sha512(utf8ToBytes(`payout-gateway sandbox merchant ${merchantId}`))
-    const [first, second] = [0, 4].map((place) => new DataView(hash.buffer, hash.byteOffset).getUint32(place) >>> 1)
+    const [first, second] = [0, 4].map((offset) => new DataView(hash.buffer, hash.byteOffset).getUint32(offset) >>> 1)
     const chain = parseExtendedPublicKey(sandboxExtendedPublicKeys[family]).deriveChild(1)
     return chain.deriveChild(first as number).deriveChild(second as number)
   })
@@ -34,11 +34,11 @@ export function sandboxMerchantAddress(family: AddressFamily, merchantId: string
 }
 
 /**
- * The sandbox's Solana address number `index`, on the curve and different for every index.
+ * Derives the sandbox's Solana address `index`, which is on the curve and unique to the index.
  *
  * Wallets derive ed25519 keys from private keys only (SLIP-0010), which is why live mode takes Solana addresses from an
- * imported pool. The sandbox needs no wallet to find them again, so it adds a public multiple of the generator to one
- * published key: `base + SHA-512(index) · G`. Who knows the mnemonic knows the private scalar of each sum.
+ * imported pool. The sandbox adds a public multiple of the generator to a published key: `base + SHA-512(index) · G`.
+ * The holder of the mnemonic knows the private scalar of each sum.
  */
 export function sandboxSolanaAddress(index: number): string {
   return solanaAddressFromSeed(String(index))
@@ -52,5 +52,5 @@ function solanaAddressFromSeed(name: string): string {
 const { Point } = ed25519
 const { Fn } = Point
 
-/** The public key of `m/44'/501'/0'/0'`, the same mnemonic's first account in Solana wallets. */
+/** The public key of `m/44'/501'/0'/0'`: the first account of the same mnemonic in Solana wallets. */
 const sandboxSolanaBase = Point.fromBytes(base58.decode('oeYf6KAJkLYhBuR8CiGc6L4D4Xtfepr85fuDgA9kq96'))

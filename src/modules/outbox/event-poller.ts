@@ -1,137 +1,134 @@
 import type { Database } from '../../database/database.ts'
 import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
-import { requireKnownSequence } from './latest-event.ts'
-import { readEvents } from './read-events.ts'
+import { readEvents, requireKnownSequence } from './read-events.ts'
 import { latestEventSequences } from './repository.ts'
 
-/** Events that are read at once; where there are more, the next are read right after. */
 export const eventBatchSize = 500
 
 /**
- * Looks take a tenth of the time, however many merchants are followed, unless each takes long: one that did so once, because
- * the machine or the database stood still, must not hold up what happens next. One that fails is tried again after a while.
+ * Limits polling to a tenth of the time, however many merchants are subscribed. The pause is capped, so that one slow
+ * poll (a stalled machine or database) does not delay later events. A failed poll is retried after `pauseAfterErrorMs`.
  */
 const pauseToPollRatio = 9
 const maxPauseMs = 250
 const pauseAfterErrorMs = 1_000
 
 type MerchantListeners = {
-  /** The merchant's latest number at the last look. */
+  /** The sequence of the merchant's latest event as of the last poll. */
   latest: number
   readonly loaded: Promise<void>
   readonly listeners: Set<() => void>
 }
 
-/** Who in this process waits for what happens to whom. */
+/** The subscriptions of this process on one database. */
 type EventPoller = {
   readonly merchants: Map<string, MerchantListeners>
   stop: () => void
   isPolling: boolean
   isPollRequested: boolean
-  /** Why the last look failed, if it did. */
+  /** The error of the last poll, if it failed. */
   failure: { readonly error: unknown } | null
 }
 
-// By what watches it: a copy of a database for one request watches the same.
+// Keyed by `watch`, which the copies of a database for single requests share.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {
-  const known = eventPollers.get(watch)
-  if (known) return known
-  const followers = { merchants: new Map(), stop: () => {}, isPolling: false, isPollRequested: false, failure: null }
-  eventPollers.set(watch, followers)
-  return followers
+  const existing = eventPollers.get(watch)
+  if (existing) return existing
+  const poller = { merchants: new Map(), stop: () => {}, isPolling: false, isPollRequested: false, failure: null }
+  eventPollers.set(watch, poller)
+  return poller
 }
 
 /**
- * A place beside a merchant's events: the latest number that is known, for which nobody is asked, and what ends it.
- *
- * `latest` throws what the last look met, if it failed: whoever waits must not do so in silence.
+ * `latest` returns the latest known sequence without a query, and throws the error of the last poll if it failed, so
+ * that no subscriber waits in silence.
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
 /**
- * Has `call` called whenever a merchant has a later event. However many follow, in this process one look asks which merchants
- * have, and only when something was committed.
+ * Calls `listener` whenever a merchant has a later event. All subscribers of a process share one poll, which runs only
+ * after a commit.
  */
 export async function subscribeToEvents(
   { db, merchantId }: Pick<Context, 'db' | 'merchantId'>,
-  call: () => void,
+  listener: () => void,
 ): Promise<EventSubscription> {
-  const followers = eventPollerOf(db)
-  const { merchants } = followers
+  const poller = eventPollerOf(db)
+  const { merchants } = poller
   if (merchants.size === 0) {
-    followers.failure = null
-    followers.stop = db.watch('events', () => poll(db, followers))
+    poller.failure = null
+    poller.stop = db.watch('events', () => poll(db, poller))
   }
-  const followed = merchants.get(merchantId) ?? loadMerchant(db, merchantId)
-  merchants.set(merchantId, followed)
-  const listener = () => call()
-  followed.listeners.add(listener)
+  const merchant = merchants.get(merchantId) ?? loadMerchant(db, merchantId)
+  merchants.set(merchantId, merchant)
+  const onEvent = () => listener()
+  merchant.listeners.add(onEvent)
   const stop = () => {
-    followed.listeners.delete(listener)
-    if (followed.listeners.size > 0 || merchants.get(merchantId) !== followed) return
+    merchant.listeners.delete(onEvent)
+    if (merchant.listeners.size > 0 || merchants.get(merchantId) !== merchant) return
     merchants.delete(merchantId)
-    if (merchants.size === 0) followers.stop()
+    if (merchants.size === 0) poller.stop()
   }
   try {
-    await followed.loaded
+    await merchant.loaded
   } catch (error) {
     stop()
     throw error
   }
   const latest = () => {
-    if (followers.failure) throw followers.failure.error
-    return followed.latest
+    if (poller.failure) throw poller.failure.error
+    return merchant.latest
   }
   return { latest, stop }
 }
 
 function loadMerchant(db: Database, merchantId: string): MerchantListeners {
-  const followed = { latest: 0, listeners: new Set<() => void>(), loaded: Promise.resolve() }
-  followed.loaded = (async () => {
-    const [found] = await latestEventSequences(db, { merchantIds: [merchantId] })
-    followed.latest = Math.max(followed.latest, found?.latest ?? 0)
+  const merchant = { latest: 0, listeners: new Set<() => void>(), loaded: Promise.resolve() }
+  merchant.loaded = (async () => {
+    const [row] = await latestEventSequences(db, { merchantIds: [merchantId] })
+    merchant.latest = Math.max(merchant.latest, row?.latest ?? 0)
   })()
-  return followed
+  return merchant
 }
 
-async function poll(db: Database, followers: EventPoller): Promise<void> {
-  followers.isPollRequested = true
-  if (followers.isPolling) return
-  followers.isPolling = true
-  followers.isPollRequested = false
-  const begunAt = performance.now()
+async function poll(db: Database, poller: EventPoller): Promise<void> {
+  poller.isPollRequested = true
+  if (poller.isPolling) return
+  poller.isPolling = true
+  poller.isPollRequested = false
+  const startedAt = performance.now()
   let pauseMs = pauseAfterErrorMs
   try {
-    const found = await latestEventSequences(db, { merchantIds: [...followers.merchants.keys()] })
-    followers.failure = null
-    for (const { merchantId, latest } of found) notifyListeners(followers.merchants.get(merchantId), latest)
-    pauseMs = Math.min((performance.now() - begunAt) * pauseToPollRatio, maxPauseMs)
+    const rows = await latestEventSequences(db, { merchantIds: [...poller.merchants.keys()] })
+    poller.failure = null
+    for (const { merchantId, latest } of rows) notifyListeners(poller.merchants.get(merchantId), latest)
+    pauseMs = Math.min((performance.now() - startedAt) * pauseToPollRatio, maxPauseMs)
   } catch (error) {
-    followers.isPollRequested = true
-    followers.failure = { error }
-    for (const { listeners: calls } of followers.merchants.values()) for (const call of [...calls]) call()
+    poller.isPollRequested = true
+    poller.failure = { error }
+    for (const { listeners } of poller.merchants.values()) for (const listener of [...listeners]) listener()
   }
   setTimeout(() => {
-    followers.isPolling = false
-    if (followers.isPollRequested && followers.merchants.size > 0) poll(db, followers)
+    poller.isPolling = false
+    if (poller.isPollRequested && poller.merchants.size > 0) poll(db, poller)
   }, pauseMs).unref()
 }
 
-function notifyListeners(followed: MerchantListeners | undefined, latest: number): void {
-  if (followed === undefined || followed.latest >= latest) return
-  followed.latest = latest
-  for (const call of [...followed.listeners]) call()
+function notifyListeners(merchant: MerchantListeners | undefined, latest: number): void {
+  if (merchant === undefined || merchant.latest >= latest) return
+  merchant.latest = latest
+  for (const listener of [...merchant.listeners]) listener()
 }
 
 /**
- * The events of a merchant, some at a time: all after a number, and then whatever happens, without an end. Without a number
- * what happens once this has answered, which is before anybody can have been told that it listens.
+ * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after` only
+ * events committed after this function has resolved.
  *
- * @param signal ends it, also where nobody has begun to read
- * @throws Refusal INVALID_INPUT for a number that is later than the latest
+ * @param signal ends the stream, even before it is read
+ * @throws DomainError INVALID_INPUT if `after` is later than the latest event
  */
 export async function streamEvents(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -139,39 +136,39 @@ export async function streamEvents(
   signal?: AbortSignal,
 ): Promise<AsyncGenerator<readonly Event[]>> {
   let wake = () => {}
-  const following = await subscribeToEvents(context, () => wake())
+  const subscription = await subscribeToEvents(context, () => wake())
   const close = () => {
-    following.stop()
+    subscription.stop()
     wake()
   }
   try {
-    if (signal?.aborted) following.stop()
+    if (signal?.aborted) subscription.stop()
     else signal?.addEventListener('abort', close, { once: true })
-    if (after !== null) await requireKnownSequence(context, after, following.latest())
-    return readBatches(after ?? following.latest())
+    if (after !== null) await requireKnownSequence(context, after, subscription.latest())
+    return readBatches(after ?? subscription.latest())
   } catch (error) {
     close()
     throw error
   }
 
   async function* readBatches(first: number): AsyncGenerator<readonly Event[]> {
-    let seen = first
+    let cursor = first
     try {
       while (!signal?.aborted) {
-        const latest = following.latest()
-        if (seen >= latest) {
+        const latest = subscription.latest()
+        if (cursor >= latest) {
           await new Promise<void>((resolve) => {
             wake = resolve
           })
           continue
         }
-        const { events, through } = await readEvents(context, { after: seen, limit: eventBatchSize, latest })
-        seen = through
+        const { events, through } = await readEvents(context, { after: cursor, limit: eventBatchSize, latest })
+        cursor = through
         if (events.length > 0) yield events
       }
     } finally {
       signal?.removeEventListener('abort', close)
-      following.stop()
+      subscription.stop()
     }
   }
 }

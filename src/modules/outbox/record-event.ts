@@ -5,50 +5,50 @@ import type { Context } from '../../operations/context.ts'
 import { insertEvent, insertEventWithData, reserveSequenceNumbers } from './repository.ts'
 
 /**
- * What happened: to an object whose events are a known few, of which this is the one numbered `version`, or to one that may
- * change at any time, whose row `data` is now. `at` is the time that the object's own row has of it.
+ * An event to record. `version` numbers the events of an object that has a known few; `data` is the current row of an
+ * object that may change at any time. `at` is the time in the object's own row.
  */
 export type NewEvent = { readonly type: EventType; readonly objectId: string; readonly at: string } & (
   | { readonly version: number }
   | { readonly data: object }
 )
 
-/** What a merchant's operations in one transaction have left to be told, the latest last. */
+/** The events that a transaction records for one merchant, as a linked list from the latest. */
 type DeferredEvent = {
   readonly event: NewEvent
   readonly previous: DeferredEvent | null
   readonly count: number
 }
 
-/** What the pending changes are called by which a transaction tells events, before the merchant's id. */
+/** Prefix of the deferred values that hold events; the merchant's id follows. */
 const deferredEventsPrefix = 'events '
 
-/** What was told by a pending change, for whoever counts what is told; `null` where it tells of nothing. */
+/** Returns the event of a deferred write, for metrics; `null` if it is none. */
 export function eventOfDeferredWrite(name: string, value: unknown): NewEvent | null {
   return name.startsWith(deferredEventsPrefix) ? ((value as DeferredEvent | null)?.event ?? null) : null
 }
 
 /**
- * Tells whoever has to know, in the transaction of what happened: neither exists without the other.
+ * Records an event in the outbox of the transaction, so that the event and its change commit together.
  *
- * It is written just before COMMIT, all that a transaction tells of a merchant together: so its numbers are dense and in the
- * order of the commits, and the row that gives them is the last that anybody waits for.
+ * Events are inserted together just before COMMIT: their sequence is gapless and in commit order, and
+ * the row of the merchant's sequence is locked last and briefly.
  */
-export function recordEvent(tx: Tx, { merchantId }: Context, happening: NewEvent): MaybePromise<unknown> {
+export function recordEvent(tx: Tx, { merchantId }: Context, event: NewEvent): MaybePromise<unknown> {
   return tx.deferred.update<DeferredEvent | null>(deferredEventsPrefix + merchantId, {
     read: () => null,
-    next: (before) => ({ event: happening, previous: before, count: (before?.count ?? 0) + 1 }),
+    next: (previous) => ({ event, previous, count: (previous?.count ?? 0) + 1 }),
     store: (tx, latest) => latest && storeEvents(tx, merchantId, latest),
   })
 }
 
 async function storeEvents(tx: Tx, merchantId: string, latest: DeferredEvent): Promise<void> {
   await reserveSequenceNumbers(tx, { merchantId, name: 'events', latest: latest.count, latestTime: 0n })
-  const inOrder: DeferredEvent[] = []
-  for (let each: DeferredEvent | null = latest; each; each = each.previous) inOrder[each.count - 1] = each
-  for (const { event: happening, count } of inOrder) {
-    const time = BigInt(Date.parse(happening.at))
-    const event = { merchantId, back: latest.count - count, time, ...happening }
-    await ('data' in event ? insertEventWithData(tx, event) : insertEvent(tx, event))
+  const ordered: DeferredEvent[] = []
+  for (let each: DeferredEvent | null = latest; each; each = each.previous) ordered[each.count - 1] = each
+  for (const { event, count } of ordered) {
+    const time = BigInt(Date.parse(event.at))
+    const row = { merchantId, back: latest.count - count, time, ...event }
+    await ('data' in row ? insertEventWithData(tx, row) : insertEvent(tx, row))
   }
 }

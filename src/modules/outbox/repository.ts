@@ -15,7 +15,7 @@ import type { EventType, NewRowOf } from '../../database/tables.ts'
 
 type SequenceReservation = { merchantId: string; name: 'events'; latest: number; latestTime: bigint }
 
-/** Takes the next numbers of a merchant's events, `latest` of them. */
+/** Reserves the next `latest` sequence numbers of a merchant's events. */
 export const reserveSequenceNumbers = statement((p: Params<SequenceReservation>) =>
   insertInto('sequences')
     .values(pickParams(p, ['merchantId', 'name', 'latest', 'latestTime']))
@@ -28,7 +28,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** Writes an event that stands so many before the latest number. */
+/** Inserts an event whose sequence is `back` before the latest. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -38,7 +38,7 @@ export const insertEvent = statement((p: Params<EventInsertParams & { version: n
   }),
 )
 
-/** The same of an object that may change at any time: the next of its events, which keeps what it is now. */
+/** As `insertEvent`, for an object that may change at any time: stores its row, and the next version. */
 export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -59,10 +59,9 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** Writes events that were numbered already: for bulk work. */
+/** Inserts a numbered event, for bulk work. */
 export const insertEventRow = insertRow('events')
 
-/** Events after a number, in their order. */
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
   selectFrom('events')
     .selectAll()
@@ -72,7 +71,6 @@ export const eventsAfter = query((p: Params<{ merchantId: string; after: number;
     .limit(p.limit),
 )
 
-/** Those of some types, up to another number. */
 export const eventsOfTypes = query(
   (p: Params<{ merchantId: string; after: number; through: number; types: readonly EventType[]; limit: number }>) =>
     selectFrom('events')
@@ -85,7 +83,6 @@ export const eventsOfTypes = query(
       .limit(p.limit),
 )
 
-/** All of them up to another number. */
 export const eventsWithin = query((p: Params<{ merchantId: string; after: number; through: number }>) =>
   selectFrom('events')
     .selectAll()
@@ -102,7 +99,10 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
     .where('sequence', 'in', listParam(p.sequences)),
 )
 
-/** The latest number of each of some merchants, whoever of a merchant asks first: all who follow share the look. */
+/**
+ * The latest sequence of each merchant, for the poll that all subscribers share: not restricted to the caller's
+ * merchant or customer.
+ */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(
     acrossMerchants(

@@ -9,20 +9,20 @@ import type { SliceRequest } from '../../lists/slice.ts'
 import { createInMemoryList, readSlice, sliceFields } from '../../lists/slice.ts'
 import type { Service } from '../../operations/context.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
-import { assetCodeErrors } from '../asset-codes/check-asset-code.ts'
+import { assetCodeErrors } from '../asset-codes/asset-code.ts'
 
-/** What a price in force at a time is stored as, a rate or a fee; rows are only added, and may be cancelled until they are in force. */
+/** A rate or fee with the time from which it is in force. Rows are only added, and may be cancelled until then. */
 type EffectiveDatedRow = {
   readonly effectiveAt: string
   readonly revision: number
   readonly cancelledAt: string | null
 }
 
-/** What a row of prices is now: `PAST` once another has taken over. */
+/** `PAST` rows were replaced by a later one. */
 const priceStates = ['IN_FORCE', 'FUTURE', 'PAST', 'CANCELLED'] as const
 export type PriceState = (typeof priceStates)[number]
 
-/** Prices of one kind: what they are called, the fields that name the stablecoin and the currency, and their queries. */
+/** A kind of price: its name, its columns of the stablecoin and the currency, and its queries. */
 type PriceKind<Row, Code extends string> = {
   readonly name: 'rates' | 'fees'
   readonly noun: 'Rate' | 'Fee'
@@ -38,7 +38,7 @@ type PriceFilter<Code extends string> = { readonly [Field in Code]?: string | un
   readonly state?: PriceState | undefined
 }
 
-/** What is done alike with rates and with fees. */
+/** Builds the operations that rates and fees have in common. */
 export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Code>, Code extends string>(
   kind: PriceKind<Row, Code>,
 ) {
@@ -49,38 +49,39 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
   const ListInput = z.object({ ...pairFields, state: optional(oneOf(priceStates)), ...sliceFields })
 
   return {
-    /** The faults of codes that are no stablecoin, or no currency. */
+    /** Returns an error for each code that is not a supported stablecoin or currency. */
     pairErrors: (assets: readonly AssetCode[], input: CodePair<Code>): FieldError[] => [
       ...assetCodeErrors(assets, { field: from, code: input[from], assetType: 'STABLECOIN' }),
       ...assetCodeErrors(assets, { field: to, code: input[to], assetType: 'FIAT' }),
     ],
     /**
-     * The place of a new row, which holds from the time `asked` on, else from now; with `later`, what takes over from it.
+     * Computes `effectiveAt` and `revision` of a new row, in force from `requestedAt` or else from now, and `later`,
+     * the rows that will replace it.
      *
-     * @throws Refusal INVALID_INPUT for a time that has passed, or that a row stands for: what is in force then must stay known
+     * @throws DomainError INVALID_INPUT for a time in the past, or one that already has a row: history must not change
      */
     nextRevision: async (
       tx: Tx,
       { wallClock }: Service,
-      { asked, ...pair }: CodePair<Code> & { asked: string | null },
+      { requestedAt, ...pair }: CodePair<Code> & { requestedAt: string | null },
     ) => {
-      const effectiveAt = parseEffectiveTime(wallClock(), asked)
+      const effectiveAt = parseEffectiveTime(wallClock(), requestedAt)
       const rows = await rowsFrom(tx, { ...(pair as unknown as CodePair<Code>), at: effectiveAt })
       const same = rows.filter((row) => row.effectiveAt === effectiveAt)
       if (uncancelledRows(same).length > 0)
         throw effectiveAtError(`must differ from ${effectiveAt}, which is set already`)
-      const place = { effectiveAt, revision: same.length + 1, cancelledAt: null }
-      return { place, later: upcomingRows(effectiveAt, rows) }
+      const revisionFields = { effectiveAt, revision: same.length + 1, cancelledAt: null }
+      return { revisionFields, later: upcomingRows(effectiveAt, rows) }
     },
-    /** The pair's rows that take over after a time, the next first. */
+    /** Returns the pair's rows that take effect after `at`, in order. */
     upcoming: async (db: Reader, pair: CodePair<Code> & { at: string }) =>
       upcomingRows(pair.at, await rowsFrom(db, pair)),
     /**
-     * Cancels a row before its time comes; it stays recorded, and another may be set for that time. One that is cancelled
-     * already is answered as it is.
+     * Cancels a row before it takes effect. It stays recorded, and another row may be set for the same time. A row that
+     * is already cancelled is returned unchanged.
      *
-     * @param input `effectiveAt` the time that it was set for
-     * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT for one that is in force or was
+     * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND, INVALID_INPUT if it has taken
+     *   effect
      */
     cancel: async (service: Service, input: CodePair<Code> & { effectiveAt: string }): Promise<Row> => {
       const { effectiveAt, ...pair } = parseInput(CancelInput, input) as typeof input
@@ -98,11 +99,12 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
       })
     },
     /**
-     * A slice of all rows that were ever set, by pair, newest first; what each is now. An unknown asset matches nothing.
+     * Returns a slice of all rows ever set, with their current states, by pair, newest first. An unknown asset matches
+     * nothing.
      *
-     * Reads them all: only operators list them, and there are as many as were set.
+     * Reads all rows, because only operators list them.
      *
-     * @throws Refusal INVALID_INPUT
+     * @throws DomainError INVALID_INPUT
      */
     list: async ({ db, wallClock }: Service, input: PriceFilter<Code> & z.input<z.ZodObject<typeof sliceFields>>) => {
       const { first, after, last, before, ...filter } = parseInput(ListInput, input) as SliceRequest & object
@@ -110,21 +112,20 @@ export function effectiveDatedPrices<Row extends EffectiveDatedRow & CodePair<Co
         pairOf: (row) => `${row[from]} ${row[to]}`,
         now: timestamp(wallClock()),
       })
-      const asked = Object.entries(filter).filter(([, value]) => value !== null)
-      const found = rows.filter((row) => asked.every(([field, value]) => row[field as keyof Row] === value))
-      return readSlice(createInMemoryList([name, filter], found), { first, after, last, before })
+      const criteria = Object.entries(filter).filter(([, value]) => value !== null)
+      const matching = rows.filter((row) => criteria.every(([field, value]) => row[field as keyof Row] === value))
+      return readSlice(createInMemoryList([name, filter], matching), { first, after, last, before })
     },
   }
 }
 
-/** The stored form of the time from which a row holds. */
-function parseEffectiveTime(now: number, asked: string | null): string {
-  const time = asked === null ? now : Date.parse(asked)
+function parseEffectiveTime(now: number, requestedAt: string | null): string {
+  const time = requestedAt === null ? now : Date.parse(requestedAt)
   if (time >= now) return timestamp(time)
   throw effectiveAtError('must not be in the past')
 }
 
-const tooLateMessage = 'must be in the future: payouts may have been made at what is in force already, so set another'
+const tooLateMessage = 'must be in the future: payouts may already have used this price. Set another one instead'
 
 function effectiveAtError(message: string): DomainError {
   return invalidInput([{ field: 'effectiveAt', code: 'INVALID_PARAMETER', message }])
@@ -134,12 +135,11 @@ function upcomingRows<Row extends EffectiveDatedRow>(time: string, rows: readonl
   return uncancelledRows(rows.filter(({ effectiveAt }) => effectiveAt > time))
 }
 
-/** The rows that are not cancelled. */
 function uncancelledRows<Row extends EffectiveDatedRow>(rows: readonly Row[]): Row[] {
   return rows.filter(({ cancelledAt }) => cancelledAt === null)
 }
 
-/** What each row is at the moment `now`; `rows` come newest first within each pair. */
+/** Adds the state of each row at `now`; `rows` are newest first within each pair. */
 function withStates<Row extends EffectiveDatedRow>(
   rows: readonly Row[],
   { pairOf, now }: { pairOf: (row: Row) => string; now: string },

@@ -2,41 +2,40 @@ import type { FieldError } from '../../core/errors.ts'
 import { DomainError, invalidInput } from '../../core/errors.ts'
 import { parseJsonText } from '../../core/net/json-text.ts'
 
-/** A document as a manifest has it. */
 export type ManifestDocument = { readonly id: string; readonly name: string | null; readonly text: string }
 
-/** What an id may be: it stands in URLs. */
+/** Ids appear in URLs. */
 const idPattern = /^[\x21-\x7e]{1,200}$/
 
 const apolloFormat = 'apollo-persisted-query-manifest'
 
 /**
- * The documents of a manifest: an object of texts by id, as relay-compiler and the client preset of graphql-codegen write them, or
+ * Parses a manifest: an object of texts by id, as relay-compiler and the client preset of graphql-codegen write it, or
  * Apollo's list of operations.
  *
- * @throws Refusal MALFORMED_JSON, INVALID_INPUT with a fault for each document that is none
+ * @throws DomainError MALFORMED_JSON, INVALID_INPUT with an error for each invalid document
  */
 export function parseManifest(content: string): readonly ManifestDocument[] {
   const manifest = parseManifestJson(content)
   if (!isObject(manifest)) throw manifestError('must be a JSON object')
   const documents = 'format' in manifest ? apolloDocuments(manifest) : Object.entries(manifest).map(toDocument)
   if (documents.length === 0) throw manifestError('has no documents')
-  const faults = documents.flatMap(documentErrors)
-  if (faults.length > 0) throw invalidInput(faults)
+  const errors = documents.flatMap(documentErrors)
+  if (errors.length > 0) throw invalidInput(errors)
   return documents as readonly ManifestDocument[]
 }
 
 function parseManifestJson(content: string): unknown {
-  let read: ReturnType<typeof parseJsonText>
+  let parsed: ReturnType<typeof parseJsonText>
   try {
-    // Some tools begin a file so.
-    read = parseJsonText(content.replace(/^\uFEFF/, ''))
+    // Some tools write a byte order mark.
+    parsed = parseJsonText(content.replace(/^\uFEFF/, ''))
   } catch {
     throw new DomainError('MALFORMED_JSON', 'The manifest is not valid JSON.')
   }
-  if (read.duplicatePath !== null)
-    throw invalidInput([{ ...invalidParameter(read.duplicatePath), message: 'must be given once' }])
-  return read.value
+  if (parsed.duplicatePath !== null)
+    throw invalidInput([{ ...invalidParameter(parsed.duplicatePath), message: 'must be given once' }])
+  return parsed.value
 }
 
 type UncheckedDocument = { readonly id: unknown; readonly name: string | null; readonly text: unknown }
@@ -52,19 +51,19 @@ function apolloDocuments({ format, version, operations }: Record<string, unknown
     const { id, name, body } = isObject(operation) ? operation : {}
     return { id, name: typeof name === 'string' ? name : null, text: body }
   })
-  const twice = documents.filter(({ id }, place) => documents.findIndex((each) => each.id === id) < place)
-  if (twice.length === 0) return documents
-  throw invalidInput(twice.map(({ id }) => ({ ...invalidParameter(String(id)), message: 'must be given once' })))
+  const duplicates = documents.filter(({ id }, index) => documents.findIndex((each) => each.id === id) < index)
+  if (duplicates.length === 0) return documents
+  throw invalidInput(duplicates.map(({ id }) => ({ ...invalidParameter(String(id)), message: 'must be given once' })))
 }
 
 function documentErrors({ id, text }: UncheckedDocument): FieldError[] {
-  const isNamed = typeof id === 'string' && idPattern.test(id)
-  const called = isNamed ? id : `the id ${JSON.stringify(id ?? null).slice(0, 100)}`
+  const hasValidId = typeof id === 'string' && idPattern.test(id)
+  const label = hasValidId ? id : `the id ${JSON.stringify(id ?? null).slice(0, 100)}`
   return [
-    ...(isNamed
+    ...(hasValidId
       ? []
-      : [{ ...invalidParameter(called), message: 'must be 1 to 200 characters of ASCII without spaces' }]),
-    ...(typeof text === 'string' ? [] : [{ ...invalidParameter(called), message: 'must have the text of a document' }]),
+      : [{ ...invalidParameter(label), message: 'must be 1 to 200 characters of ASCII without spaces' }]),
+    ...(typeof text === 'string' ? [] : [{ ...invalidParameter(label), message: 'must have the text of a document' }]),
   ]
 }
 

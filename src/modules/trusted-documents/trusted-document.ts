@@ -1,16 +1,16 @@
 import type { RowOf } from '../../database/tables.ts'
 
 /**
- * A GraphQL document that this installation trusts, whichever merchant asks; `removedAt` says since when it does no more. Its
- * `id` is whatever the tool that made it calls it by, and means this `text` for good.
+ * A GraphQL document that this installation trusts for every merchant, until `removedAt`. Its `id` comes from the
+ * client's build tool and is bound to this `text` permanently.
  */
 export type TrustedDocument = RowOf<'trustedDocuments'>
 
-/** What is wrong with the text of a document, in sentences; none where it can be run. */
+/** Returns what is wrong with a document, in sentences; empty if it can be executed. */
 export type DocumentValidator = (text: string) => readonly string[]
 
 /**
- * Characters of all trusted documents together: a process keeps them all, with their plans, and each character takes about a
- * hundred bytes.
+ * Limit of all trusted documents together: each process caches them with their plans, about a hundred bytes per
+ * character.
  */
 export const maxTrustedCharacters = 1_000_000

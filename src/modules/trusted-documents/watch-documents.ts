@@ -2,54 +2,56 @@ import type { Service } from '../../operations/context.ts'
 import { documentsChangedAfter } from './repository.ts'
 import type { TrustedDocument } from './trusted-document.ts'
 
-/** Keeps a process up with the documents that are trusted. */
 export type TrustedDocumentWatcher = {
-  /** Takes what has changed, where the engine tells without being asked that something has; `undefined` where nothing is waited for. */
+  /**
+   * Applies changes if the table version shows that there are any (SQLite). Returns `undefined` if there is nothing to
+   * await.
+   */
   readonly refreshIfChanged: () => Promise<void> | undefined
-  /** Takes what has changed where the engine tells of nothing: for whoever misses a document. */
+  /** Applies changes before a document is reported as unknown, on an engine without table versions (PostgreSQL). */
   readonly refreshAfterMiss: () => Promise<void> | undefined
-  /** Takes all that there is. @throws what the database throws */
+  /** @throws the database's error */
   readonly start: () => Promise<void>
   readonly stop: () => void
 }
 
 /**
- * Hands on each document that is added or removed, in order, whichever process does it.
+ * Keeps a process up to date with the trusted documents, whichever process changes them: calls `apply` with documents
+ * that were added or removed, in order.
  *
- * On SQLite a number tells that something has changed, and it is looked at by each request that asks for a document: so what is
- * removed is gone at once. A server tells of changes within moments, or two seconds at most where nobody could tell; whoever asks
- * for a document that is not known looks at once, but never more than one at a time.
+ * On SQLite each request for a document compares the table version, so a removed document is rejected immediately.
+ * PostgreSQL notifies of changes within moments, or two seconds if a notification is lost; a request for an unknown
+ * document polls, one poll at a time.
  *
- * @param take told of all changes together; what it does before it waits is done for whoever asks next, and it must not fail
- * @param isWaitedFor whether changes are to be heard of before there is any document
+ * @param apply receives all changes together; its synchronous part takes effect for the next request. Must not fail
+ * @param isWaitedFor whether to watch for changes even before there is any document
  */
 export function watchTrustedDocuments(
   { db }: Service,
-  { isWaitedFor, take }: { isWaitedFor: boolean; take: (changed: readonly TrustedDocument[]) => Promise<void> },
+  { isWaitedFor, apply }: { isWaitedFor: boolean; apply: (changed: readonly TrustedDocument[]) => Promise<void> },
 ): TrustedDocumentWatcher {
   let revision = 0
-  let seen: number | null = null
+  let seenVersion: number | null = null
   let running: Promise<void> | null = null
   let next: Promise<void> | null = null
   let stopWatching: (() => void) | null = null
-  let taking: Promise<void> = Promise.resolve()
-  let isEnded = false
+  let applying: Promise<void> = Promise.resolve()
+  let isStopped = false
 
   async function readChanges(): Promise<void> {
-    // Taken before the rows are read: what they say holds as of then.
+    // Before the rows are read: the version must not be newer than the rows.
     const version = db.tableVersion('trustedDocuments')
     const changed = await documentsChangedAfter(db, { revision })
     revision = changed.at(-1)?.revision ?? revision
-    seen = version
-    // What it does at once is done; nobody but the start waits for the rest.
-    if (changed.length > 0) taking = take(changed)
-    const isTold = version !== null
-    if (!isTold && !isEnded && (isWaitedFor || revision > 0)) {
+    seenVersion = version
+    // The synchronous part is done here; only `start` awaits the rest.
+    if (changed.length > 0) applying = apply(changed)
+    if (version === null && !isStopped && (isWaitedFor || revision > 0)) {
       stopWatching ??= db.watch('trustedDocuments', () => void poll().catch(() => {}))
     }
   }
 
-  /** A look that begins now, or when the one that is on its way has ended. */
+  /** Polls now, or again after the running poll. */
   function poll(): Promise<void> {
     if (running !== null) {
       next ??= running
@@ -69,15 +71,15 @@ export function watchTrustedDocuments(
   return {
     refreshIfChanged: () => {
       const version = db.tableVersion('trustedDocuments')
-      return version === null || version === seen ? undefined : poll()
+      return version === null || version === seenVersion ? undefined : poll()
     },
     refreshAfterMiss: () => (db.tableVersion('trustedDocuments') === null ? poll() : undefined),
     start: async () => {
       await poll()
-      await taking
+      await applying
     },
     stop: () => {
-      isEnded = true
+      isStopped = true
       stopWatching?.()
     },
   }

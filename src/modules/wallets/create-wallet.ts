@@ -7,10 +7,10 @@ import type { Context, IdempotentResult } from '../../operations/context.ts'
 import { defineOperation } from '../../operations/define-operation.ts'
 import { runOnce } from '../../operations/idempotency/run-once.ts'
 import type { AssetCode } from '../asset-codes/asset-code.ts'
-import { assetCodeErrors, assetNetworkErrors, findAsset } from '../asset-codes/check-asset-code.ts'
+import { assetCodeErrors, assetNetworkErrors, findAsset } from '../asset-codes/asset-code.ts'
 import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
 import { lockActiveCustomer } from '../customers/get-customer.ts'
-import { openWalletAccount } from '../ledger/open-wallet-account.ts'
+import { openWalletAccount } from '../ledger/post-transfer.ts'
 import type { Network } from '../networks/network.ts'
 import { recordEvent } from '../outbox/record-event.ts'
 import { nextDepositAddress } from './deposit-address.ts'
@@ -28,9 +28,9 @@ const CreateWalletInput = z.object({
 type WalletRequest = Omit<z.output<typeof CreateWalletInput>, 'network'> & { network: Network | null; asset: AssetCode }
 
 /**
- * Opens a wallet with a balance of zero (contract 4.9); a stablecoin wallet gets a deposit address on `network`.
+ * Opens a wallet with a balance of zero (contract 4.9). A stablecoin wallet gets a deposit address on `network`.
  *
- * @param input `network` for a stablecoin only; without `customerId` the wallet is the merchant's
+ * @param input `network` for a stablecoin only; without `customerId` the merchant owns the wallet
  */
 export const createWallet = defineOperation(
   {
@@ -60,11 +60,11 @@ async function parseRequest({ db }: Context, input: z.input<typeof CreateWalletI
     ...assetCodeErrors(assets, { field: 'currency', code: input.currency }),
     ...networkErrors(asset, input.network),
   ])
-  if (!asset) throw new Error(`the asset code ${parsed.currency} passed its check and is not there`)
+  if (!asset) throw new Error(`the asset code ${parsed.currency} passed validation but does not exist`)
   return { ...parsed, network: parsed.network as Network | null, asset }
 }
 
-/** A stablecoin lives on a network, fiat on none (ruling 29). */
+/** Requires a network for a stablecoin, and none for fiat (ruling 29). */
 function networkErrors(asset: AssetCode | undefined, network: unknown): FieldError[] {
   if (!asset) return []
   const field = 'network'

@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto'
-import { DomainError } from '../../core/errors.ts'
+import { DomainError, invalidInput } from '../../core/errors.ts'
 import type { Tx } from '../../database/query.ts'
 import type { SequenceName } from '../../lists/sequence.ts'
 import { takeSequenceNumber } from '../../lists/sequence.ts'
 import type { Context } from '../../operations/context.ts'
+import { lockInstallation } from '../installation/repository.ts'
 import { merchantById } from '../merchants/repository.ts'
+import { solanaAddressError } from '../networks/address-encoding.ts'
 import { deriveAddress } from '../networks/derive-address.ts'
 import type { AddressFamily, Network } from '../networks/network.ts'
 import { addressFamily } from '../networks/network.ts'
@@ -13,26 +15,26 @@ import {
   sandboxMerchantAddress,
   sandboxSolanaAddress,
 } from '../networks/sandbox-addresses.ts'
-import { claimAddress, pooledAddress } from './repository.ts'
+import { claimAddress, insertPooledAddress, merchantOfPooledAddress, pooledAddress } from './repository.ts'
 
-/** Numbers that are passed over at most because their addresses were given before. */
+/** Limit of consecutive index numbers whose addresses are already taken. */
 const maxNumbersTried = 100
 
 /**
- * The next deposit address of the merchant on a network, never given out before, to this merchant or another (rulings 32
- * and 114).
+ * Takes the merchant's next deposit address on a network. An address is used once, across all merchants (rulings 32 and
+ * 114).
  *
  * EVM networks and Tron derive it from the merchant's extended public key, Solana takes it from the imported pool; the
- * sandbox has test keys for a merchant without its own. No private key is involved.
+ * sandbox has test keys for merchants without their own. No private key is involved.
  *
- * @throws Refusal DEPOSIT_ADDRESS_UNAVAILABLE when the merchant has no key, no pooled address left, or a key whose next
- *   addresses were all given before
+ * @throws DomainError DEPOSIT_ADDRESS_UNAVAILABLE if the merchant has no key, no pooled address left, or a key whose
+ *   next addresses are all taken
  */
 export async function nextDepositAddress(tx: Tx, context: Context, network: Network): Promise<string> {
   const { merchantId } = context
   const source = await addressSourceOf(tx, context, addressFamily(network))
   for (let tried = 0; tried < maxNumbersTried; tried++) {
-    // The number is taken before it is known to serve: then nobody else can have it, and a refusal gives it back.
+    // Takes the number first, so that no concurrent transaction gets it; an error rolls it back.
     const addresses = await source.candidateAddresses(await takeSequenceNumber(tx, merchantId, source.sequence))
     if (addresses.length === 0) break
     for (const address of addresses) if (await claimAddress(tx, { address, merchantId })) return address
@@ -40,10 +42,10 @@ export async function nextDepositAddress(tx: Tx, context: Context, network: Netw
   throw new DomainError('DEPOSIT_ADDRESS_UNAVAILABLE', `The merchant has no deposit address to give on ${network}.`)
 }
 
-/** Where addresses come from: each source numbers its own from one, and has none for a number that it can't serve. */
+/** A source of addresses with its own sequence, from one. It may have no address for a number. */
 type AddressSource = {
   readonly sequence: SequenceName
-  /** In order of preference: the first that nobody was given is taken. */
+  /** In order of preference: the first that is not taken is used. */
   readonly candidateAddresses: (number: number) => Promise<readonly string[]>
 }
 
@@ -66,7 +68,9 @@ function pooledAddressSource(tx: Tx, { merchantId, mode }: Context): AddressSour
   }
 }
 
-/** Each key is numbered from zero by itself: a wallet looks no more than twenty unused addresses ahead (BIP-44). */
+/**
+ * Numbers the addresses of each key separately from zero: wallets scan at most twenty unused addresses ahead (BIP-44).
+ */
 async function derivedAddressSource(
   tx: Tx,
   { merchantId, mode }: Context,
@@ -84,4 +88,39 @@ async function derivedAddressSource(
       return own ? [address] : [address, sandboxMerchantAddress(family, merchantId, number - 1)]
     },
   }
+}
+
+/**
+ * Adds Solana addresses to the merchant's pool, to be used in this order. Known addresses are skipped.
+ *
+ * @throws DomainError INVALID_INPUT naming the first invalid lines, or an address of another merchant; then none is
+ *   added
+ */
+export async function importSolanaAddresses(
+  context: Context,
+  { addresses }: { addresses: readonly string[] },
+): Promise<{ added: number; known: number }> {
+  const errors = addresses.flatMap((address, line) => {
+    const error = solanaAddressError(address)
+    return error === null ? [] : [{ field: `line ${line + 1}`, code: 'INVALID_FORMAT', message: error } as const]
+  })
+  if (errors.length > 0) throw invalidInput(errors.slice(0, 10))
+  const { merchantId } = context
+  const family = 'solana'
+  return context.db.write(async (tx) => {
+    await lockInstallation(tx, {})
+    let added = 0
+    for (const address of new Set(addresses)) {
+      const owner = await merchantOfPooledAddress(tx, { family, address })
+      if (owner?.id === merchantId) continue
+      if (owner)
+        throw invalidInput([
+          { field: address, code: 'INVALID_PARAMETER', message: 'is in the pool of another merchant' },
+        ])
+      const sequence = await takeSequenceNumber(tx, merchantId, `pooled_addresses:${family}`)
+      await insertPooledAddress(tx, { merchantId, family, sequence, address })
+      added++
+    }
+    return { added, known: addresses.length - added }
+  })
 }

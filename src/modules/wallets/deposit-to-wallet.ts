@@ -10,15 +10,14 @@ import { depositByReference, insertDeposit, reversalByReference, walletById } fr
 
 export const DepositInput = z.object({ walletId: uuid(), amount: positiveAmount(), reference: text() })
 
-/** Money that came into a wallet from outside, under a reference that pays once. */
 export type Deposit = RowOf<'deposits'>
 
 /**
- * Adds money that arrived from outside to a wallet, once for each reference of the merchant.
+ * Credits money that arrived from outside, once per reference of the merchant.
  *
- * The same reference with the same wallet and amount answers the same deposit again, unless it was reversed.
+ * Repeating a reference with the same wallet and amount returns the same deposit, unless it was reversed.
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (wallet), DEPOSIT_REFERENCE_REUSED,
  *   BALANCE_LIMIT_EXCEEDED
  */
 export async function depositToWallet(context: Context, input: z.input<typeof DepositInput>): Promise<Deposit> {
@@ -26,7 +25,7 @@ export async function depositToWallet(context: Context, input: z.input<typeof De
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
-/** The deposit itself, in a transaction that may remember more than that. */
+/** As `depositToWallet`, within the caller's transaction. */
 export async function addDeposit(
   tx: Tx,
   context: Context,
@@ -50,7 +49,7 @@ export async function addDeposit(
     fee: 0n,
     cause: { reference },
   })
-  // The time of its transfer: whoever is told of it by the one or the other is told the same.
+  // Deposit, transfer and event have the same time.
   const { createdAt, walletBalance: balanceAfter } = transfer
   const deposit = { merchantId, reference, walletId, transferId: transfer.id, amount, balanceAfter, createdAt }
   await insertDeposit(tx, deposit)

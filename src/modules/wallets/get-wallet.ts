@@ -4,15 +4,15 @@ import { parseUuid } from '../../core/ids-and-clock.ts'
 import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 import { wallets } from './list.ts'
-import { addressesOfWallet } from './repository.ts'
-import type { Wallet } from './wallet.ts'
+import { addressesOfWallet, addressesOfWallets, walletAddressesByIds } from './repository.ts'
+import type { Wallet, WalletAddress } from './wallet.ts'
 
 export const GetWalletInput = z.object({ walletId: z.string() })
 
 /**
- * One of the merchant's or its customers' wallets, with all its addresses (contract 4.11).
+ * Returns a wallet of the merchant or a customer, with all its addresses (contract 4.11).
  *
- * @throws Refusal RESOURCE_NOT_FOUND, also for an id that is none (ruling 5)
+ * @throws DomainError RESOURCE_NOT_FOUND, also for a malformed id (ruling 5)
  */
 export async function getWallet({ db, merchantId }: Context, input: z.input<typeof GetWalletInput>): Promise<Wallet> {
   const id = parseUuid(input.walletId)
@@ -22,4 +22,21 @@ export async function getWallet({ db, merchantId }: Context, input: z.input<type
   )
   if (wallet === null) throw notFound('Wallet')
   return { ...wallet, addresses }
+}
+
+type WalletReadContext = Pick<Context, 'db' | 'merchantId'>
+
+/** Oldest first for each wallet. */
+export async function findWalletAddresses(
+  { db, merchantId }: WalletReadContext,
+  walletIds: readonly string[],
+): Promise<WalletAddress[]> {
+  return addressesOfWallets(db, { merchantId, walletIds })
+}
+
+export async function findWalletAddressesByIds(
+  { db, merchantId }: WalletReadContext,
+  ids: readonly string[],
+): Promise<WalletAddress[]> {
+  return walletAddressesByIds(db, { merchantId, ids })
 }

@@ -19,49 +19,46 @@ import { entries } from '../ledger/list.ts'
 import { Merchant } from '../merchants/graphql.ts'
 import { NetworkEnum } from '../networks/graphql.ts'
 import { createWallet } from './create-wallet.ts'
-import { findWalletAddresses, findWalletAddressesByIds } from './find-wallet-addresses.ts'
+import { findWalletAddresses, findWalletAddressesByIds } from './get-wallet.ts'
 import { wallets } from './list.ts'
 import { simulateDeposit } from './simulate-deposit.ts'
 import type { WalletAddress as WalletAddressRow, WalletRow } from './wallet.ts'
-import { walletStatuses } from './wallet.ts'
+import { newWalletDescriptions, walletDescriptions, walletStatuses } from './wallet.ts'
 
-const WalletStatusEnum = enumType('WalletStatus', walletStatuses, 'Whether a wallet can be used.')
+const WalletStatusEnum = enumType('WalletStatus', walletStatuses, walletDescriptions.status)
 
 const WalletAddress = nodeType<WalletAddressRow>('WalletAddress', {
-  description: 'Where deposits to a stablecoin wallet are sent.',
+  description: 'An address for deposits to a stablecoin wallet.',
   source: sourceById(findWalletAddressesByIds),
   fields: {
-    uuid: exposeColumn('id', 'The id that the REST answers show.', 'UUID'),
-    address: exposeColumn('address', 'The address as it is written on its network.'),
-    network: exposeColumn('network', 'The network that it is on.', NetworkEnum),
-    createdAt: exposeColumn('createdAt', 'When it was given to the wallet.', 'DateTime'),
+    uuid: exposeColumn('id', 'The id used in REST responses.', 'UUID'),
+    address: exposeColumn('address', walletDescriptions.address),
+    network: exposeColumn('network', walletDescriptions.network, NetworkEnum),
+    createdAt: exposeColumn('createdAt', walletDescriptions.addressCreatedAt, 'DateTime'),
   },
 })
 
 export const Wallet = nodeType<WalletRow>('Wallet', {
-  description: 'Where a balance in one stablecoin or fiat currency is held, for the merchant or for a customer.',
+  description: walletDescriptions.wallet,
   source: sourceOfList(wallets),
   fields: {
-    uuid: exposeColumn('id', 'The id that the REST paths use.', 'UUID'),
-    assetType: exposeColumn('assetType', 'What kind of money it holds.', AssetTypeEnum),
-    ...exposeStrings({
-      currency: 'The code of what it holds, such as `USDC`.',
-      description: 'What its owner calls it.',
-    }),
-    balance: exposeColumn('balance', 'What it holds now.', 'Amount'),
-    status: exposeColumn('status', 'Whether it can be used.', WalletStatusEnum),
-    customer: relationField(Customer, 'customerId', 'The customer whose it is; null when it is the merchant’s own.'),
+    uuid: exposeColumn('id', 'The id used in REST paths.', 'UUID'),
+    assetType: exposeColumn('assetType', walletDescriptions.assetType, AssetTypeEnum),
+    ...exposeStrings({ currency: walletDescriptions.currency, description: walletDescriptions.description }),
+    balance: exposeColumn('balance', walletDescriptions.balance, 'Amount'),
+    status: exposeColumn('status', walletDescriptions.status, WalletStatusEnum),
+    customer: relationField(Customer, 'customerId', walletDescriptions.customer),
     addresses: relatedListField(
       WalletAddress,
       sourceByForeignKey(findWalletAddresses, ({ walletId }) => walletId),
-      'Where deposits are sent, oldest first; none for fiat. A wallet has a handful at most.',
+      'The deposit addresses, oldest first, a handful at most; none for fiat.',
     ),
-    createdAt: exposeColumn('createdAt', 'When it was opened.', 'DateTime'),
-    updatedAt: exposeColumn('updatedAt', 'When it last changed; a balance is no change.', 'DateTime'),
+    createdAt: exposeColumn('createdAt', walletDescriptions.createdAt, 'DateTime'),
+    updatedAt: exposeColumn('updatedAt', walletDescriptions.updatedAt, 'DateTime'),
   },
 })
 
-addField(LedgerEntry, 'wallet', relationField(Wallet, 'walletId', 'The wallet whose statement it is a line of.'))
+addField(LedgerEntry, 'wallet', relationField(Wallet, 'walletId', 'The wallet of the entry.'))
 
 addNodeQuery('wallet', Wallet)
 
@@ -75,16 +72,16 @@ addConnection('wallets', wallets, {
   items: 'wallets',
   places: [
     {
-      summary: 'The wallets of the merchant and of its customers',
+      summary: 'The wallets of the merchant and its customers',
       filter: filterType('WalletFilter', wallets, { which: 'Which wallets' }),
     },
     {
       on: Merchant,
       owner: 'merchant',
-      summary: "The wallets that the merchant itself owns, no customer's",
+      summary: 'The wallets of the merchant itself, without those of customers',
       filter: OwnedWalletFilter,
     },
-    { on: Customer, parent: 'customer', summary: 'The wallets that it owns', filter: OwnedWalletFilter },
+    { on: Customer, parent: 'customer', summary: 'The wallets of the customer', filter: OwnedWalletFilter },
   ],
 })
 
@@ -93,36 +90,33 @@ addConnection('ledgerEntries', entries, {
   items: "lines of a wallet's statement",
   called: 'lines',
   places: [
-    { on: Wallet, parent: 'wallet', summary: 'Its statement: every movement of its money', filter: LedgerEntryFilter },
+    {
+      on: Wallet,
+      parent: 'wallet',
+      summary: 'The statement of the wallet: every movement of its money',
+      filter: LedgerEntryFilter,
+    },
   ],
 })
 
 addMutation(createWallet, {
-  description: 'Opens a wallet with a balance of zero; one that holds a stablecoin gets a deposit address.',
-  inputDescription: 'A wallet to open.',
+  description: newWalletDescriptions.operation,
+  inputDescription: 'The wallet to open.',
   input: {
-    ...requiredTexts({
-      currency: 'The code of what it will hold, such as `USDC` or `NGN`.',
-      description: 'What to call it, in at most 255 characters.',
-    }),
-    customerId: optionalId(
-      'Customer',
-      "The customer whose it will be; absent for the merchant's own. Global id, or UUID.",
-    ),
-    network: optional('The network of its deposit address: required for a stablecoin, absent for fiat.', NetworkEnum),
+    ...requiredTexts({ currency: newWalletDescriptions.currency, description: newWalletDescriptions.description }),
+    customerId: optionalId('Customer', `${newWalletDescriptions.customerId} Global id or UUID.`),
+    network: optional(newWalletDescriptions.network, NetworkEnum),
   },
   payload: { wallet: exposeRowAs(Wallet, 'The new wallet.') },
 })
 
 addMutation(simulateDeposit, {
-  description: 'Plays the outside world that sends money to a wallet. In the sandbox only.',
-  inputDescription: 'Money to put into a wallet as if it had arrived from outside.',
+  description: 'Credits a wallet as if money had arrived from outside. In the sandbox only.',
+  inputDescription: 'The deposit to simulate.',
   input: {
-    walletId: requiredId('Wallet', 'wallet that gets it'),
-    amount: required('How much, in the currency of the wallet.', 'Amount'),
-    reference: optional(
-      'What tells the deposit from others: one reference pays once. Without it every call is another deposit.',
-    ),
+    walletId: requiredId('Wallet', 'wallet to credit'),
+    amount: required('The amount, in the currency of the wallet.', 'Amount'),
+    reference: optional('The reference of the deposit, which is credited once. Without it each call is a new deposit.'),
   },
   payload: { wallet: relationField(Wallet, 'walletId', 'The wallet with its new balance.') },
 })

@@ -9,7 +9,11 @@ import type { Wallet } from './wallet.ts'
 
 type WalletPageInput = z.input<typeof wallets.PageInput>
 
-/** A page of the merchant's own wallets, each with its addresses. @throws Refusal INVALID_INPUT */
+/**
+ * Returns a page of the merchant's own wallets with their addresses.
+ *
+ * @throws DomainError INVALID_INPUT
+ */
 export function listMerchantWallets(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
   return pageWithAddresses(context, { ...input, owner: 'merchant' })
 }
@@ -17,25 +21,24 @@ export function listMerchantWallets(context: Context, input: WalletPageInput): P
 export const ListCustomerWalletsInput = wallets.PageInput.extend({ customerId: z.string() })
 
 /**
- * The same of one of its customers (contract 4.10).
+ * Returns a page of a customer's wallets with their addresses (contract 4.10).
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
 export async function listCustomerWallets(
   context: Context,
   input: z.input<typeof ListCustomerWalletsInput>,
 ): Promise<Page<Wallet>> {
-  const { customerId, ...asked } = input
+  const { customerId, ...page } = input
   parseInput(ListCustomerWalletsInput, input)
   const { id } = await findCustomer(context.db, context, customerId)
-  return pageWithAddresses(context, { ...asked, owner: { customerId: id } })
+  return pageWithAddresses(context, { ...page, owner: { customerId: id } })
 }
 
-/** The addresses of all wallets of a page come of one query. */
 async function pageWithAddresses(context: Context, input: WalletPageInput): Promise<Page<Wallet>> {
   const page = await wallets.page(context, input)
   const { db, merchantId } = context
   const addresses = await addressesOfWallets(db, { merchantId, walletIds: page.items.map(({ id }) => id) })
-  const ofWallet = Map.groupBy(addresses, ({ walletId }) => walletId)
-  return { ...page, items: page.items.map((wallet) => ({ ...wallet, addresses: ofWallet.get(wallet.id) ?? [] })) }
+  const byWallet = Map.groupBy(addresses, ({ walletId }) => walletId)
+  return { ...page, items: page.items.map((wallet) => ({ ...wallet, addresses: byWallet.get(wallet.id) ?? [] })) }
 }

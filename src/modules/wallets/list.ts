@@ -5,7 +5,6 @@ import { assetCodeByCode } from '../asset-codes/repository.ts'
 import { selectWallets } from './repository.ts'
 import { walletStatuses } from './wallet.ts'
 
-/** The wallets of the merchant and of its customers. */
 export const wallets = defineList({
   name: 'wallets',
   noun: 'Wallet',
@@ -19,8 +18,8 @@ export const wallets = defineList({
     currency: { column: 'wallets.currency' },
   },
   filters: {
-    // Each endpoint says itself whose it lists.
-    owner: filterByOwner("Only one customer's, or the merchant's own.", null),
+    // Each REST endpoint sets the owner itself.
+    owner: filterByOwner("Only the wallets of one customer, or the merchant's own.", null),
     status: filterByLenientEnum(
       walletStatuses,
       'Only wallets in this status.',
@@ -28,24 +27,24 @@ export const wallets = defineList({
     ),
     assetType: filterByLenientEnum(
       assetTypes,
-      'Only wallets that hold this kind of money.',
-      'Only wallets that hold this kind of money: `FIAT` or `STABLECOIN`.',
+      'Only wallets for this type of asset.',
+      'Only wallets for this type of asset: `FIAT` or `STABLECOIN`.',
     ),
-    currency: filterByText('Only wallets that hold this asset, such as `USDC`.'),
+    currency: filterByText('Only wallets for this asset, such as `USDC`.'),
   },
   toConditions: async ({ owner, status, assetType, currency, ...others }, context) => {
     const ownerId = ownerIdOf(owner, context)
-    // Every wallet is active: the contract knows no other status.
+    // The contract has no status but `active`.
     if (status !== null && status !== 'active') return null
     if (currency === null) return { ownerId, assetType: assetType ?? undefined, ...omitNulls(others) }
-    // A currency implies its type of asset, so it decides.
+    // A currency implies its asset type, so a mismatch matches nothing.
     const asset = assetType === null ? null : await assetCodeByCode(context.db, { code: currency })
     return asset?.assetType === (assetType ?? undefined) ? { ownerId, currency, ...omitNulls(others) } : null
   },
   customerCondition: 'ownerId',
   previousCursors: {
     owner: (owner, context) => ({ ownerId: ownerIdOf(owner, context) }),
-    // The only status let every wallet through.
+    // Every wallet has the only status.
     status: () => ({}),
     assetType: (assetType) => ({ assetType }),
     currency: (currency) => ({ currency }),
@@ -55,6 +54,6 @@ export const wallets = defineList({
   countedScopes: [
     { parent: { condition: 'ownerId', label: 'owner' }, conditionLabels: { assetType: 'type', currency: 'currency' } },
   ],
-  // The contract's samples show pages of ten.
+  // The contract's samples have pages of ten.
   pageSize: 10,
 })

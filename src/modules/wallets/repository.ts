@@ -15,14 +15,13 @@ import {
 
 type WalletKey = { merchantId: string; id: string }
 
-/** Wallets with their balances. */
 export const selectWallets = (wallets: RowsQuery<'wallets'>) =>
   wallets
     .innerJoin('accounts', (join) =>
       join.onRef('accounts.merchantId', '=', 'wallets.merchantId').onRef('accounts.id', '=', 'wallets.id'),
     )
     .selectAll('wallets')
-    // A wallet's account always has a balance; the column is NULL for clearing accounts only.
+    // Wallet accounts always have a balance; the column is NULL for clearing accounts only.
     .select((eb) => eb.ref('accounts.balance').$notNull().as('balance'))
 
 const walletsWithBalance = () => selectWallets(selectFrom('wallets'))
@@ -31,7 +30,7 @@ export const insertWallet = insertRow('wallets')
 
 export const insertWalletAddress = insertRow('walletAddresses')
 
-/** Has an address be given to a merchant, unless it was given before, to whichever: then `null`. */
+/** Claims an address for a merchant; `null` if it was ever claimed, by any merchant. */
 export const claimAddress = statementOne((p: Params<{ address: string; merchantId: string }>) =>
   insertInto('givenAddresses')
     .values(pickParams(p, ['address', 'merchantId']))
@@ -39,14 +38,13 @@ export const claimAddress = statementOne((p: Params<{ address: string; merchantI
     .returning('address'),
 )
 
-/** Has an address watched, from the next list on that whoever has a node asks for. */
+/** Adds an address to the list that nodes watch. */
 export const insertWatchedAddress = insertRow('watchedAddresses')
 
 export const walletById = queryOne((p: Params<WalletKey>) =>
   walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).where('wallets.id', '=', p.id),
 )
 
-/** The addresses of a wallet, oldest first. */
 export const addressesOfWallet = query((p: Params<{ merchantId: string; walletId: string }>) =>
   selectFrom('walletAddresses')
     .selectAll()
@@ -55,7 +53,6 @@ export const addressesOfWallet = query((p: Params<{ merchantId: string; walletId
     .orderBy('id'),
 )
 
-/** The addresses of the wallets among `walletIds`, oldest first. */
 export const addressesOfWallets = query((p: Params<{ merchantId: string; walletIds: readonly string[] }>) =>
   selectFrom('walletAddresses')
     .selectAll()
@@ -65,17 +62,15 @@ export const addressesOfWallets = query((p: Params<{ merchantId: string; walletI
     .orderBy('id'),
 )
 
-/** The addresses among `ids`, in any order. */
 export const walletAddressesByIds = query((p: Params<{ merchantId: string; ids: readonly string[] }>) =>
   selectFrom('walletAddresses').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** All of the merchant's wallets and its customers', oldest first; for bulk work, not for a request. */
+/** Oldest first; for bulk work. */
 export const walletsOfMerchant = query((p: Params<{ merchantId: string }>) =>
   walletsWithBalance().where('wallets.merchantId', '=', p.merchantId).orderBy('wallets.sequence'),
 )
 
-/** The owner's oldest active wallet in a currency, among those with at least `balance`. */
 export const oldestWalletWithBalance = queryOne(
   (p: Params<{ merchantId: string; ownerId: string; currency: string; balance: Amount }>) =>
     walletsWithBalance()
@@ -88,7 +83,7 @@ export const oldestWalletWithBalance = queryOne(
       .limit(1),
 )
 
-/** The merchant of a wallet, for an operator who has nothing but the wallet's id: one look per merchant. */
+/** Finds the merchant of a wallet, for an operator who knows only the wallet's id: one index lookup per merchant. */
 export const merchantOfWallet = merchantIdQuery('wallets')
 
 export const insertPooledAddress = insertRow('pooledAddresses')
@@ -101,7 +96,7 @@ export const pooledAddress = queryOne((p: Params<{ merchantId: string; family: '
     .where('sequence', '=', p.sequence),
 )
 
-/** The merchant whose pool has an address, whoever that is; an operator's view: one look per merchant. */
+/** Finds the merchant whose pool has an address: one index lookup per merchant. */
 export const merchantOfPooledAddress = queryOne((p: Params<{ family: 'solana'; address: string }>) =>
   acrossMerchants(
     selectFrom('merchants')
@@ -126,7 +121,6 @@ export const reversalByReference = queryOne((p: Params<{ merchantId: string; ref
     .where('reference', '=', p.reference),
 )
 
-/** Which deposits among `references` were reversed. */
 export const reversedDepositReferences = query((p: Params<{ merchantId: string; references: readonly string[] }>) =>
   selectFrom('depositReversals')
     .select('reference')

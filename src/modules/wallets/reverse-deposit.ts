@@ -10,15 +10,14 @@ import { depositByReference, insertDepositReversal, reversalByReference, walletB
 
 export const ReverseDepositInput = z.object({ reference: text(), reason: freeText() })
 
-/** A deposit that was taken back out of its wallet; `balanceAfter` is what the wallet held then. */
 export type DepositReversal = RowOf<'depositReversals'>
 
 /**
- * Takes a deposit that was credited by mistake back out of its wallet, whole and once (ruling 113). The deposit stays recorded, and
- * its reference stays used.
+ * Reverses a deposit that was credited by mistake, in full and once (ruling 113). The deposit stays recorded, and its
+ * reference stays used.
  *
- * @throws Refusal, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (it was reversed before),
- *   INSUFFICIENT_FUNDS (the wallet holds less than the deposit)
+ * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND (deposit), INVALID_INPUT (reversed
+ *   before), INSUFFICIENT_FUNDS (the wallet holds less than the deposit)
  */
 export async function reverseDeposit(
   context: Context,
@@ -47,7 +46,7 @@ export async function reverseDeposit(
 }
 
 function alreadyReversedError({ createdAt, reason }: DepositReversal): DomainError {
-  const message = `must be of a deposit that was not reversed yet: this one was at ${createdAt} (${reason})`
+  const message = `must be a deposit that was not reversed yet, but it was reversed at ${createdAt} (${reason})`
   return invalidInput([{ field: 'reference', code: 'INVALID_PARAMETER', message }])
 }
 
@@ -63,7 +62,7 @@ function insufficientFundsError({
   const [available, required] = [balance, amount].map(formatAmount)
   return new DomainError(
     'INSUFFICIENT_FUNDS',
-    `The wallet holds ${available} ${assetCode}, and the deposit was ${required} ${assetCode}: nothing was reversed.`,
+    `The wallet holds ${available} ${assetCode}, less than the deposit of ${required} ${assetCode}. Nothing was reversed.`,
     { available: balance, required: amount },
   )
 }

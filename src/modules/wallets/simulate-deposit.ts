@@ -10,9 +10,9 @@ import { depositByReference } from './repository.ts'
 const SimulateDepositInput = z.object({ ...DepositInput.shape, reference: optionalText() })
 
 /**
- * Adds money to a wallet as if it had arrived from outside, in the sandbox only.
+ * Credits money as if it had arrived from outside, in the sandbox only.
  *
- * @param input without `reference` one is made up, so every such call is another deposit unless it has an idempotency key
+ * @param input without `reference` one is generated, so each call without an idempotency key is a new deposit
  */
 export const simulateDeposit = defineOperation(
   {
@@ -26,14 +26,14 @@ export const simulateDeposit = defineOperation(
   },
   async (context, input): Promise<IdempotentResult<Deposit>> => {
     const request = parseInput(SimulateDepositInput, input)
-    // A deposit never changes, so its reference is enough to answer it again.
+    // Stores only the reference with the idempotency key: a deposit never changes.
     const { result, isReplayed } = await runOnce(context, 'simulateDeposit', request, async (tx) => {
       const reference = request.reference ?? `simulated ${context.newId()}`
       await addDeposit(tx, context, { ...request, reference })
       return { reference }
     })
     const deposit = await depositByReference(context.db, { merchantId: context.merchantId, ...result })
-    if (!deposit) throw new Error('a deposit that was made is not there')
+    if (!deposit) throw new Error('the simulated deposit was not found')
     return { result: deposit, isReplayed }
   },
 )

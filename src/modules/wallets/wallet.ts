@@ -2,18 +2,40 @@ import { defineEnum } from '../../core/api/enum-descriptions.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-/** Where a stablecoin or fiat balance is held (contract 2.3); `addresses` is empty for fiat, oldest first. */
+/** A wallet with its balance (contract 2.3); `addresses` are oldest first, and empty for fiat. */
 export type Wallet = RowOf<'wallets'> & {
   readonly balance: Amount
   readonly addresses: readonly WalletAddress[]
 }
 
-/** A wallet without its addresses, which not every reader asks for. */
 export type WalletRow = Omit<Wallet, 'addresses'>
 
 export const walletStatuses = defineEnum({
-  active: 'It takes deposits and pays out.',
+  active: 'The wallet accepts deposits and payouts.',
 })
 
-/** Where deposits to a stablecoin wallet are sent. */
 export type WalletAddress = RowOf<'walletAddresses'>
+
+export const walletDescriptions = {
+  wallet: 'A balance in one stablecoin or fiat currency, owned by the merchant or by a customer.',
+  assetType: "The type of the wallet's asset.",
+  currency: "The code of the wallet's asset, such as `USDC`.",
+  description: 'The name that the owner gave the wallet.',
+  balance: 'The current balance.',
+  status: 'Whether the wallet can be used.',
+  customer: 'The customer that owns the wallet; null if the merchant owns it.',
+  createdAt: 'When the wallet was opened.',
+  updatedAt: 'When the wallet last changed. Balance changes do not count.',
+  address: 'The deposit address as written on its network.',
+  network: 'The network of the address.',
+  addressCreatedAt: 'When the address was assigned to the wallet.',
+} as const
+
+export const newWalletDescriptions = {
+  operation:
+    'Opens a wallet with a balance of zero, for the merchant or for one of its customers. A stablecoin wallet gets a deposit address on `network`. An owner may have several wallets of one currency.',
+  currency: 'The code of the asset, one of the supported asset codes, such as `USDC` or `NGN`.',
+  description: 'The name of the wallet, at most 255 characters.',
+  customerId: 'The customer that owns the wallet; absent for the merchant.',
+  network: 'The network of the deposit address: required for a stablecoin, absent for fiat.',
+} as const

@@ -1,8 +1,8 @@
 import { timestamp } from '../../core/ids-and-clock.ts'
 import { unsealedBacklog } from '../../modules/hash-chain/repository.ts'
-import { iterateMerchantIds } from '../../modules/merchants/iterate-merchants.ts'
+import { iterateMerchantIds } from '../../modules/merchants/list-merchants.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../../modules/payouts/payout.ts'
-import { rateInForce } from '../../modules/pricing/rates/repository.ts'
+import { rateInForce } from '../../modules/pricing/repository.ts'
 import type { Service } from '../../operations/context.ts'
 import { processingPayouts, unknownOrderCount } from './repository.ts'
 

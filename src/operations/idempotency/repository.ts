@@ -2,7 +2,7 @@ import type { Params } from '../../database/query.ts'
 import { deleteFrom, insertInto, queryOne, selectFrom, statement, statementOne } from '../../database/query.ts'
 import type { RowOf } from '../../database/tables.ts'
 
-/** What a key answered, unless that is older than `oldest`. */
+/** Finds the stored result of a key, unless it is older than `oldest`. */
 export const findKey = queryOne((p: Params<{ merchantId: string; operation: string; key: string; oldest: string }>) =>
   selectFrom('idempotencyKeys')
     .select(['fingerprint', 'result'])
@@ -12,7 +12,7 @@ export const findKey = queryOne((p: Params<{ merchantId: string; operation: stri
     .where('createdAt', '>=', p.oldest),
 )
 
-/** Keeps what a key answered, in place of one from before `oldest`; `null` when a later one is there. */
+/** Stores the result of a key, replacing one older than `oldest`; `null` if a newer one exists. */
 export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { oldest: string }>) =>
   insertInto('idempotencyKeys')
     .values({
@@ -32,7 +32,7 @@ export const insertKey = statementOne((p: Params<RowOf<'idempotencyKeys'> & { ol
     .returning('key'),
 )
 
-/** Removes up to `limit` of the merchant's keys that are older than `oldest`, the oldest first. */
+/** Deletes up to `limit` of the merchant's keys that are older than `oldest`, oldest first. */
 export const deleteExpiredKeys = statement((p: Params<{ merchantId: string; oldest: string; limit: number }>) =>
   deleteFrom('idempotencyKeys')
     .where('merchantId', '=', p.merchantId)

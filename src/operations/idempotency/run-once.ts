@@ -9,19 +9,18 @@ import { isRead } from '../../database/query.ts'
 import type { Context, IdempotentResult } from '../context.ts'
 import { deleteExpiredKeys, findKey, insertKey } from './repository.ts'
 
-/** How long a key is remembered where the operation keeps it here: 30 days (ruling 22). */
+/** Retention of keys in `idempotency_keys` (ruling 22). Keys of payouts are kept permanently. */
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 
-/** The caller's key and the fingerprint of the input that it came with. */
 export type Idempotency = { readonly key: string; readonly fingerprint: string }
 
 type StoredResult<Result> = { readonly fingerprint: string | null; readonly result: Result }
 
-/** Where an operation remembers what it answered to a key. */
+/** Stores the results of an operation by idempotency key. */
 export type IdempotencyStore<Result> = {
   /**
-   * Holds what it will change before anything is asked for: so whoever waits for another that has the same key finds it then. An
-   * operation that does may run beside others; see `Beside`.
+   * Locks the rows that the operation changes, before its first query, so that a concurrent request with the same key
+   * finds the stored result. Makes the operation `Batchable`.
    */
   readonly lock?: (tx: Tx) => void
   readonly find: (tx: Tx, key: string) => MaybePromise<StoredResult<Result> | null>
@@ -29,34 +28,30 @@ export type IdempotencyStore<Result> = {
 }
 
 /**
- * Runs `operation` in a transaction, once for each of the caller's idempotency keys (ruling 22).
+ * Runs `operation` in a transaction, once per idempotency key of the caller (ruling 22).
  *
- * The key is kept in the same transaction as what it protects, so neither exists without the other, and only successes
- * are kept. The fingerprint is of the parsed input: both doors give the same, and spelling does not matter.
+ * The key is stored in the transaction of the operation, so both commit or neither; only successes are stored. The
+ * fingerprint is of the parsed input, so both APIs give the same, and spelling does not matter.
  *
- * What the operation reads before it writes is asked for together with the memory, because on a server each wait is a round
- * trip; nothing is written before it is known that the key is new.
+ * The operation's reads before its first write run concurrently with the lookup of the key, because on PostgreSQL each
+ * wait is a round trip. Its writes wait until the key is known to be new.
  *
- * @param memory where it is remembered, or the operation's own name, where that is here; a name is kept with each key
- * @param request the parsed input, in plain data
- * @throws Refusal IDEMPOTENCY_KEY_REUSED when the key came with other input before; else what `operation` throws
+ * @param store custom store, or the operation's name for the default one
+ * @param request the parsed input, as plain data
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED if the key was used with other input; else what `operation` throws
  */
 export function runOnce<Result extends object>(
   context: Context,
-  memory: string | IdempotencyStore<Result>,
+  store: string | IdempotencyStore<Result>,
   request: object,
   operation: (tx: Tx, idempotency: Idempotency | null) => Promise<Result>,
 ): Promise<IdempotentResult<Result>> {
   const { idempotencyKey: key, merchantId, db, caller } = context
-  const {
-    lock: hold,
-    find: recall,
-    save: keep,
-  } = typeof memory === 'string' ? defaultIdempotencyStore<Result>(context, memory) : memory
-  const options = hold ? { merchantId, batchable: { conflictKey: key } } : { merchantId }
+  const { lock, find, save } = typeof store === 'string' ? defaultIdempotencyStore<Result>(context, store) : store
+  const options = lock ? { merchantId, batchable: { conflictKey: key } } : { merchantId }
   if (key === null) {
     const run = async (tx: Tx) => {
-      hold?.(tx)
+      lock?.(tx)
       return { result: await operation(tx, null), isReplayed: false }
     }
     return db.write(run, options)
@@ -64,48 +59,49 @@ export function runOnce<Result extends object>(
   // A client token of one customer must not replay the response of another customer's equal request.
   const idempotency = { key, fingerprint: fingerprintOf({ ...request, actingAs: caller.customerId }) }
   const run = async (tx: Tx): Promise<IdempotentResult<Result>> => {
-    hold?.(tx)
-    const recalling = recall(tx, key)
-    const isKnown = !(recalling instanceof Promise)
-    if (isKnown && recalling !== null) return replayResult(recalling, idempotency)
-    const running = operation(isKnown ? tx : deferWritesUntilNew(tx, recalling), idempotency)
-    const [remembered, outcome] = isKnown
-      ? [null, () => running]
-      : await Promise.all([recalling, captureOutcome(running)])
-    if (remembered !== null) return replayResult(remembered, idempotency)
+    lock?.(tx)
+    const lookup = find(tx, key)
+    const isSync = !(lookup instanceof Promise)
+    if (isSync && lookup !== null) return replayResult(lookup, idempotency)
+    const running = operation(isSync ? tx : deferWritesUntilNew(tx, lookup), idempotency)
+    const [stored, outcome] = isSync ? [null, () => running] : await Promise.all([lookup, captureOutcome(running)])
+    if (stored !== null) return replayResult(stored, idempotency)
     const result = await outcome()
-    await keep(tx, idempotency, result)
+    await save(tx, idempotency, result)
     return { result, isReplayed: false }
   }
   return db.write(run, options)
 }
 
-/** @throws Refusal IDEMPOTENCY_KEY_REUSED */
-function replayResult<Result>(
-  remembered: StoredResult<Result>,
-  { fingerprint }: Idempotency,
-): IdempotentResult<Result> {
-  if (remembered.fingerprint === fingerprint) return { result: remembered.result, isReplayed: true }
+/** @throws DomainError IDEMPOTENCY_KEY_REUSED */
+function replayResult<Result>(stored: StoredResult<Result>, { fingerprint }: Idempotency): IdempotentResult<Result> {
+  if (stored.fingerprint === fingerprint) return { result: stored.result, isReplayed: true }
   throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This idempotency key was used before with another request.')
 }
 
-/** The transaction for an operation that may turn out to be done: what it writes waits for that, and is not written then. */
-function deferWritesUntilNew(tx: Tx, recalling: Promise<unknown>): Tx {
+/**
+ * Delays an operation's writes until its key is known to be new. If the key was used, they throw and nothing is
+ * written.
+ */
+function deferWritesUntilNew(tx: Tx, lookup: Promise<unknown>): Tx {
   const requireNew = async () => {
-    if ((await recalling) !== null) throw new Error('it is done already')
+    if ((await lookup) !== null) throw new Error('a write was abandoned because the idempotency key was used before')
   }
   const execute: Tx['execute'] = async (query, params) => {
     if (!isRead(query)) await requireNew()
     return tx.execute(query, params)
   }
-  const change: DeferredValues['update'] = async (name, how) => {
+  const update: DeferredValues['update'] = async (name, change) => {
     await requireNew()
-    return tx.deferred.update(name, how)
+    return tx.deferred.update(name, change)
   }
-  return { execute, deferred: { ...tx.deferred, update: change } } as Tx
+  return { execute, deferred: { ...tx.deferred, update } } as Tx
 }
 
-/** Waits for something that may not count: what it throws is thrown only when it is asked for. */
+/**
+ * Awaits a promise without throwing; the returned function rethrows. The error does not count if the key was used
+ * before.
+ */
 function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise<Result>> {
   const getOutcome = () => running
   return running.then(
@@ -115,29 +111,28 @@ function captureOutcome<Result>(running: Promise<Result>): Promise<() => Promise
 }
 
 /**
- * What two requests with one key must agree in. A key of a payout is remembered for ever, so the fingerprint of a request must
- * never change: fields are taken by name, not in their order, and absent ones are left out, because a later version may move
- * some and add others. Within a field that holds others `null` counts: an update to `null` clears what is left alone where
- * nothing is sent.
+ * Hashes what two requests with one key must have in common. Keys of payouts are kept permanently, so the fingerprint
+ * of a request must never change: fields are sorted by name and absent ones omitted, because later versions may reorder
+ * and add some. Within a nested field `null` counts: an update to `null` clears what an absent field leaves unchanged.
  */
 export function fingerprintOf(request: object): string {
   const fields = request as Record<string, unknown>
-  // JSON leaves out what is undefined.
-  const given = Object.keys(fields).filter((name) => fields[name] !== null)
-  return hash('sha256', JSON.stringify(canonicalizeObject(fields, given)), 'base64url')
+  // JSON omits undefined values.
+  const present = Object.keys(fields).filter((name) => fields[name] !== null)
+  return hash('sha256', JSON.stringify(canonicalizeObject(fields, present)), 'base64url')
 }
 
-/** What JSON is made of, with bigints as strings; JSON.stringify with a function to do this takes twice as long. */
+/** Converts bigints to strings; a replacer function of JSON.stringify takes twice as long. */
 function canonicalize(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (Array.isArray(value)) return value.map(canonicalize)
   if (typeof value !== 'object' || value === null) return value
-  // Two moments, for instance, would be the same object without members.
-  if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request is made of plain data')
+  // Two `Date`s, for example, would look equal, having no members.
+  if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error('a request must be plain data')
   return canonicalizeObject(value as Record<string, unknown>, Object.keys(value))
 }
 
-/** With its names in order. They are those of a schema of ours: no number, which would go first, and no `__proto__`. */
+/** Sorts by name. Names come from our own schemas, so none is a number, which would sort first, or `__proto__`. */
 function canonicalizeObject(value: Record<string, unknown>, names: string[]): object {
   const members: Record<string, unknown> = {}
   for (const name of names.sort()) members[name] = canonicalize(value[name])
@@ -145,9 +140,8 @@ function canonicalizeObject(value: Record<string, unknown>, names: string[]): ob
 }
 
 /**
- * The memory of operations whose result is a JSON object.
- *
- * Keeping a key also removes a few whose time is over, so that no job has to.
+ * Stores results that are JSON objects in `idempotency_keys`. Each write also deletes a few expired keys, so no job is
+ * needed.
  */
 function defaultIdempotencyStore<Result extends object>(context: Context, operation: string): IdempotencyStore<Result> {
   const { merchantId } = context
@@ -162,7 +156,7 @@ function defaultIdempotencyStore<Result extends object>(context: Context, operat
       await deleteExpiredKeys(tx, { merchantId, oldest: oldestCreatedAt(), limit: 10 })
       const createdAt = timestamp(context.now())
       const row = { merchantId, operation, key, fingerprint, result, createdAt, oldest: oldestCreatedAt() }
-      if (!(await insertKey(tx, row))) throw new ConflictError('another request kept the same idempotency key')
+      if (!(await insertKey(tx, row))) throw new ConflictError('another request stored the same idempotency key')
     },
   }
 }

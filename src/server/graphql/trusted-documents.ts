@@ -58,7 +58,7 @@ export function createTrustedEngine(
       await warmUpDocument(engine, service, document)
     }
   }
-  const watcher = watchTrustedDocuments(service, { isWaitedFor: isRestricted, take: applyChanges })
+  const watcher = watchTrustedDocuments(service, { isWaitedFor: isRestricted, apply: applyChanges })
   const find = createDocumentResolver(schema, {
     policy: isRestricted && service.mode === 'sandbox' ? 'trustedOrIntrospection' : documents,
     trusted: {

@@ -1,7 +1,7 @@
 import { isIP, SocketAddress } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { isIpNetwork } from '../../core/net/ip-networks.ts'
-import { isAddressAllowed } from '../../modules/merchants/allowed-networks.ts'
+import { isAddressAllowed } from '../../modules/merchants/api-key.ts'
 
 /** The reverse proxies in front of the service: their number, or their addresses and networks. */
 export type TrustedProxies = number | readonly string[]

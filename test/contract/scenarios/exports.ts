@@ -1,5 +1,5 @@
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
-import { setFee } from '../../../src/modules/pricing/fees/set-fee.ts'
+import { setFee } from '../../../src/modules/pricing/fees.ts'
 import { absentId } from '../../rest/endpoints.ts'
 import { payoutBody } from '../../support/app.ts'
 import type { Transcript } from '../transcript.ts'

@@ -73,18 +73,18 @@ export type CreatePayoutInput = {
   walletId?: string | null | undefined;
 };
 
-/** Whether anything can be made or changed for a customer. */
+/** Whether anything can be created or changed for the customer. */
 export type CustomerStatus =
-  /** Wallets, payout methods and payouts can be made for it. */
+  /** Wallets, payout methods and payouts can be created for the customer. */
   | 'ACTIVE'
-  /** What it owns stays readable, and nothing can be made or changed. */
+  /** Everything stays readable, but nothing can be created or changed. */
   | 'CLOSED';
 
-/** Whether a customer is a person or a company. */
+/** Whether the customer is an individual or a business. */
 export type CustomerType =
-  /** A company, with a business name. */
+  /** A company. Its business name is required. */
   | 'BUSINESS'
-  /** A person, with a first and a last name. */
+  /** A person. First and last name are required. */
   | 'INDIVIDUAL';
 
 /** The reason of an error. The REST API uses the same codes. */
@@ -127,17 +127,17 @@ export type FieldFaultCode =
   /** The field is required, but missing or empty. */
   | 'MISSING_REQUIRED_FIELD';
 
-/** A blockchain network on which stablecoins are held and paid out. */
+/** A blockchain network for stablecoin wallets and payouts. */
 export type Network =
-  /** BNB Smart Chain; its addresses are those of Ethereum. */
+  /** BNB Smart Chain. Its addresses are those of Ethereum. */
   | 'BEP20'
-  /** Ethereum, the network that tokens of the kind ERC-20 live on. */
+  /** Ethereum (ERC-20 tokens). */
   | 'ERC20'
-  /** Polygon; its addresses are those of Ethereum. */
+  /** Polygon. Its addresses are those of Ethereum. */
   | 'POLYGON'
-  /** Solana; its addresses are of a form of their own. */
+  /** Solana. Its addresses are 32 bytes in base58. */
   | 'SOLANA'
-  /** Tron; its addresses start with T. */
+  /** Tron. Its addresses start with T. */
   | 'TRC20';
 
 /** The owner: one customer, or the merchant. Exactly one of the two. */
@@ -292,9 +292,9 @@ export type TransferType =
   /** An international transfer through SWIFT. */
   | 'SWIFT';
 
-/** Whether a wallet can be used. */
+/** Whether the wallet can be used. */
 export type WalletStatus =
-  /** It takes deposits and pays out. */
+  /** The wallet accepts deposits and payouts. */
   | 'ACTIVE';
 
 export type CreatePayoutMutationVariables = Exact<{

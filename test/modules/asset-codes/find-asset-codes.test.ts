@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { findAssetCodes, findAssetNetworks } from '../../../src/modules/asset-codes/find-asset-codes.ts'
-import { listAssetCodes } from '../../../src/modules/asset-codes/list-asset-codes.ts'
-import { getMerchant } from '../../../src/modules/merchants/get-merchant.ts'
+import { findAssetCodes, findAssetNetworks, listAssetCodes } from '../../../src/modules/asset-codes/list-asset-codes.ts'
+import { getMerchant } from '../../../src/modules/merchants/merchant.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
 
 describe.each(everyEngine)('lookups by id on %s', (engine) => {

@@ -145,7 +145,7 @@ describe.each(everyEngine)('createClientToken on %s', (engine) => {
       const context = createContext(app.service, app.merchant.id, null, 0, { ...systemCaller, keyId })
       expect(await domainErrorOf(() => perform(createClientToken, context, { scopes: ['read'] }))).toMatchObject({
         code: 'INVALID_TOKEN',
-        message: 'A token is made with an API key.',
+        message: 'Only an API key can create a client token.',
       })
     }
   })

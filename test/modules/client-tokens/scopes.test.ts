@@ -131,7 +131,7 @@ test.each([
   (tokenId, named) => {
     const caller = { keyId: 'key', tokenId, scopes: ['read' as const], customerId: null }
     expect(() => requireAllowed(caller, storeSeal.declaration)).toThrow(
-      `This ${named} has scopes, and no scope allows storeSeal: use an API key without scopes.`,
+      `No scope allows storeSeal, and this ${named} has scopes: use an API key without scopes.`,
     )
   },
 )
@@ -176,7 +176,9 @@ describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
       const { refused } = await refusedTo(app, scope, bearerOptions(await tokenFor(app, customerId, [scope])))
       const expected = expectedFor(scope)
       // What is the merchant's is refused as such, whichever scope it would take.
-      const ofMerchant = Object.entries(refused).filter(([, why]) => why.startsWith('This is not for a token'))
+      const ofMerchant = Object.entries(refused).filter(([, why]) =>
+        why.startsWith('A token that acts as one customer cannot'),
+      )
       expect(Object.keys(refused)).toEqual(expect.arrayContaining(Object.keys(expected)))
       expect(ofMerchant.map(([what]) => what.split('.').at(-1))).toEqual(
         expect.arrayContaining(['createCustomer', 'closeCustomer', 'advanceClock', 'resolveAttention']),

@@ -84,7 +84,7 @@ describe.each(everyEngineAndWorkers)('the list of watched addresses on %s', (set
 })
 
 test.each<[after: unknown, message: string]>([
-  ['2', 'must be at most 1, the number of the latest address: list all again, from 0'],
+  ['2', 'must be at most 1, the number of the latest address. List all addresses again from 0'],
   ...['1x', 'x1', '01', '1000000000', ' 1', 1, ['1'], null].map((after): [unknown, string] => [
     after,
     'must be the `next` of an earlier list',

@@ -94,7 +94,7 @@ describe.each(everyEngine)('depositToWallet on %s', (engine) => {
 
     expect([error.code, error.message]).toEqual([
       'BALANCE_LIMIT_EXCEEDED',
-      'The wallet would hold more than 92233720368.54775807 if what was paid out from it came back.',
+      'The wallet could exceed its limit of 92233720368.54775807 if payouts from it were returned.',
     ])
     expect(await readStoredRows(app)).toEqual(before)
     const wallet = await app.rest('GET', `/api/wallets/${walletId}`)

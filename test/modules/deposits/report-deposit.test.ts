@@ -124,7 +124,10 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     expect(queued).toMatchObject([{ walletId, reference: `erc20:${hashOf('one')}:0`, cause, amount: 1_000_000_000n }])
     // The same transaction in another block has other log indexes.
     const repeated = await report(app, sampleReport(ref, { confirmations: requiredConfirmations, log_index: 3 }))
-    expect(repeated.body.data).toMatchObject({ state: 'ATTENTION', cause: expect.stringContaining(':0 is as much') })
+    expect(repeated.body.data).toMatchObject({
+      state: 'ATTENTION',
+      cause: expect.stringContaining(':0 has the same amount'),
+    })
     expect((await walletState(app, walletId)).balance).toBe(ten)
     await app.expectBooksToBalance()
   })
@@ -230,7 +233,7 @@ describe.each(setups)('a report of a deposit on %s in %s', (setup, mode) => {
     )
     expect(response.body.data).toMatchObject({
       state: 'ATTENTION',
-      cause: expect.stringMatching(/^The wallet would hold/),
+      cause: expect.stringMatching(/^The wallet could exceed/),
     })
     expect((await readStoredRows(app)).deposits).toHaveLength(9)
     await app.expectBooksToBalance()
@@ -333,7 +336,7 @@ describe.each(everyEngineAndMode)('resolveDeposit on %s in %s', (engine, mode) =
     expect(await decide()).toMatchObject({ code: 'RESOURCE_NOT_FOUND', message: 'Deposit not found.' })
     await report(app, sampleReport(ref))
     expect((await decide()).details.fields).toMatchObject([
-      { field: 'reference', message: 'must be of a deposit in attention: it is DETECTED' },
+      { field: 'reference', message: 'must be a deposit in attention, but its state is DETECTED' },
     ])
   })
 })

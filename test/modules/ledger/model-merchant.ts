@@ -6,7 +6,7 @@ import { createMerchant } from '../../../src/modules/merchants/create-merchant.t
 import { createPayout } from '../../../src/modules/payouts/create-payout.ts'
 import { payouts } from '../../../src/modules/payouts/list.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
-import { setFee } from '../../../src/modules/pricing/fees/set-fee.ts'
+import { setFee } from '../../../src/modules/pricing/fees.ts'
 import { createWallet } from '../../../src/modules/wallets/create-wallet.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
 import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'

@@ -3,11 +3,9 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { base58Check } from '../../../src/modules/networks/base58.ts'
+import { base58Check, encodeEvmAddress, encodeTronAddress } from '../../../src/modules/networks/address-encoding.ts'
 import { deriveAddress, parseExtendedPublicKey } from '../../../src/modules/networks/derive-address.ts'
-import { encodeEvmAddress } from '../../../src/modules/networks/evm.ts'
 import { sandboxExtendedPublicKeys } from '../../../src/modules/networks/sandbox-addresses.ts'
-import { encodeTronAddress } from '../../../src/modules/networks/tron.ts'
 import { junkRoot } from './junk-mnemonic.ts'
 
 // BIP-32's test vector 1: m/0H/1/2H is of account level (depth 3, hardened), m/0H/1/2H/2 its child.
@@ -64,7 +62,7 @@ describe('parseExtendedPublicKey', () => {
     const otherCoin = extendedKey({ ...fieldsOf(privateKey), version: '04b2430c' })
     for (const text of [privateKey, `${privateKey} `, ` ${privateKey}`, 'xprv', disguised, otherCoin]) {
       const message = messageOf(text)
-      expect(message).toMatch(/^This is a private key\. .* never give it a private key/)
+      expect(message).toMatch(/^This is a private key\. .* Never enter a private key/)
       expect(message).not.toContain(text.slice(4, 12) || text)
     }
   })
@@ -82,8 +80,8 @@ describe('parseExtendedPublicKey', () => {
     ['the external chain', vectorChild, /account level/],
     ['depth 3, not hardened', extendedKey({ ...account, index: '00000002' }), /account level/],
     ['depth 4, hardened', extendedKey({ ...account, depth: 4 }), /account level/],
-    ['no point', extendedKey({ ...account, key: `02${'00'.repeat(31)}07` }), /no point/],
-    ['point prefix 04', extendedKey({ ...account, key: `04${account.key.slice(2)}` }), /no point/],
+    ['no point', extendedKey({ ...account, key: `02${'00'.repeat(31)}07` }), /not a point/],
+    ['point prefix 04', extendedKey({ ...account, key: `04${account.key.slice(2)}` }), /not a point/],
   ])('rejects %s', (_, text, message) => {
     expect(messageOf(text)).toMatch(message)
   })

@@ -1,7 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeEvmAddress, evmAddressError } from '../../../src/modules/networks/evm.ts'
+import { encodeEvmAddress, evmAddressError } from '../../../src/modules/networks/address-encoding.ts'
 
 // EIP-55's own test cases: all capitals, all lower case, and mixed.
 const allCapitals = ['0x52908400098527886E0F7030069857D2E4169EE7', '0x8617E340B3D01FA5F11F306F4090FD50E238070D']

@@ -6,8 +6,8 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { solanaAddressError } from '../../../src/modules/networks/address-encoding.ts'
 import { sandboxExtendedPublicKeys, sandboxSolanaAddress } from '../../../src/modules/networks/sandbox-addresses.ts'
-import { solanaAddressError } from '../../../src/modules/networks/solana.ts'
 import { junkRoot, junkSeed } from './junk-mnemonic.ts'
 
 test('the sandbox’s extended public keys are those of the development mnemonic', () => {

@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeSolanaAddress, solanaAddressError } from '../../../src/modules/networks/solana.ts'
+import { encodeSolanaAddress, solanaAddressError } from '../../../src/modules/networks/address-encoding.ts'
 
 // No point of the curve has this y. It represents program-derived addresses, which are off the curve by design.
 const offCurve = base58.encode(Uint8Array.of(2, ...new Array(31).fill(0)))

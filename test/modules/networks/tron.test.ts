@@ -2,9 +2,12 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { base58Check } from '../../../src/modules/networks/base58.ts'
-import { encodeEvmAddress } from '../../../src/modules/networks/evm.ts'
-import { encodeTronAddress, tronAddressError } from '../../../src/modules/networks/tron.ts'
+import {
+  base58Check,
+  encodeEvmAddress,
+  encodeTronAddress,
+  tronAddressError,
+} from '../../../src/modules/networks/address-encoding.ts'
 
 const tetherContract = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'
 const base58Digits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'

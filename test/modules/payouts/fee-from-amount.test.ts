@@ -3,7 +3,7 @@ import type { Params } from '../../../src/database/query.ts'
 import { statement, updateTable } from '../../../src/database/query.ts'
 import { auditBooks } from '../../../src/modules/audit/audit.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
-import { setFee } from '../../../src/modules/pricing/fees/set-fee.ts'
+import { setFee } from '../../../src/modules/pricing/fees.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 
 const path = '/api/payouts/banks'

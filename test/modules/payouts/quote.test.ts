@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { setFee } from '../../../src/modules/pricing/fees/set-fee.ts'
-import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
+import { setFee } from '../../../src/modules/pricing/fees.ts'
+import { setRate } from '../../../src/modules/pricing/rates.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 
 const path = '/api/payouts/banks'

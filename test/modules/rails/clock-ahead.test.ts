@@ -1,8 +1,8 @@
 // Effects of a machine's clock that was an hour ahead for some seconds.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { timestamp } from '../../../src/core/ids-and-clock.ts'
-import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
-import { setRate } from '../../../src/modules/pricing/rates/set-rate.ts'
+import { createMerchantContext } from '../../../src/modules/merchants/merchant.ts'
+import { setRate } from '../../../src/modules/pricing/rates.ts'
 import type { RailOrder } from '../../../src/modules/rail-orders/rail-order.ts'
 import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../../../src/modules/merchants/merchant.ts'
 import { settlePayout } from '../../../src/modules/payouts/settle-payout.ts'
 import { createHttpRail } from '../../../src/modules/rails/adapters/http-rail.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'

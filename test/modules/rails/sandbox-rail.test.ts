@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createMerchantContext } from '../../../src/modules/merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../../../src/modules/merchants/merchant.ts'
 import type { Rail } from '../../../src/modules/rails/adapters/rail.ts'
 import { sandboxRail } from '../../../src/modules/rails/adapters/sandbox-rail.ts'
 import { advanceClock } from '../../../src/modules/rails/orders/advance-clock.ts'

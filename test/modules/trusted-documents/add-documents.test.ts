@@ -2,9 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../../src/core/errors.ts'
 import { stubId } from '../../../src/database/stub-database.ts'
 import { documentErrors } from '../../../src/graphql/documents/prepare-document.ts'
-import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
-import { listDocuments } from '../../../src/modules/trusted-documents/list-documents.ts'
-import { removeDocument } from '../../../src/modules/trusted-documents/remove-document.ts'
+import { addDocuments, listDocuments, removeDocument } from '../../../src/modules/trusted-documents/manage-documents.ts'
 import { maxTrustedCharacters } from '../../../src/modules/trusted-documents/trusted-document.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 import type { App } from '../../support/app.ts'
@@ -12,12 +10,12 @@ import { everyEngine, startApp } from '../../support/app.ts'
 
 const who = '{ merchant { name } }'
 const wallets = 'query Wallets { wallets { totalCount } }'
-const faultsIn = (text: string) => documentErrors(sandboxSchema, text)
+const validate = (text: string) => documentErrors(sandboxSchema, text)
 
 const add = (app: App, manifest: unknown) =>
   addDocuments(app.service, {
     manifest: typeof manifest === 'string' ? manifest : JSON.stringify(manifest),
-    faultsIn,
+    validate,
   })
 const ids = async (app: App) => (await listDocuments(app.service)).map(({ id }) => id)
 
@@ -60,9 +58,11 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
   test('refuses another text under an id for good, and what is removed may come back', async () => {
     const app = await startApp(engine)
     await add(app, { a: who })
-    expect(await faultsOf(add(app, { z: wallets, a: wallets }))).toEqual(['a is the id of another text already'])
+    expect(await faultsOf(add(app, { z: wallets, a: wallets }))).toEqual([
+      'a is already used as the id of another text',
+    ])
     expect(await removeDocument(app.service, { id: 'a' })).toEqual({ removed: 'a' })
-    expect(await faultsOf(add(app, { a: wallets }))).toEqual(['a is the id of another text already'])
+    expect(await faultsOf(add(app, { a: wallets }))).toEqual(['a is already used as the id of another text'])
     expect(await ids(app)).toEqual([])
     expect(await add(app, { a: who })).toEqual({ added: 1, known: 0 })
     expect(await ids(app)).toEqual(['a'])
@@ -160,7 +160,7 @@ describe.each(everyEngine)('addDocuments on %s', (engine) => {
     const manifest = Object.fromEntries(Array.from({ length: most }, (_, id) => [`id${id}`, long(id)]))
     expect(await add(app, manifest)).toEqual({ added: most, known: 0 })
     expect(await faultsOf(add(app, { more: who }))).toEqual([
-      `manifest has too much: all documents together may have ${maxTrustedCharacters} characters, and would have ${maxTrustedCharacters + who.length}`,
+      `manifest is too large: all trusted documents together may have ${maxTrustedCharacters} characters, and would have ${maxTrustedCharacters + who.length}`,
     ])
     await removeDocument(app.service, { id: 'id0' })
     expect(await add(app, { more: who })).toEqual({ added: 1, known: 0 })

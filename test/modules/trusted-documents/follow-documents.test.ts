@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { addDocuments } from '../../../src/modules/trusted-documents/add-documents.ts'
+import { addDocuments } from '../../../src/modules/trusted-documents/manage-documents.ts'
 import { watchTrustedDocuments } from '../../../src/modules/trusted-documents/watch-documents.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
@@ -7,7 +7,7 @@ import { everyEngine, startApp } from '../../support/app.ts'
 const merchantQuery = '{ merchant { name } }'
 const addTrustedDocuments = (app: App, ...ids: string[]) => {
   const manifest = JSON.stringify(Object.fromEntries(ids.map((id) => [id, merchantQuery])))
-  return addDocuments(app.service, { manifest, faultsIn: () => [] })
+  return addDocuments(app.service, { manifest, validate: () => [] })
 }
 
 /** Watches the documents with counted reads; without `hasVersions` the engine reports no changes. */
@@ -22,8 +22,8 @@ function startWatching(app: App, { hasVersions }: { hasVersions: boolean }) {
   }
   const tableVersion = hasVersions ? app.db.tableVersion : () => null
   const service = { ...app.service, db: { ...app.db, execute, tableVersion } }
-  const take = async (changed: readonly { id: string }[]) => void observed.ids.push(...changed.map(({ id }) => id))
-  const watcher = watchTrustedDocuments(service, { isWaitedFor: false, take })
+  const apply = async (changed: readonly { id: string }[]) => void observed.ids.push(...changed.map(({ id }) => id))
+  const watcher = watchTrustedDocuments(service, { isWaitedFor: false, apply })
   onTestFinished(watcher.stop)
   return { observed, slow, watcher }
 }

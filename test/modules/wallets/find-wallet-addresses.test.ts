@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findWalletAddresses, findWalletAddressesByIds } from '../../../src/modules/wallets/find-wallet-addresses.ts'
-import { getWallet } from '../../../src/modules/wallets/get-wallet.ts'
+import { findWalletAddresses, findWalletAddressesByIds, getWallet } from '../../../src/modules/wallets/get-wallet.ts'
 import { wallets } from '../../../src/modules/wallets/list.ts'
 import { createContext } from '../../../src/operations/context.ts'
 import { everyEngine, startApp } from '../../support/app.ts'

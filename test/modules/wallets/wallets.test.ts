@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { closeCustomer } from '../../../src/modules/customers/close-customer.ts'
 import { setExtendedPublicKeys } from '../../../src/modules/merchants/set-extended-public-keys.ts'
-import { evmAddressError } from '../../../src/modules/networks/evm.ts'
+import {
+  evmAddressError,
+  solanaAddressError,
+  tronAddressError,
+} from '../../../src/modules/networks/address-encoding.ts'
 import { sandboxExtendedPublicKeys } from '../../../src/modules/networks/sandbox-addresses.ts'
-import { solanaAddressError } from '../../../src/modules/networks/solana.ts'
-import { tronAddressError } from '../../../src/modules/networks/tron.ts'
+import { importSolanaAddresses } from '../../../src/modules/wallets/deposit-address.ts'
 import { depositToWallet } from '../../../src/modules/wallets/deposit-to-wallet.ts'
-import { importSolanaAddresses } from '../../../src/modules/wallets/import-addresses.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../../support/app.ts'
 import { bankMethodBody } from '../../support/bodies.ts'

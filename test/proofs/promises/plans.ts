@@ -88,7 +88,7 @@ type World = Awaited<ReturnType<typeof openWorld>>
 async function openWorld(url: string) {
   const { openDatabase } = await import('../../../src/app/open-database.ts')
   const { createService } = await import('../../../src/operations/context.ts')
-  const { setRate } = await import('../../../src/modules/pricing/rates/set-rate.ts')
+  const { setRate } = await import('../../../src/modules/pricing/rates.ts')
   const { collectKnownValues: whatIsKnown } = await import('../../graphql/support/random-documents.ts')
   const { seedRichData: fillRichly } = await import('../../graphql/support/rich-world.ts')
   const { bothWays } = await import('../../graphql/support/execution-comparison.ts')

@@ -1,10 +1,7 @@
 import { enumDescription } from '../../../core/api/enum-descriptions.ts'
-import type { FeeSource } from '../../pricing/fees/fee.ts'
-import { feeSources } from '../../pricing/fees/fee.ts'
-import { fees } from '../../pricing/fees/fees.ts'
-import { setFee } from '../../pricing/fees/set-fee.ts'
-import { rates } from '../../pricing/rates/rates.ts'
-import { setRate } from '../../pricing/rates/set-rate.ts'
+import type { FeeSource } from '../../pricing/fees.ts'
+import { feeSources, fees, setFee } from '../../pricing/fees.ts'
+import { rates, setRate } from '../../pricing/rates.ts'
 import type { ActionDeclaration, ActionField } from './action-declaration.ts'
 
 const stablecoinHint = { label: 'From', hint: 'A stablecoin, such as USDC.' }

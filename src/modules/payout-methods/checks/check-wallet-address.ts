@@ -1,7 +1,5 @@
-import { evmAddressError } from '../../networks/evm.ts'
+import { evmAddressError, solanaAddressError, tronAddressError } from '../../networks/address-encoding.ts'
 import { type AddressFamily, addressFamily, type Network } from '../../networks/network.ts'
-import { solanaAddressError } from '../../networks/solana.ts'
-import { tronAddressError } from '../../networks/tron.ts'
 import { type CheckCode, type IdentifierCheck, toIdentifierCheck } from './check.ts'
 
 /** Checks a wallet address by the rules of its network's family (ruling 23). Returns exactly one result. */

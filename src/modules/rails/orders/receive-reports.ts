@@ -3,7 +3,7 @@ import { parseUuid, timestamp } from '../../../core/ids-and-clock.ts'
 import type { Context, Service } from '../../../operations/context.ts'
 import { createContext } from '../../../operations/context.ts'
 import { defineInternalOperation } from '../../../operations/define-operation.ts'
-import { createMerchantContext } from '../../merchants/sandbox-clock.ts'
+import { createMerchantContext } from '../../merchants/merchant.ts'
 import { lockRailOrder } from '../../rail-orders/repository.ts'
 import type { IdentifiedBankReport, Rail } from '../adapters/rail.ts'
 import {

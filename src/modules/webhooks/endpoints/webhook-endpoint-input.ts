@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FieldError } from '../../../core/errors.ts'
 import { hasValue, lookupId, oneOf, optional, optionalFreeText, rejectField } from '../../../core/input.ts'
 import type { Service } from '../../../operations/context.ts'
-import { optionalEventTypes } from '../../outbox/optional-event-types.ts'
+import { optionalEventTypes } from '../../outbox/event.ts'
 import { createAllowlist, findUrlError } from '../transport/destination-policy.ts'
 import { webhookFormats } from '../transport/formats.ts'
 

@@ -1,7 +1,7 @@
 import { updateCustomer } from '../../../../src/modules/customers/update-customer.ts'
 import type { DifferenceKind } from '../../../../src/modules/hash-chain/first-difference.ts'
 import { startSealer } from '../../../../src/modules/hash-chain/sealer.ts'
-import { latestEventSequence } from '../../../../src/modules/outbox/latest-event.ts'
+import { latestEventSequence } from '../../../../src/modules/outbox/read-events.ts'
 import { eventsAfter } from '../../../../src/modules/outbox/repository.ts'
 import { getPayout } from '../../../../src/modules/payouts/get-payout.ts'
 import { withChecksum } from '../../../../src/modules/payouts/payout-checksum.ts'

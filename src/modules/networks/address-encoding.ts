@@ -1,0 +1,89 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { base58, createBase58check } from '@scure/base'
+
+/**
+ * Encodes a secp256k1 public key as an EIP-55 address, the same on every EVM network.
+ *
+ * @param publicKey SEC1 bytes, compressed (33) or not (65)
+ */
+export function encodeEvmAddress(publicKey: Uint8Array): string {
+  return `0x${withChecksum(bytesToHex(accountBytes(publicKey)))}`
+}
+
+/**
+ * Returns what is wrong with an EVM address, or null. An address in one case carries no checksum (EIP-55), so only its
+ * form is checked.
+ */
+export function evmAddressError(address: string): string | null {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(address)) return 'An EVM address is 0x and 40 hexadecimal digits.'
+
+  const digits = address.slice(2)
+  const hasChecksum = digits !== digits.toLowerCase() && digits !== digits.toUpperCase()
+  if (!hasChecksum || digits === withChecksum(digits.toLowerCase())) return null
+  return 'The EIP-55 checksum (the mix of upper and lower case) of the EVM address is wrong.'
+}
+
+/** Returns the 20 bytes of a key's account, which Tron shares with EVM: the end of the Keccak-256 hash of its point. */
+function accountBytes(publicKey: Uint8Array): Uint8Array {
+  const point = secp256k1.Point.fromBytes(publicKey).toBytes(false).subarray(1)
+  return keccak_256(point).subarray(-20)
+}
+
+/** Capitalizes each letter whose digit in the hash is 8 or more. */
+function withChecksum(digits: string): string {
+  const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
+  return digits.replace(/[a-f]/g, (letter, index: number) =>
+    hash.charAt(index) >= '8' ? letter.toUpperCase() : letter,
+  )
+}
+
+/**
+ * Encodes a secp256k1 public key as a Tron address: version byte and account in base58check.
+ *
+ * @param publicKey SEC1 bytes, compressed (33) or not (65)
+ */
+export function encodeTronAddress(publicKey: Uint8Array): string {
+  return base58Check.encode(concatBytes(Uint8Array.of(versionByte), accountBytes(publicKey)))
+}
+
+/** Returns what is wrong with a Tron address, or null. */
+export function tronAddressError(address: string): string | null {
+  if (!isBase58(address)) return 'A Tron address is written in base58: digits and letters without 0, O, I and l.'
+  // Checks the length first, because decoding takes quadratic time.
+  if (address.length !== 34) return 'A Tron address has 34 characters.'
+
+  const bytes = base58.decode(address)
+  if (bytes[0] !== versionByte) return 'A Tron address begins with T, for version byte 0x41.'
+  if (base58Check.encode(bytes.subarray(0, 21)) !== address) return 'The checksum of the Tron address is wrong.'
+  return null
+}
+
+const versionByte = 0x41
+
+/** Encodes an ed25519 public key as a Solana address. */
+export function encodeSolanaAddress(publicKey: Uint8Array): string {
+  return base58.encode(publicKey)
+}
+
+/**
+ * Returns what is wrong with a Solana address, or null.
+ *
+ * Bytes off the ed25519 curve pass: program-derived addresses (multisig vaults, escrows) lie off it and do receive
+ * tokens. The format has no checksum, so a typing error that keeps 32 bytes goes unnoticed.
+ */
+export function solanaAddressError(address: string): string | null {
+  if (!isBase58(address)) return 'A Solana address is written in base58: digits and letters without 0, O, I and l.'
+  // Checks the length first, because decoding takes quadratic time.
+  if (address.length > 44 || base58.decode(address).length !== 32) return 'A Solana address encodes exactly 32 bytes.'
+  return null
+}
+
+/** The encoding of Tron addresses and BIP-32 extended keys: base58 with four bytes of double SHA-256 as checksum. */
+export const base58Check = createBase58check(sha256)
+
+export function isBase58(text: string): boolean {
+  return /^[1-9A-HJ-NP-Za-km-z]+$/.test(text)
+}

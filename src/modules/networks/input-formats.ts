@@ -1,0 +1,51 @@
+import { base58 } from '@scure/base'
+import { isBase58, solanaAddressError } from './address-encoding.ts'
+import type { AddressFamily, Network } from './network.ts'
+import { addressFamily } from './network.ts'
+
+/**
+ * Returns what is wrong with the form of an address on `network`, as a predicate, or null (ruling 23).
+ *
+ * Accepts the contract's samples: some of their EVM addresses have non-hexadecimal letters, and one lacks a digit.
+ * Checksums are not verified.
+ */
+export function addressFormatError(network: Network, address: string): string | null {
+  const { matches, description } = addressFormats[addressFamily(network)]
+  return matches(address) ? null : `must be an address on ${network}: ${description}`
+}
+
+const addressFormats: Record<AddressFamily, { matches: (address: string) => boolean; description: string }> = {
+  evm: { matches: (address) => /^0x[\dA-Za-z]{39,40}$/.test(address), description: '0x and 40 hexadecimal digits' },
+  tron: {
+    matches: (address) => /^T[1-9A-HJ-NP-Za-km-z]{33}$/.test(address),
+    description: 'T and 33 more characters of base58',
+  },
+  solana: { matches: (address) => solanaAddressError(address) === null, description: '32 bytes in base58' },
+}
+
+export function transactionHashFormat(network: Network): string {
+  return transactionHashFormats[addressFamily(network)].description
+}
+
+/** Normalizes a transaction hash, so that two spellings count as one; `null` if it is malformed. */
+export function parseTransactionHash(network: Network, text: string): string | null {
+  return transactionHashFormats[addressFamily(network)].parse(text)
+}
+
+type TransactionHashFormat = { readonly description: string; readonly parse: (text: string) => string | null }
+
+const transactionHashFormats: Record<AddressFamily, TransactionHashFormat> = {
+  evm: {
+    description: '0x and 64 hexadecimal digits',
+    parse: (text) => (/^0x[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null),
+  },
+  tron: {
+    description: '64 hexadecimal digits',
+    parse: (text) => (/^[0-9a-fA-F]{64}$/.test(text) ? text.toLowerCase() : null),
+  },
+  // The first signature of the transaction is its id. Checks the length first, as for addresses.
+  solana: {
+    description: '64 bytes in base58',
+    parse: (text) => (isBase58(text) && text.length <= 88 && base58.decode(text).length === 64 ? text : null),
+  },
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { defineEnum } from '../../core/api/enum-descriptions.ts'
+import type { FieldError } from '../../core/errors.ts'
+import { oneOf, optional, parseInput, rejectField, text } from '../../core/input.ts'
+import type { Amount } from '../../core/money/amount.ts'
+import { parseAmount } from '../../core/money/amount.ts'
+import { parsePercent } from '../../core/money/pricing.ts'
+import type { RowOf } from '../../database/tables.ts'
+import type { Service } from '../../operations/context.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import { effectiveDatedPrices } from './effective-dated.ts'
+import { allFees, feeInForce, feesEffectiveFrom, insertFee, setFeeCancelled } from './repository.ts'
+
+/**
+ * The fee of a payout of `assetCode` to `recipientCurrency` from `effectiveAt` on: `flat` plus `percent` per cent of
+ * the amount.
+ */
+export type Fee = RowOf<'fees'>
+
+/** The source that a fee is deducted from (ruling 110). */
+export const feeSources = defineEnum({
+  AMOUNT: 'From the amount. The wallet pays the amount, and the amount less the fee is converted.',
+  BALANCE: "From the wallet's balance. The wallet pays the fee on top, and the whole amount is converted.",
+})
+export type FeeSource = (typeof feeSources)[number]
+
+/** `netAmount` is converted for the recipient, `total` is debited from the wallet; the fee is the difference. */
+export type FeeSums = { readonly netAmount: Amount; readonly total: Amount }
+
+const sumsBySource: Readonly<Record<FeeSource, (amount: Amount, fee: Amount) => FeeSums>> = {
+  AMOUNT: (amount, fee) => ({ netAmount: amount - fee, total: amount }),
+  BALANCE: (amount, fee) => ({ netAmount: amount, total: amount + fee }),
+}
+
+export type PayoutCharge = {
+  readonly amount: Amount
+  /** `null` if no fee was in force. */
+  readonly fee: Amount | null
+  /** `null` if there is no fee, and for fees stored by versions that deducted every fee from the balance. */
+  readonly feeDeductedFrom: FeeSource | null
+}
+
+/** Computes the two sums of a payout. `netAmount` is zero or negative if the amount does not cover its fee. */
+export function computeFeeSums({ amount, fee, feeDeductedFrom }: PayoutCharge): FeeSums {
+  return sumsBySource[feeDeductedFrom ?? 'BALANCE'](amount, fee ?? 0n)
+}
+
+export const fees = effectiveDatedPrices({
+  name: 'fees',
+  noun: 'Fee',
+  pair: ['assetCode', 'recipientCurrency'],
+  rowsFrom: feesEffectiveFrom,
+  allRows: allFees,
+  setCancelled: setFeeCancelled,
+})
+
+export const SetFeeInput = z.object({
+  assetCode: text(),
+  recipientCurrency: text(),
+  flat: z
+    .string()
+    .default('0')
+    .transform(
+      (value, context) =>
+        parseAmount(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a decimal of at most eight places'),
+    ),
+  percent: z
+    .string()
+    .default('0')
+    .transform(
+      (value, context) =>
+        parsePercent(value) ??
+        rejectField(context, 'INVALID_FORMAT', 'must be a decimal from 0 to 100 of at most nine places'),
+    ),
+  deductedFrom: optional(oneOf(feeSources)),
+  effectiveAt: optional(z.iso.datetime()),
+})
+
+/**
+ * Sets the fee of payouts of a stablecoin to a currency, from now or from `effectiveAt` on.
+ *
+ * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` is half a per cent; either is optional.
+ *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first
+ * @returns the fee, with `later` the pair's fees that will replace it
+ * @throws DomainError INVALID_INPUT
+ */
+export async function setFee(
+  service: Service,
+  input: z.input<typeof SetFeeInput>,
+): Promise<Fee & { readonly later: readonly Fee[] }> {
+  return service.db.write(async (tx) => {
+    const errors = fees.pairErrors(await assetCodesWithNetworks(tx), input)
+    const {
+      effectiveAt: requestedAt,
+      deductedFrom,
+      ...fee
+    } = parseInput(SetFeeInput, input, [...errors, ...missingPriceErrors(input)])
+    const { revisionFields, later } = await fees.nextRevision(tx, service, { ...fee, requestedAt })
+    const previous = await feeInForce(tx, { ...fee, at: revisionFields.effectiveAt })
+    const row = { ...fee, deductedFrom: deductedFrom ?? previous?.deductedFrom ?? 'BALANCE', ...revisionFields }
+    await insertFee(tx, row)
+    return { ...row, later }
+  })
+}
+
+/** Requires a fee of zero to be explicit, because an omitted option is probably a mistake. */
+function missingPriceErrors({ flat, percent }: z.input<typeof SetFeeInput>): FieldError[] {
+  if (flat !== undefined || percent !== undefined) return []
+  const message = 'is required if no percent is given; set 0 for payouts without a fee'
+  return [{ field: 'flat', code: 'MISSING_REQUIRED_FIELD', message }]
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { invalidInput } from '../../core/errors.ts'
+import { optional, parseInput, rejectField, text } from '../../core/input.ts'
+import { parseRate, percentChange } from '../../core/money/pricing.ts'
+import type { RowOf } from '../../database/tables.ts'
+import type { Service } from '../../operations/context.ts'
+import { assetCodesWithNetworks } from '../asset-codes/list-asset-codes.ts'
+import { effectiveDatedPrices } from './effective-dated.ts'
+import { allRates, insertRate, rateInForce, ratesEffectiveFrom, setRateCancelled } from './repository.ts'
+
+/** The price of one unit of `fromCode` in `toCode`, from `effectiveAt` until a later row replaces it. */
+export type Rate = RowOf<'rates'>
+
+/** A rate with the decimal places of `toCode`, to which conversions are rounded. */
+export type RateInForce = Rate & { readonly minorUnitPlaces: number }
+
+export const rates = effectiveDatedPrices({
+  name: 'rates',
+  noun: 'Rate',
+  pair: ['fromCode', 'toCode'],
+  rowsFrom: ratesEffectiveFrom,
+  allRows: allRates,
+  setCancelled: setRateCancelled,
+})
+
+/** A larger change from the previous rate is probably a typing error. */
+const maxDifferencePercent = 20
+
+export const SetRateInput = z.object({
+  fromCode: text(),
+  toCode: text(),
+  rate: z
+    .string()
+    .transform(
+      (value, context) =>
+        parseRate(value) ?? rejectField(context, 'INVALID_FORMAT', 'must be a positive decimal of at most nine places'),
+    ),
+  effectiveAt: optional(z.iso.datetime()),
+  isForced: z.boolean().default(false),
+})
+
+/**
+ * Sets the price of a stablecoin in a fiat currency, from now or from `effectiveAt` on.
+ *
+ * @param input `rate` a plain decimal; `effectiveAt` ISO 8601 in UTC; `isForced` accepts a rate that differs by more
+ *   than 20 % from the previous one
+ * @returns the rate, with `later` the pair's rates that will replace it
+ * @throws DomainError INVALID_INPUT
+ */
+export async function setRate(
+  service: Service,
+  input: z.input<typeof SetRateInput>,
+): Promise<Rate & { readonly later: readonly Rate[] }> {
+  return service.db.write(async (tx) => {
+    const errors = rates.pairErrors(await assetCodesWithNetworks(tx), input)
+    const { isForced, effectiveAt: requestedAt, ...pairAndRate } = parseInput(SetRateInput, input, errors)
+    const { revisionFields, later } = await rates.nextRevision(tx, service, { ...pairAndRate, requestedAt })
+    if (!isForced)
+      rejectLargeDifference(pairAndRate.rate, await rateInForce(tx, { ...pairAndRate, at: revisionFields.effectiveAt }))
+    const row = { ...pairAndRate, ...revisionFields }
+    await insertRate(tx, row)
+    return { ...row, later }
+  })
+}
+
+/** Names the flag of the only command that sets rates. */
+function rejectLargeDifference(rate: string, previous: Rate | null): void {
+  if (previous === null) return
+  const { percent, isOver } = percentChange(previous.rate, rate, maxDifferencePercent)
+  if (!isOver) return
+  const message = `of ${rate} differs by ${percent} % from ${previous.rate}, which is in force until then: more than ${maxDifferencePercent} % needs --force`
+  throw invalidInput([{ field: 'rate', code: 'INVALID_PARAMETER', message }])
+}
