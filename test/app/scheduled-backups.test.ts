@@ -82,7 +82,7 @@ describe('the schedule', () => {
     const { address, log } = await startLogged(place)
 
     await expect.poll(log, patience).toContain('backup failed')
-    expect(log()).toContain('BACKUP_DIR must be a folder that is there')
+    expect(log()).toContain('BACKUP_DIR must be an existing folder')
     expect((await fetch(`${address}/readyz`)).status).toBe(200)
     // It was a file, and becomes a folder.
     unlinkSync(folder)

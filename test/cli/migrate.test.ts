@@ -49,7 +49,7 @@ test('migrate says first what it will do to a database in use, and how to copy i
 test('any other command that finds a database of before says so too', async () => {
   const place = await oldPlace()
 
-  expect((await cli(place, 'merchant', 'list')).stderr).toContain('The way back is a copy from before')
+  expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')
 })
 
 test('migrate --backup copies a database before it changes it, and one that is not changed as well', async () => {
@@ -106,7 +106,7 @@ describePostgres('migrate of a PostgreSQL database', {}, () => {
     expect(await applied()).toBe(released)
 
     const { code, stderr } = await cli(place, 'migrate')
-    expect([code, stderr]).toEqual([0, expect.stringContaining('The way back is a copy from before')])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('To go back, restore a backup from before')])
     expect(await applied()).toBe(names.length)
   })
 })
