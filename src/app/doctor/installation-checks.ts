@@ -134,9 +134,9 @@ function formatMiB(bytes: number): string {
 }
 
 export function checkFilePermissions(path: string): Diagnosis {
-  const exposed = databaseFiles(path).filter(({ mode }) => process.platform !== 'win32' && (mode & 0o077) !== 0)
-  if (exposed.length === 0) return reportOk('permissions', 'Only their owner can read the database files.')
-  const names = exposed.map(({ file }) => file)
+  const exposedFiles = databaseFiles(path).filter(({ mode }) => process.platform !== 'win32' && (mode & 0o077) !== 0)
+  if (exposedFiles.length === 0) return reportOk('permissions', 'Only their owner can read the database files.')
+  const names = exposedFiles.map(({ file }) => file)
   return reportWarning(
     'permissions',
     `Other users of this machine can open ${formatNames(names)}.`,
