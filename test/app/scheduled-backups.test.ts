@@ -121,7 +121,7 @@ describe('the schedule', () => {
     onTestFinished(backups.stop)
 
     await expect.poll(() => said.length, patience).toBe(2)
-    expect(said).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/ended because it took longer than/) }))
+    expect(said).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/killed because it took longer than/) }))
   })
 
   test('ends with the service while a backup is being made, and leaves nothing of it', async () => {

@@ -38,7 +38,7 @@ test('migrate says first what it will do to a database in use, and how to copy i
   const { code, stderr } = await cli(place, 'migrate')
 
   expect(code).toBe(0)
-  expect(stderr).toContain(`from the form of ${names[released - 1]} to that of ${names.at(-1)}`)
+  expect(stderr).toContain(`migrated from ${names[released - 1]} to ${names.at(-1)}`)
   expect(stderr).toContain('This rewrites every ledger transfer, whose entries move into its own row')
   expect(stderr).toContain('`npm run -s cli -- migrate --backup <file>`')
   expect(appliedAt(place.file)).toEqual(names)
@@ -57,7 +57,7 @@ test('migrate --backup copies a database before it changes it, and one that is n
   const copy = join(place.folder, 'before.sqlite')
   const { code, stderr } = await cli(place, 'migrate', '--backup', copy)
 
-  expect([code, stderr]).toEqual([0, expect.stringContaining(`copied to ${copy} first`)])
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`backed up to ${copy} first`)])
   expect(appliedAt(copy)).toEqual(names.slice(0, released))
   expect(appliedAt(place.file)).toEqual(names)
 
