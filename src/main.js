@@ -1,4 +1,3 @@
-import './app/check-node.js'
-import './app/compile-cache.js'
+import './app/prepare-node.js'
 
 await import('./app/main.ts')

@@ -531,7 +531,7 @@ test('a choice by one kind is reported, and one that names its reason or shows n
       const perhaps = kind === 'BANK' ? account : null
       const text = typeof kind === 'string' ? account : address
     `,
-    'src/demo/load/fake-people.ts': `const invented = kind === 'BANK' ? account : address`,
+    'src/demo/load/fake-data.ts': `const invented = kind === 'BANK' ? account : address`,
   }
   const breach = (line: number, kind: string) =>
     `src/modules/payouts/quote.ts:${line}: chooses by one of ${kind}: use a Record of them, or name the comparison`

@@ -66,7 +66,7 @@ function startPayoutRails(config: Config, service: Service, { logger, measuring 
     contextOf: (merchantId) => createMerchantContext(service, merchantId),
     // Money may have moved without a payout.
     onUnknownOrders: (rail, orders) =>
-      logger.error({ rail, orders }, 'rail reported unknown orders: compare them with the payouts of this service'),
+      logger.error({ rail, orders }, 'rail reported unknown orders: check the payouts at the bank'),
     onError: throttleByMessage((error) => logger.error({ err: error }, 'rail order processing failed, will retry')),
   })
 }

@@ -10,28 +10,28 @@ import type { Config } from './config.ts'
 import { openDatabase } from './open-database.ts'
 import type { ProcessResources } from './start.ts'
 
-/** What ends the schedule, and a backup that is being made: nothing is left of it. */
+/** `stop` also aborts a running backup and removes its file. */
 export type BackupSchedule = { readonly stop: () => Promise<void> }
 
-/** How soon one that failed is tried again, unless that is due sooner. */
+/** Delay after a failed backup, unless the interval is shorter. */
 const retryDelayMs = 5 * 60_000
 
-/** How long one may take, unless the next is due later: a network's disk that answers no more would end all backups in silence. */
+/** A backup may take this long, or an interval if that is longer. Without a limit, a network disk that hangs would silently stop all backups. */
 const minBackupTimeoutMs = 6 * 3_600_000
 
 const mainPath = resolve(import.meta.dirname, 'main.ts')
 
 /**
- * Has backups made in BACKUP_DIR, each in a process of its own, because to copy takes the whole of one; none where that is not
- * set. Nothing that fails there ends the service.
+ * Schedules backups to BACKUP_DIR, if it is set. Each runs in its own process, because copying would block this one. No failure ends
+ * the service.
  *
- * The time between two is measured by a clock that nobody sets. That of day only says how old the latest is at the start.
+ * Intervals are measured by a monotonic clock. The wall clock only tells the age of the latest backup at the start.
  */
 export function startBackupSchedule(
   config: Config,
   { wallClock }: Pick<Service, 'wallClock'>,
   logger: ProcessResources['logger'],
-  mostMs = Math.max(config.backupEveryMs, minBackupTimeoutMs),
+  timeoutMs = Math.max(config.backupEveryMs, minBackupTimeoutMs),
 ): BackupSchedule {
   const { backupFolder: folder, backupEveryMs: everyMs, databaseUrl } = config
   if (folder === null) return { stop: async () => {} }
@@ -55,14 +55,14 @@ export function startBackupSchedule(
     timer = setTimeout(startBackup, failure === null ? everyMs : Math.min(everyMs, retryDelayMs))
   }
 
-  /** Why it could not be made; `null` where it was. */
+  /** Returns the reason of a failure, or `null` after success. */
   async function attemptBackup(folder: string, path: string): Promise<string | null> {
     try {
       const file = nextBackupPath(folder, path, wallClock())
       child = spawn(process.execPath, [mainPath, 'backup', JSON.stringify({ file })], {
         stdio: ['ignore', 'ignore', 'pipe'],
       })
-      const failure = await waitForBackup(child, mostMs)
+      const failure = await waitForBackup(child, timeoutMs)
       if (failure !== null) return failure
       const removed = listBackups(folder, path).slice(config.backupKeep)
       for (const old of removed) rmSync(old.path)
@@ -87,11 +87,11 @@ export function startBackupSchedule(
 }
 
 const backupAdvice =
-  'BACKUP_DIR must be a folder that is there, in which this user may write, on a disk with room for one more copy of the database; `audit` finds a damaged one.'
+  'BACKUP_DIR must be an existing folder that this user can write to, on a disk with room for one more copy of the database. `audit` finds damage in a database.'
 
 /**
- * When the next is due: at once where there is none, or the latest is of a time that has not come yet, because a clock was put
- * back and how old it is can't be known. Never later than one interval.
+ * Returns the delay until the next backup, at most one interval. It is 0 without a backup, and if the latest is dated in the future:
+ * the clock was set back, so its age is unknown.
  */
 export function nextBackupDelayMs(
   latest: BackupFile | undefined,
@@ -102,39 +102,41 @@ export function nextBackupDelayMs(
 }
 
 function removeUnfinishedBackups(folder: string, path: string): void {
-  for (const left of listUnfinishedBackups(folder, path)) rmSync(left, { force: true })
+  for (const unfinished of listUnfinishedBackups(folder, path)) rmSync(unfinished, { force: true })
 }
 
-/** What `read` answers; `otherwise` where it can't, of which the next backup will say why. */
-function resultOr<Result>(read: () => Result, otherwise: Result): Result {
+/** Ignores errors of `read`: the next backup reports them. */
+function resultOr<Result>(read: () => Result, fallback: Result): Result {
   try {
     return read()
   } catch {
-    return otherwise
+    return fallback
   }
 }
 
-/** Waits for a process, and ends one that takes too long; what it said last where it failed. */
-function waitForBackup(child: ChildProcess, mostMs: number): Promise<string | null> {
-  let said = ''
+/** Waits for the backup process, and kills one that takes too long. Returns the end of its error output if it failed. */
+function waitForBackup(child: ChildProcess, timeoutMs: number): Promise<string | null> {
+  let output = ''
   child.stderr?.on('data', (chunk) => {
-    said = `${said}${chunk}`.slice(-1_000)
+    output = `${output}${chunk}`.slice(-1_000)
   })
-  // Whoever waits for an answer comes first.
+  // Requests have priority.
   if (child.pid !== undefined) resultOr(() => setPriority(child.pid as number, 10), undefined)
   return new Promise((resolve) => {
-    const late = setTimeout(() => {
+    const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      // Not when it is gone: one that waits for such a disk can't even be killed.
-      resolve(`it was ended because it took longer than ${Math.ceil(mostMs / 60_000)} minutes`)
-    }, mostMs)
+      // Without waiting for its exit: a process that waits for a disk that hangs cannot be killed.
+      resolve(`the backup process was killed because it took longer than ${Math.ceil(timeoutMs / 60_000)} minutes`)
+    }, timeoutMs)
     child.once('error', ({ message }) => resolve(message))
-    child.once('close', () => clearTimeout(late))
-    child.once('close', (code, signal) => resolve(code === 0 ? null : said.trim() || `it ended by ${signal ?? code}`))
+    child.once('close', () => clearTimeout(timer))
+    child.once('close', (code, signal) =>
+      resolve(code === 0 ? null : output.trim() || `the backup process ended with ${signal ?? `code ${code}`}`),
+    )
   })
 }
 
-/** Makes one backup, in the process that was started for it. @throws what `Database.backup` does */
+/** Creates one backup, in its own process. @throws the errors of `Database.backup` */
 export async function makeBackup({ databaseUrl }: Config, { file }: { readonly file: string }): Promise<void> {
   const fail = (error: Error) => {
     throw error
@@ -147,29 +149,29 @@ export async function makeBackup({ databaseUrl }: Config, { file }: { readonly f
   }
 }
 
-/** A backup that the schedule has made: `number` is one more than that of the one before, whatever the clock said. */
+/** A backup of the schedule. Numbers are consecutive, and order backups even if the clock was changed. */
 export type BackupFile = { readonly path: string; readonly number: number; readonly createdAt: number }
 
 /**
- * The backups in `folder` that the schedule made of the database that `path` stands for (`backedUpFile`), the latest first; nothing else is ever taken for one.
+ * Returns the scheduled backups in `folder` of one database, the latest first, and no other file.
  *
- * @throws where the folder can't be read
+ * @param path the `backupSourceName` of the database
+ * @throws if the folder cannot be read
  */
 export function listBackups(folder: string, path: string): BackupFile[] {
-  const found = readdirSync(folder).flatMap((name) => parseBackupFile(folder, name, path) ?? [])
-  return found.toSorted((one, other) => other.number - one.number)
+  const backups = readdirSync(folder).flatMap((name) => parseBackupFile(folder, name, path) ?? [])
+  return backups.toSorted((one, other) => other.number - one.number)
 }
 
-/** What schedules that were killed left of the same database. @throws where the folder can't be read */
+/** Returns the partial files that killed backups of this database left. @throws if the folder cannot be read */
 export function listUnfinishedBackups(folder: string, path: string): string[] {
   const names = readdirSync(folder).filter((name) => {
-    const [, whole] = /^(.+)\.\d+\.partial$/.exec(name) ?? []
-    return whole !== undefined && parseBackupFile(folder, whole, path) !== null
+    const [, finalName] = /^(.+)\.\d+\.partial$/.exec(name) ?? []
+    return finalName !== undefined && parseBackupFile(folder, finalName, path) !== null
   })
   return names.map((name) => join(folder, name))
 }
 
-/** Where the next is made: numbers order them, and their times are for people and for what is due after a start. */
 export function nextBackupPath(folder: string, path: string, now: number): string {
   const number = (listBackups(folder, path)[0]?.number ?? 0) + 1
   const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')
@@ -180,7 +182,7 @@ function baseNameOf(path: string): string {
   return basename(path, extname(path))
 }
 
-/** A copy of a SQLite file is one, and of a PostgreSQL database a dump. */
+/** SQLite is backed up as a SQLite file, PostgreSQL as a dump. */
 function backupExtension(path: string): string {
   return extname(path) === '.dump' ? '.dump' : '.sqlite'
 }
@@ -193,6 +195,6 @@ function parseBackupFile(folder: string, name: string, path: string): BackupFile
   if (parts === null) return null
   const [, number, year, month, day, hours, minutes, seconds, suffix] = parts
   if (suffix !== backupExtension(path)) return null
-  const madeAt = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
-  return Number.isNaN(madeAt) ? null : { path: join(folder, name), number: Number(number), createdAt: madeAt }
+  const createdAt = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`)
+  return Number.isNaN(createdAt) ? null : { path: join(folder, name), number: Number(number), createdAt }
 }

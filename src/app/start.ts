@@ -13,7 +13,6 @@ import { openDatabase } from './open-database.ts'
 
 type ProcessLogger = ReturnType<typeof createLogger>
 
-/** What every process of the service begins with. */
 export type ProcessResources = {
   readonly config: Config
   readonly db: Database
@@ -21,7 +20,7 @@ export type ProcessResources = {
   readonly output: LogOutput
 }
 
-/** What becomes of a start that has to wait: `onWait` is called once, and what it answers is called when the wait is over. */
+/** If the database cannot be opened yet, `onWait` is called once, and the function that it returns when the wait is over. */
 type ProcessStartOptions = {
   readonly role?: ProcessRole
   readonly isReadOnly?: boolean
@@ -29,12 +28,11 @@ type ProcessStartOptions = {
   readonly onWait?: (logger: ProcessLogger) => Promise<() => Promise<unknown>>
 }
 
-/** How often a database is tried that can't be opened yet. */
 const openRetryMs = 1_000
 
 /**
- * Opens the log and the database, and waits for as long as that can't be opened because its disk is full: ending would
- * have the process started again and again.
+ * Opens the log and the database. Waits while the database is temporarily unavailable, such as on a full disk, because a process that
+ * ends would be restarted again and again.
  */
 export async function startProcess(
   config: Config,
@@ -45,7 +43,7 @@ export async function startProcess(
   const openConfiguredDatabase = () =>
     openDatabase({
       url: config.databaseUrl,
-      // A mistyped URL must not be taken for a new service: with real money only `migrate` makes one.
+      // In live mode only `migrate` creates a database, so that a mistyped URL does not start a new service.
       mustExist: config.mode === 'live',
       mustBeDurable: config.mode === 'live',
       isReadOnly,
@@ -54,7 +52,7 @@ export async function startProcess(
         process.exit(1)
       },
       onStopped: (error) => logger.fatal({ err: error }, 'database files were changed, rejecting all requests'),
-      beforeMigrating: (coming) => logger.warn(migrationNotice(coming)),
+      beforeMigrating: (pending) => logger.warn(migrationNotice(pending)),
       onWarning: (message) => logger.warn(message),
       onCommitted,
     })
@@ -66,7 +64,7 @@ export async function startProcess(
       return { config, db, logger, output }
     } catch (error) {
       if (!(error instanceof TemporarilyUnavailableError)) throw error
-      if (stopWaiting === null) process.stderr.write(`${error.message}: waiting\n`)
+      if (stopWaiting === null) process.stderr.write(`${error.message}: waiting for the database\n`)
       logger.error({ err: error }, 'database is not available, will retry')
       stopWaiting ??= await onWait(logger)
       await delay(openRetryMs)
@@ -75,56 +73,56 @@ export async function startProcess(
 }
 
 /**
- * Makes the database one of this mode, and in the sandbox gives an empty one the demo.
+ * Sets the mode of a new database, and in the sandbox seeds an empty one with the demo.
  *
- * @returns whether the demo is there
- * @throws when the database is of the other mode
+ * @returns whether the demo exists
+ * @throws if the database has the other mode
  */
 export async function prepareDatabase(service: Service): Promise<boolean> {
   await claimMode(service)
   return service.mode === 'sandbox' && ((await hasDemo(service)) || (await seedDemo(service)))
 }
 
-/** How long answers may take that are ready when such a process ends. */
+/** Time to send the last responses before the process exits. */
 const rejectionGraceMs = 200
 
-/** Makes this process the one that writes its database, until another service does the same: then it ends. */
+/** Makes this process the only writer of its database. It exits when another service takes the database over. */
 export function takeOverDatabase(started: ProcessResources): void {
   const { db, logger } = started
   try {
     db.takeOver(() => {
       logger.fatal('database was taken over by another service, ending the process')
-      // Whoever waits is refused first.
+      // Pending writes are rejected first.
       setTimeout(() => process.exit(takenOverExitCode), rejectionGraceMs)
     })
   } catch (error) {
     if (!(error instanceof TemporarilyUnavailableError)) throw error
-    // On a full disk nothing can be stored, this neither: it reads, and takes over when there is room again.
+    // A full disk: the process answers reads, and takes over once there is room.
     logger.error({ err: error }, 'database takeover failed, will retry')
     setTimeout(takeOverDatabase, openRetryMs, started).unref()
   }
 }
 
-/** Where everything is, and which prices are to come, for whoever started the service. */
+/** Returns the text for the terminal: addresses, the demo key, and rates and fees that are not in force yet. */
 export function startupMessage(
   { mode, databaseUrl, host, metrics }: Config,
   address: string,
   hasDemo: boolean,
-  coming: readonly string[] = [],
+  upcomingPrices: readonly string[] = [],
 ): string {
-  const place = databaseUrl.replace(/\/\/[^/@]*@/, '//')
+  const database = databaseUrl.replace(/\/\/[^/@]*@/, '//')
   const lines = [
-    `payout-gateway is ready (${mode}, ${place})`,
-    `  Start    ${address} (in a browser: what is where)`,
+    `payout-gateway is ready (${mode}, ${database})`,
+    `  Start    ${address} (in a browser; links to everything)`,
     `  REST     ${address}/api`,
     `  Docs     ${address}/docs (REST, in a browser; OpenAPI at /openapi.json)`,
     `  GraphQL  ${address}/graphql${mode === 'sandbox' ? ' (GraphiQL, in a browser)' : ''}`,
     `  Health   ${address}/readyz`,
   ]
   if (metrics) lines.push(`  Metrics  http://${metrics.host}:${metrics.port}/metrics`)
-  if (coming.length > 0) {
-    lines.push('', 'Warning: these take over later, unless cancelled (rate cancel, fee cancel):')
-    lines.push(...coming.map((line) => `  ${line}`), '')
+  if (upcomingPrices.length > 0) {
+    lines.push('', 'Warning: these rates and fees take effect later, unless cancelled (rate cancel, fee cancel):')
+    lines.push(...upcomingPrices.map((line) => `  ${line}`), '')
   }
   if (hasDemo) {
     lines.push(
@@ -138,17 +136,16 @@ export function startupMessage(
   return `${lines.join('\n')}\n\n`
 }
 
-/** What is said where others than this machine can use the demo. */
 export function publicDemoKeyWarning(host: string): string {
-  return `HOST=${host} lets other machines in, and everyone knows the demo key. Set HOST=127.0.0.1, or MODE=live with another database.`
+  return `HOST=${host} accepts requests from other machines, and the demo key is public. Set HOST=127.0.0.1, or MODE=live with another database.`
 }
 
-/** Lets go of everything, `close` first, and so ends the process: after `withinMs` milliseconds whatever happens. */
+/** Calls `close`, closes the database and ends the log, so that the process ends; kills it after `withinMs`. */
 export async function shutDown(
   { db, logger, output }: ProcessResources,
   { close, withinMs }: { close: () => Promise<unknown>; withinMs: number },
 ): Promise<void> {
-  // Not process.exit, which waits for whoever should read the log. Everything acknowledged is on disk already.
+  // SIGKILL, because process.exit waits until the log is read. All acknowledged writes are durable already.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), withinMs).unref()
   await close()
   await db.close()
@@ -157,28 +154,28 @@ export async function shutDown(
 }
 
 /**
- * What an operator should know before a database that is in use is brought into a later form.
+ * Returns the warning for an operator before an existing database is migrated.
  *
- * @param copy where a copy of it is made first, if one is
+ * @param backup the file that the database is backed up to first, if any
  */
 export function migrationNotice(
   { latestApplied: from, names, rewrites }: PendingMigrations,
-  copy: string | null = null,
+  backup: string | null = null,
 ): string {
   const steps = `${names.length} ${names.length === 1 ? 'migration' : 'migrations'}`
   const sentences = [
-    `The database is brought from the form of ${from} to that of ${names.at(-1)}: ${steps} in one transaction, all of them or none.`,
-    'Versions of before can not open it then.',
+    `The database will be migrated from ${from} to ${names.at(-1)}: ${steps} in one transaction.`,
+    'Earlier versions of the service cannot open it afterwards.',
   ]
   if (rewrites.length > 0) {
     sentences.push(
-      `This rewrites ${rewrites.join(' and ')}: for a million payouts some minutes, and half as much disk again until it is done.`,
+      `This rewrites ${rewrites.join(' and ')}: for a million payouts it takes some minutes, and half of the database size in free disk space.`,
     )
   }
   sentences.push(
-    copy === null
-      ? 'The way back is a copy from before: `npm run -s cli -- migrate --backup <file>` makes one first.'
-      : `It is copied to ${copy} first, which is the way back.`,
+    backup === null
+      ? 'To go back, restore a backup from before: `npm run -s cli -- migrate --backup <file>` creates one first.'
+      : `It is backed up to ${backup} first: restore that to go back.`,
   )
   return sentences.join(' ')
 }

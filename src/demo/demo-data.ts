@@ -1,6 +1,6 @@
 /**
- * The demo merchant's data. `owner` is a customer's `name`, or null for the merchant itself. Persons and accounts are
- * invented; account numbers and addresses pass their checks unless a label says otherwise.
+ * The demo merchant's data. `owner` is a customer's `name`, or null for the merchant itself. People and accounts are fictional;
+ * account numbers and addresses are valid unless a label says otherwise.
  */
 
 export const rates = [
@@ -10,7 +10,7 @@ export const rates = [
   { fromCode: 'USDT', toCode: 'ZAR', rate: '18.15' },
 ]
 
-// No fee from USDT to ZAR: such a payout answers `fee: null`.
+// There is no fee from USDT to ZAR, so such a payout has `fee: null`.
 export const fees = [
   { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '0.5', percent: '0.25' },
   { assetCode: 'USDT', recipientCurrency: 'NGN', flat: '0.5', percent: '0.3' },
@@ -102,7 +102,7 @@ export const customers = [
   },
 ]
 
-// Some are paid by payouts too.
+// Used by methods and payouts.
 const settlementAccount = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode: '044' }
 const adasAccount = { accountNumber: '0000014579', bankName: 'First Bank of Nigeria', bankCode: '011' }
 const thabosAccount = { accountNumber: '1002003004', bankName: 'Capitec Bank', bankCode: '470010' }

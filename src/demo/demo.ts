@@ -22,7 +22,7 @@ import { createContext, createService } from '../operations/context.ts'
 import { receiverPath } from '../server/rest/service-endpoints.ts'
 import { bankMethods, customers, fees, payouts, rates, walletMethods, wallets } from './demo-data.ts'
 
-/** The demo merchant's key: the same everywhere, so that examples work when pasted. Live mode refuses it. */
+/** The demo merchant's key, the same in every sandbox so that examples work when pasted. Live mode rejects it. */
 export const demoKey: ApiKey = {
   mode: 'sandbox',
   id: 'de300000000000de',
@@ -31,13 +31,13 @@ export const demoKey: ApiKey = {
 export const demoApiKey = formatApiKey(demoKey)
 
 /**
- * Gives an empty database the demo merchant, by calling operations as anyone would; its month of history ends now.
+ * Seeds an empty database with the demo merchant and a month of its history that ends now, by calling the operations.
  *
- * @returns whether the demo is there; it is not where somebody else's merchants are
+ * @returns whether the demo exists; it is not created next to other merchants
  */
 export async function seedDemo(service: Service): Promise<boolean> {
   let merchantId: string | null = null
-  const isThere = await service.db.write(async (tx) => {
+  const hasDemo = await service.db.write(async (tx) => {
     merchantId = null
     if (await apiKeyById(tx, { id: demoKey.id })) return true
     if ((await allMerchants(tx, {})).length > 0) return false
@@ -52,41 +52,40 @@ export async function seedDemo(service: Service): Promise<boolean> {
     merchantId = merchant.id
     return true
   })
-  // Afterwards, so that its month is not sent to it; and where no secret can be kept there is none.
+  // Created last, so that it is not sent the history. Without a key to encrypt its secret there is no endpoint.
   if (merchantId !== null && service.secrets !== noSecrets) {
     await createWebhookEndpoint(createContext(service, merchantId), sandboxReceiverEndpoint)
   }
-  return isThere
+  return hasDemo
 }
 
-/** Whoever starts the demo sees webhooks arrive without a receiver. The port is the usual one until the service is started. */
+/** Shows webhooks without a receiver of one's own. Until the service is started the port is the default one. */
 const sandboxReceiverEndpoint = {
   url: `http://127.0.0.1:4000${receiverPath}`,
-  description: 'The sandbox itself: its deliveries show what it got',
+  description: 'The sandbox itself: its deliveries show what it received',
 }
 
-/** Has the demo merchant's webhooks to the sandbox itself sent to where it is now: PORT may have been another before. */
+/** Updates the demo merchant's webhook endpoints at the sandbox itself to its current address, because PORT may have changed. */
 export async function pointDemoWebhooksTo(service: Service, origin: string): Promise<void> {
   const key = await apiKeyById(service.db, { id: demoKey.id })
   if (!key) return
   const context = createContext(service, key.merchantId)
   const { items } = await webhookEndpoints.slice(context, { last: 100 })
   const url = origin + receiverPath
-  const others = items.filter((endpoint) => new URL(endpoint.url).pathname === receiverPath && endpoint.url !== url)
-  for (const { id } of others) await context.perform(updateWebhookEndpoint, context, { webhookId: id, url })
+  const outdated = items.filter((endpoint) => new URL(endpoint.url).pathname === receiverPath && endpoint.url !== url)
+  for (const { id } of outdated) await context.perform(updateWebhookEndpoint, context, { webhookId: id, url })
 }
 
-/** Whether the demo merchant is there. */
 export async function hasDemo({ db }: Pick<Service, 'db'>): Promise<boolean> {
   return (await apiKeyById(db, { id: demoKey.id })) !== null
 }
 
-/** Makes the operations' own transactions part of this one, so that the demo is there as a whole or not at all, once. */
+/** Runs the operations' own transactions within `tx`, so that the demo is created once and atomically. */
 function databaseWithin(db: Database, tx: Tx): Database {
   return { ...db, execute: tx.execute, snapshot: async (read) => read(tx), write: async (operation) => operation(tx) }
 }
 
-/** Starts thirty days ago and moves on by five hours whenever it is read, until it reaches now. */
+/** Starts thirty days ago and advances by five hours at each read, up to now. */
 function lastMonthClock(now: number): () => number {
   const step = 5 * 60 * 60 * 1000
   let at = now - 30 * 24 * 60 * 60 * 1000
@@ -123,7 +122,7 @@ async function seedHistory(context: Context): Promise<void> {
     const { result } = await createPayout(context, { ...payout, customerId: customerIdOf(owner) })
     for (const { status, cause } of path) await settlePayout(context, { payoutId: result.id, status, cause })
   }
-  // Closed last: nothing can be made for a closed customer, and its history shows what it did before.
+  // Closed last, because nothing can be created for a closed customer.
   for (const { name, isClosed } of customers) {
     if (isClosed) await closeCustomer(context, { customerId: customerIdOf(name) ?? '' })
   }

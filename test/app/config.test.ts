@@ -260,7 +260,8 @@ test('all faults are named at once', () => {
 
 describe('rails', () => {
   const RAIL_SECRET_BANK = secret(1)
-  const form = 'must be <name>:<url>, separated by commas: a name is 1 to 32 of a-z, 0-9 and -, a letter first'
+  const form =
+    'must be <name>:<url>, separated by commas: a name is 1 to 32 of a-z, 0-9 and -, and begins with a letter'
   const formOfUrl =
     'must have a URL for bank that begins with https:// or http://, without a user, a query and a fragment'
 
@@ -312,14 +313,14 @@ describe('rails', () => {
     (url) => {
       expect(readConfig({ RAILS: `bank:${url}`, RAIL_SECRET_BANK }).rails).toHaveLength(1)
       expect(faultsOf({ MODE: 'live', RAILS: `bank:${url}`, RAIL_SECRET_BANK }).slice(1)).toEqual([
-        '  RAILS must have a URL for bank that begins with https://, unless it is of this machine',
+        '  RAILS must have a URL for bank that begins with https://, unless its host is this machine',
       ])
     },
   )
 
   test.each(['bnak', 'all,bank', 'bank,', 'ALL'])('RAIL_PAUSE=%s pauses nothing and is wrong', (RAIL_PAUSE) => {
     expect(faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK, RAIL_PAUSE }).slice(1)).toEqual([
-      '  RAIL_PAUSE must be all, or of bank, sandbox, separated by commas',
+      '  RAIL_PAUSE must be all, or some of bank, sandbox, separated by commas',
     ])
   })
 

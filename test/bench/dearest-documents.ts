@@ -10,7 +10,7 @@ import {
   parse,
   validate,
 } from 'graphql'
-import type { SeededRandom } from '../../src/demo/load/random.ts'
+import type { SeededRandom } from '../../src/demo/load/fake-data.ts'
 import { operationCost } from '../../src/graphql/documents/cost.ts'
 import { exceededDocumentLimit, exceededPairLimit, limits } from '../../src/graphql/documents/limits.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'

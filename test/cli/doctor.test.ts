@@ -115,7 +115,7 @@ const spoilt: readonly [check: string, state: 'warning' | 'fault', Spoilt, advic
   ['secrets', 'fault', { environment: { SECRETS_KEY: otherKey } }, /webhook rotate/],
   ['mode', 'fault', { environment: { MODE: 'sandbox' } }, /Set MODE=live/],
   ['origins', 'warning', { environment: { CORS_ORIGINS: '*' } }, /CORS_ORIGINS/],
-  ['schema', 'fault', { sql: 'drop index payouts_by_idempotency_key' }, /restore a backup of before/],
+  ['schema', 'fault', { sql: 'drop index payouts_by_idempotency_key' }, /restore a backup from before/],
   [
     'migrations',
     'fault',

@@ -38,7 +38,7 @@ test('migrate says first what it will do to a database in use, and how to copy i
   const { code, stderr } = await cli(place, 'migrate')
 
   expect(code).toBe(0)
-  expect(stderr).toContain(`from the form of ${names[released - 1]} to that of ${names.at(-1)}`)
+  expect(stderr).toContain(`migrated from ${names[released - 1]} to ${names.at(-1)}`)
   expect(stderr).toContain('This rewrites every ledger transfer, whose entries move into its own row')
   expect(stderr).toContain('`npm run -s cli -- migrate --backup <file>`')
   expect(appliedAt(place.file)).toEqual(names)
@@ -49,7 +49,7 @@ test('migrate says first what it will do to a database in use, and how to copy i
 test('any other command that finds a database of before says so too', async () => {
   const place = await oldPlace()
 
-  expect((await cli(place, 'merchant', 'list')).stderr).toContain('The way back is a copy from before')
+  expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')
 })
 
 test('migrate --backup copies a database before it changes it, and one that is not changed as well', async () => {
@@ -57,7 +57,7 @@ test('migrate --backup copies a database before it changes it, and one that is n
   const copy = join(place.folder, 'before.sqlite')
   const { code, stderr } = await cli(place, 'migrate', '--backup', copy)
 
-  expect([code, stderr]).toEqual([0, expect.stringContaining(`copied to ${copy} first`)])
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`backed up to ${copy} first`)])
   expect(appliedAt(copy)).toEqual(names.slice(0, released))
   expect(appliedAt(place.file)).toEqual(names)
 
@@ -106,7 +106,7 @@ describePostgres('migrate of a PostgreSQL database', {}, () => {
     expect(await applied()).toBe(released)
 
     const { code, stderr } = await cli(place, 'migrate')
-    expect([code, stderr]).toEqual([0, expect.stringContaining('The way back is a copy from before')])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('To go back, restore a backup from before')])
     expect(await applied()).toBe(names.length)
   })
 })

@@ -30,8 +30,8 @@ import {
   checkServerClock,
 } from './installation-checks.ts'
 
-/** What rows tell, in the order in which it is told. */
-const checks: Readonly<Record<string, DiagnosisCheck>> = {
+/** Checks of the rows, in the order of the report. */
+const rowChecks: Readonly<Record<string, DiagnosisCheck>> = {
   clock: checkStoredTimes,
   'keys of the mode': checkKeyModes,
   'unused keys': checkUnusedKeys,
@@ -47,25 +47,26 @@ const checks: Readonly<Record<string, DiagnosisCheck>> = {
 }
 
 /**
- * Looks through an installation, beside a service at work or without one, and changes nothing.
+ * Diagnoses an installation, whether or not its service is running, and changes nothing.
  *
  * @param now milliseconds since 1970
  */
 export async function diagnose(config: Config, now: number): Promise<Diagnosis[]> {
   const path = sqlitePathOf(config.databaseUrl)
   try {
-    const visit = await inspectDatabase(config.databaseUrl)
+    const inspected = await inspectDatabase(config.databaseUrl)
     try {
-      // A visitor leaves no file beside the database, but has them while it looks.
+      // Checks files while the database is open: `-wal` and `-shm` may exist only then.
       const backups = checkBackupAge(config, now)
       const ofFiles = path === null ? [backups] : [await checkDiskSpace(path), checkFilePermissions(path), backups]
-      const ofDatabase = [...engineDiagnoses(visit.state), ...(await schemaDiagnoses(visit))]
-      return [checkNodeVersion(), ...ofFiles, ...ofDatabase, ...(await rowDiagnoses(config, { visit, path, now }))]
+      const ofDatabase = [...engineDiagnoses(inspected.state), ...(await schemaDiagnoses(inspected))]
+      return [checkNodeVersion(), ...ofFiles, ...ofDatabase, ...(await rowDiagnoses(config, { inspected, path, now }))]
     } finally {
-      await visit.close()
+      await inspected.close()
     }
   } catch (error) {
-    const advice = 'Nothing starts or is stored without it: look whether DATABASE_URL names it, and who may read it.'
+    const advice =
+      'The service cannot start without its database: check DATABASE_URL, and that this user can read the database.'
     return [checkNodeVersion(), reportFault('database', (error as Error).message, advice)]
   }
 }
@@ -74,41 +75,38 @@ function engineDiagnoses(state: EngineState): Diagnosis[] {
   return [...checkEngineSettings(state), ...checkServerClock(state), checkMigrations(state)]
 }
 
-/** Nothing where the tables are of another form: there is no schema of this version's to compare theirs with. */
-async function schemaDiagnoses(visit: InspectedDatabase): Promise<Diagnosis[]> {
-  return isSchemaCurrent(visit.state)
-    ? [await runCheck('schema', async () => checkSchemaDrift(await visit.checkSchema()))]
-    : []
+/** Returns none if the database is not at this version's latest migration: there is no schema to compare it with. */
+async function schemaDiagnoses({ state, checkSchema }: InspectedDatabase): Promise<Diagnosis[]> {
+  return isSchemaCurrent(state) ? [await runCheck('schema', async () => checkSchemaDrift(await checkSchema()))] : []
 }
 
-function isSchemaCurrent({ unknownMigration: unknown, pendingMigrations: coming }: EngineState): boolean {
-  return unknown === undefined && coming.length === 0
+function isSchemaCurrent({ unknownMigration, pendingMigrations }: EngineState): boolean {
+  return unknownMigration === undefined && pendingMigrations.length === 0
 }
 
-type RowCheckInput = { readonly visit: InspectedDatabase; readonly path: string | null; readonly now: number }
+type RowCheckInput = { readonly inspected: InspectedDatabase; readonly path: string | null; readonly now: number }
 
-/** Nothing where the tables are of another form: this version's queries may not know them. */
-async function rowDiagnoses(config: Config, { visit: { db, state }, path, now }: RowCheckInput): Promise<Diagnosis[]> {
+/** Returns none if the database is not at this version's latest migration: the queries may not fit its tables. */
+async function rowDiagnoses(
+  config: Config,
+  { inspected: { db, state }, path, now }: RowCheckInput,
+): Promise<Diagnosis[]> {
   if (!isSchemaCurrent(state)) return []
-  const found = await findMode(db)
-  const mode = found ?? config.mode
-  const examined: DiagnosisContext = { db, mode, now, rails: config.rails.map(({ name }) => name) }
+  const storedMode = await findMode(db)
+  const mode = storedMode ?? config.mode
+  const context: DiagnosisContext = { db, mode, now, rails: config.rails.map(({ name }) => name) }
   const ownKey = mode === 'sandbox' && path !== null ? `${path}.secrets-key` : null
   const secrets: DiagnosisCheck = async () =>
     checkSecretsKeys(config, { endpoints: await endpointHealth(db, {}), now, ownKey })
-  const looks = Object.entries({ secrets, ...checks }).map(([name, check]) => runCheck(name, () => check(examined)))
-  return [checkMode(config, found), checkCorsOrigins(config), ...(await Promise.all(looks))]
+  const running = Object.entries({ secrets, ...rowChecks }).map(([name, check]) => runCheck(name, () => check(context)))
+  return [checkMode(config, storedMode), checkCorsOrigins(config), ...(await Promise.all(running))]
 }
 
-/** Rows that can't be read are a finding too. */
-async function runCheck(name: string, look: () => Promise<Diagnosis>): Promise<Diagnosis> {
+/** Reports a check that fails, such as one whose rows cannot be read. */
+async function runCheck(name: string, check: () => Promise<Diagnosis>): Promise<Diagnosis> {
   try {
-    return await look()
+    return await check()
   } catch (error) {
-    return reportFault(
-      name,
-      `This could not be looked at: ${(error as Error).message}`,
-      '`audit` finds what is damaged.',
-    )
+    return reportFault(name, `The check failed: ${(error as Error).message}`, 'Run `audit`, which finds damaged rows.')
   }
 }

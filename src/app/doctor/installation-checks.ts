@@ -13,12 +13,12 @@ import type { Mode } from '../../operations/context.ts'
 import type { Config } from '../config.ts'
 import { listBackups } from '../scheduled-backups.ts'
 
-/** The service's own version of Node.js: an older one does not come as far as this. */
+/** Always ok, because older versions of Node.js are rejected before this runs. */
 export function checkNodeVersion(): Diagnosis {
-  return reportOk('node', `Node.js ${process.versions.node} runs this.`)
+  return reportOk('node', `This is Node.js ${process.versions.node}.`)
 }
 
-/** What is read back of the engine, a line for each setting; `where` it loses something with real money it is a fault. */
+/** Reports each setting of the database engine. One that risks losing committed data is a fault, others are warnings. */
 export function checkEngineSettings({ version, settings }: EngineState): Diagnosis[] {
   return settings.map(({ name, value, advice }) => {
     const message = `${version}: ${name} is ${value}.`
@@ -32,88 +32,101 @@ const durabilitySettings = [
   ...['synchronous_standby_names', 'synchronous standbys'],
 ]
 
-export function checkMigrations({ pendingMigrations: coming, unknownMigration: unknown }: EngineState): Diagnosis {
-  if (unknown !== undefined) {
-    const message = `The database has migration ${unknown}, which this version does not know.`
+export function checkMigrations({ pendingMigrations, unknownMigration }: EngineState): Diagnosis {
+  if (unknownMigration !== undefined) {
+    const message = `The database has migration ${unknownMigration}, which this version does not know.`
     return reportFault(
       'migrations',
       message,
-      'Use the later version that brought it there, or restore a backup of before.',
+      'Use the later version of the service that ran it, or restore a backup from before.',
     )
   }
-  if (coming.length === 0) return reportOk('migrations', 'The database is of the latest form.')
-  const message = `The database lacks ${formatNames(coming)}; what its rows tell is looked at afterwards.`
+  if (pendingMigrations.length === 0) return reportOk('migrations', 'The database has every migration.')
+  const message = `The database lacks migrations: ${formatNames(pendingMigrations)}. Its rows are not checked until they have run.`
   return reportWarning(
     'migrations',
     message,
-    'The next start runs them: make a backup before, by `migrate --backup <file>`.',
+    'The next start runs them. To create a backup first, run `migrate --backup <file>`.',
   )
 }
 
-/** Holds that triggers, indexes, constraints and policies are those that the migrations make. */
+/** Compares triggers, indexes, constraints and policies with those of the migrations. */
 export function checkSchemaDrift({ differences, notices, unchecked }: SchemaCheck): Diagnosis {
   const check = 'schema'
   if (unchecked !== null)
-    return reportWarning(check, `Not compared: ${unchecked}.`, 'Give the user that right, or look there.')
+    return reportWarning(
+      check,
+      `The schema was not compared: ${unchecked}.`,
+      'Grant this user that right, or check the schema yourself.',
+    )
   if (differences.length > 0) {
-    const message = `The schema is not that of the migrations: ${formatNames(differences)}.`
+    const message = `The schema differs from the migrations: ${formatNames(differences)}.`
     const advice =
-      'Find out who changed it, then undo it or restore a backup of before: payouts may fail, and what is stored may be changed unseen.'
+      'Find out who changed it, then undo the change or restore a backup from before. Until then payouts may fail, and rows may change undetected.'
     return reportFault(check, message, advice)
   }
   return reportOk(
     check,
-    `The schema is that of the migrations${notices.length > 0 ? `, and ${formatNames(notices)}` : ''}.`,
+    `The schema matches the migrations${notices.length > 0 ? `, and ${formatNames(notices)}` : ''}.`,
   )
 }
 
-/** How far two clocks may be apart. */
 const clockToleranceMs = 5_000
 
-export function checkServerClock({ clockSkewMs: aheadMs }: EngineState): Diagnosis[] {
-  if (aheadMs === null) return []
-  const seconds = Math.round(aheadMs / 1_000)
-  if (Math.abs(aheadMs) <= clockToleranceMs) return [reportOk('server clock', 'The database server has the same time.')]
-  const message = `The clock of the database server is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead' : 'behind'}.`
-  return [reportWarning('server clock', message, 'Put both right (chrony or ntpd): leases and what is due go by them.')]
+export function checkServerClock({ clockSkewMs }: EngineState): Diagnosis[] {
+  if (clockSkewMs === null) return []
+  const seconds = Math.round(clockSkewMs / 1_000)
+  if (Math.abs(clockSkewMs) <= clockToleranceMs)
+    return [reportOk('server clock', 'The clocks of the database server and of this machine agree.')]
+  const message = `The clock of the database server is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine’s.`
+  return [
+    reportWarning(
+      'server clock',
+      message,
+      'Synchronize both clocks (chrony or ntpd): leases and due times depend on them.',
+    ),
+  ]
 }
 
-export function checkMode({ mode, isModeGiven }: Config, found: Mode | null): Diagnosis {
-  if (found === null)
-    return reportWarning('mode', 'The database was never started.', 'Start the service, or `migrate`.')
-  if (!isModeGiven || mode === found) return reportOk('mode', `The database is of MODE=${found}.`)
-  const message = `The database is of MODE=${found}, not ${mode}: the service does not start.`
-  return reportFault('mode', message, `Set MODE=${found}, or DATABASE_URL to another database.`)
+export function checkMode({ mode, isModeGiven }: Config, storedMode: Mode | null): Diagnosis {
+  if (storedMode === null)
+    return reportWarning('mode', 'No service has used this database yet.', 'Start the service, or run `migrate`.')
+  if (!isModeGiven || mode === storedMode) return reportOk('mode', `The database has MODE=${storedMode}.`)
+  const message = `The database has MODE=${storedMode}, not ${mode}: the service does not start.`
+  return reportFault('mode', message, `Set MODE=${storedMode}, or DATABASE_URL to another database.`)
 }
 
-/** How old the latest backup of the schedule is; nothing is known of those that others make. */
+/** Checks the age of the latest scheduled backup. Backups by other tools are unknown. */
 export function checkBackupAge({ backupFolder, backupEveryMs, databaseUrl }: Config, now: number): Diagnosis {
-  if (backupFolder === null)
-    return reportOk('backups', 'BACKUP_DIR is not set: whatever backups there are, others make them.')
-  const advice = 'Look for "backup failed" in the service’s log, and whether the service has BACKUP_DIR set.'
+  if (backupFolder === null) return reportOk('backups', 'BACKUP_DIR is not set: the service creates no backups.')
+  const advice = 'Search the service’s log for "backup failed", and check that the service has BACKUP_DIR set.'
   try {
     const [latest] = listBackups(backupFolder, backupSourceName(databaseUrl))
     if (latest === undefined) return reportWarning('backups', `There is no backup in ${backupFolder} yet.`, advice)
-    const told = `The latest backup in ${backupFolder} is of ${timestamp(latest.createdAt)}`
-    if (now - latest.createdAt <= 2 * backupEveryMs) return reportOk('backups', `${told}.`)
-    return reportFault('backups', `${told}, older than two intervals of BACKUP_EVERY.`, advice)
+    const message = `The latest backup in ${backupFolder} is of ${timestamp(latest.createdAt)}`
+    if (now - latest.createdAt <= 2 * backupEveryMs) return reportOk('backups', `${message}.`)
+    return reportFault('backups', `${message}, older than two intervals of BACKUP_EVERY.`, advice)
   } catch (error) {
-    return reportFault('backups', `${backupFolder} can't be read: ${(error as Error).message}`, advice)
+    return reportFault('backups', `${backupFolder} cannot be read: ${(error as Error).message}`, advice)
   }
 }
 
-/** Below this a disk is full with the next log, and payouts are refused. */
+/** With less, the next growth of the write-ahead log may fill the disk, and payouts are rejected. */
 const minFreeBytes = 64 * 1024 * 1024
 
-/** A backup, a migration and a restore each need room for another database. */
+/** Warns unless there is room for a copy of the database, which a backup, a migration and a restore each need. */
 export async function checkDiskSpace(path: string): Promise<Diagnosis> {
   const { bavail, bsize } = await statfs(dirname(path))
   const free = bavail * bsize
   const used = databaseFiles(path).reduce((sum, { size }) => sum + size, 0)
-  const message = `${formatMiB(free)} are free on the disk of the database, which has ${formatMiB(used)}.`
-  if (free < minFreeBytes) return reportFault('disk', message, 'Make room: on a full disk nothing can be stored.')
+  const message = `The disk of the database has ${formatMiB(free)} free, and the database uses ${formatMiB(used)}.`
+  if (free < minFreeBytes) return reportFault('disk', message, 'Make room: the service rejects writes on a full disk.')
   if (free >= used) return reportOk('disk', message)
-  return reportWarning('disk', message, 'Make room: a backup, a migration and a restore each take as much again.')
+  return reportWarning(
+    'disk',
+    message,
+    'Make room: a backup, a migration and a restore each need as much as the database uses.',
+  )
 }
 
 function formatMiB(bytes: number): string {
@@ -121,9 +134,9 @@ function formatMiB(bytes: number): string {
 }
 
 export function checkFilePermissions(path: string): Diagnosis {
-  const open = databaseFiles(path).filter(({ mode }) => process.platform !== 'win32' && (mode & 0o077) !== 0)
-  if (open.length === 0) return reportOk('permissions', 'Only their owner can read the files of the database.')
-  const names = open.map(({ file }) => file)
+  const exposedFiles = databaseFiles(path).filter(({ mode }) => process.platform !== 'win32' && (mode & 0o077) !== 0)
+  if (exposedFiles.length === 0) return reportOk('permissions', 'Only their owner can read the database files.')
+  const names = exposedFiles.map(({ file }) => file)
   return reportWarning(
     'permissions',
     `Other users of this machine can open ${formatNames(names)}.`,
@@ -131,24 +144,24 @@ export function checkFilePermissions(path: string): Diagnosis {
   )
 }
 
-/** The files that a database consists of, and the key that the sandbox has beside it. */
+/** Returns the existing files of a database, and the sandbox's key file. */
 function databaseFiles(path: string) {
   return ['', '-wal', '-shm', '.secrets-key'].flatMap((suffix) => {
-    const found = statSync(path + suffix, { throwIfNoEntry: false })
-    return found ? [{ file: path + suffix, size: found.size, mode: found.mode }] : []
+    const stats = statSync(path + suffix, { throwIfNoEntry: false })
+    return stats ? [{ file: path + suffix, size: stats.size, mode: stats.mode }] : []
   })
 }
 
 export function checkCorsOrigins({ corsOrigins, mode }: Config): Diagnosis {
   if (mode === 'sandbox' || corsOrigins?.[0] !== '*')
-    return reportOk('origins', 'CORS_ORIGINS is as narrow as the mode asks.')
-  const message = 'CORS_ORIGINS is * in live: any page may read what a key in it is answered.'
+    return reportOk('origins', 'CORS_ORIGINS is not *, or the mode is sandbox.')
+  const message = 'CORS_ORIGINS is * in live mode: any web page can read responses to requests from a browser.'
   return reportWarning('origins', message, 'Name the origins of your own pages in CORS_ORIGINS.')
 }
 
 type EndpointHealthList = Awaited<ReturnType<typeof endpointHealth>>
 
-/** Holds that what the endpoints' secrets were encrypted with is there. @param ownKey the path of the sandbox's, if it has one */
+/** Checks that the keys which encrypted the endpoints' secrets are available. @param ownKey path of the sandbox's key file, if it uses one */
 export function checkSecretsKeys(
   { secretsKeys }: Config,
   { endpoints, now, ownKey }: { endpoints: EndpointHealthList; now: number; ownKey: string | null },
@@ -157,27 +170,26 @@ export function checkSecretsKeys(
   if (endpoints.length === 0) return reportOk(check, 'No webhook endpoint has a secret.')
   if (secretsKeys.length === 0) {
     if (ownKey !== null && statSync(ownKey, { throwIfNoEntry: false }))
-      return reportOk(check, `Secrets are kept by ${ownKey}.`)
-    const missing = ownKey === null ? 'SECRETS_KEY is not set' : `${ownKey} is not there`
-    return reportFault(check, `${missing}, and ${endpoints.length} webhook endpoints get nothing.`, secretsKeyAdvice)
+      return reportOk(check, `Secrets are encrypted with the key in ${ownKey}.`)
+    const missing = ownKey === null ? 'SECRETS_KEY is not set' : `${ownKey} does not exist`
+    return reportFault(check, `${missing}, so ${endpoints.length} webhook endpoints get no webhooks.`, secretsKeyAdvice)
   }
-  const given = secretsKeys.map(deriveKeyId)
+  const available = secretsKeys.map(deriveKeyId)
   const sealed = endpoints.flatMap(({ secrets, signingKeys }) => [...secrets, ...signingKeys])
   const needed = sealed
     .filter(({ until }) => until === null || Date.parse(until) > now)
     .map(({ sealed }) => keyIdOf(sealed))
-  const missing = [...new Set(needed)].filter((id) => !given.includes(id))
-  if (missing.length === 0)
-    return reportOk(check, 'SECRETS_KEY has every key that webhook secrets were encrypted with.')
+  const missing = [...new Set(needed)].filter((id) => !available.includes(id))
+  if (missing.length === 0) return reportOk(check, 'SECRETS_KEY has every key that encrypted webhook secrets.')
   return reportFault(
     check,
-    `SECRETS_KEY lacks what webhook secrets were encrypted with: ${formatNames(missing)}.`,
+    `SECRETS_KEY lacks keys that encrypted webhook secrets: ${formatNames(missing)}.`,
     secretsKeyAdvice,
   )
 }
 
 const secretsKeyAdvice =
-  'Set SECRETS_KEY as the service’s environment has it; where it is lost for good, `webhook rotate <webhook id>` gives new secrets.'
+  'Set SECRETS_KEY as in the service’s environment. If the key is lost, `webhook rotate <webhook id>` creates new secrets.'
 
 function keyIdOf(sealed: string): string {
   return sealed.split('.')[1] ?? ''

@@ -1,23 +1,23 @@
 import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 
-/** Sends a value to the other end; it throws for one that can't be sent. */
+/** @throws if the value cannot be serialized */
 export type ChannelSend = (value: unknown) => void
 
-/** A value is sent as its length, in four bytes, and its form as V8 writes it: bigints and `undefined` included. */
+/** A frame is the length of the value in four bytes, and the value in V8's serialization, which keeps bigints and `undefined`. */
 const frameHeaderBytes = 4
 
 /**
- * Carries values over a socket. What is sent within a turn of the event loop leaves together, and so what one commit
- * answers comes back together.
+ * Sends and receives values over a socket. Values of one event-loop iteration are sent in one write, so the replies of one commit
+ * travel together.
  *
- * Both ends are processes of this program and version, so nothing is checked.
+ * Both ends run the same version of this program, so values are not validated.
  */
 export function openChannel(socket: Socket, onValue: (value: never) => void): ChannelSend {
-  let waiting: Buffer[] = []
+  let queued: Buffer[] = []
   const flush = () => {
-    socket.write(Buffer.concat(waiting))
-    waiting = []
+    socket.write(Buffer.concat(queued))
+    queued = []
   }
   socket.on(
     'data',
@@ -25,21 +25,21 @@ export function openChannel(socket: Socket, onValue: (value: never) => void): Ch
   )
   return (value) => {
     const frame = serialize(value)
-    const head = Buffer.allocUnsafe(frameHeaderBytes)
-    head.writeUInt32BE(frame.length)
-    if (waiting.length === 0) setImmediate(flush)
-    waiting.push(head, frame)
+    const header = Buffer.allocUnsafe(frameHeaderBytes)
+    header.writeUInt32BE(frame.length)
+    if (queued.length === 0) setImmediate(flush)
+    queued.push(header, frame)
   }
 }
 
-/** Cuts a stream of bytes into frames, however it arrives. */
+/** Splits a stream of bytes into frames, regardless of chunk boundaries. */
 export function createFrameReader(onFrame: (frame: Buffer) => void): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
   let length = 0
   return (chunk) => {
     chunks.push(chunk)
     length += chunk.length
-    // Joined only when a frame is whole, so that a large one is not copied with each of its pieces.
+    // Concatenates only once a frame is complete, so that a large one is not copied with each chunk.
     if (length < frameHeaderBytes || length < frameHeaderBytes + firstFrameLength(chunks)) return
     let rest = Buffer.concat(chunks)
     while (rest.length >= frameHeaderBytes) {
@@ -53,7 +53,7 @@ export function createFrameReader(onFrame: (frame: Buffer) => void): (chunk: Buf
   }
 }
 
-/** The length of the first frame, whose head may lie in several chunks. */
+/** Returns the length of the first frame, whose header may span several chunks. */
 function firstFrameLength(chunks: readonly Buffer[]): number {
   const [first = Buffer.alloc(0)] = chunks
   return (first.length >= frameHeaderBytes ? first : Buffer.concat(chunks)).readUInt32BE()

@@ -4,52 +4,52 @@ import { excludeGauges, mergeSnapshots, renderMetrics } from '../../observabilit
 import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 import type { MessageFromSupervisor, MessageToSupervisor } from './messages.ts'
 
-/** How long a process may take to tell what it has measured: longer than the database may take it. */
+/** Longer than the time that a process waits for its database. */
 const snapshotTimeoutMs = 2_000
 
 type MetricsChild = {
   readonly child: ChildProcess
   readonly canRead: boolean
-  /** What it told last, of what only grows. */
+  /** Its latest counters and histograms. */
   latest: MetricsSnapshot
 }
 
 /**
- * Asks processes what they have measured, and adds it up.
+ * Collects the metrics of the worker processes, and adds them up.
  *
- * What grows must not become less: of a process that does not answer what it told last counts on, and so it does when it is
- * gone. What that had counted since it was last asked is lost with it.
+ * Counters must not decrease: the latest known ones of a process that does not answer or has ended stay in the totals. What an ended
+ * process counted after its last scrape is lost.
  */
 export function createMetricsCollector(): {
   readonly add: (child: ChildProcess, can: { readonly canRead: boolean }) => void
   readonly expose: () => Promise<WriteMetrics>
 } {
   const processes = new Set<MetricsChild>()
-  const asked = new Map<number, (snapshot: MetricsSnapshot) => void>()
-  /** What those that are gone had told. */
-  let gone: readonly MetricsSnapshot[] = []
+  const pending = new Map<number, (snapshot: MetricsSnapshot) => void>()
+  /** Counters of processes that have ended. */
+  let ended: readonly MetricsSnapshot[] = []
   let lastId = 0
 
   function requestSnapshot({ child }: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
     const id = ++lastId
     return new Promise((resolve) => {
       const end = (snapshot: MetricsSnapshot | null) => {
-        clearTimeout(late)
-        asked.delete(id)
+        clearTimeout(timer)
+        pending.delete(id)
         resolve(snapshot)
       }
-      const late = setTimeout(end, snapshotTimeoutMs, null)
-      asked.set(id, end)
+      const timer = setTimeout(end, snapshotTimeoutMs, null)
+      pending.set(id, end)
       if (!child.connected) return end(null)
       child.send({ id, measure: { isWanted } } satisfies MessageFromSupervisor, (error) => error && end(null))
     })
   }
 
-  async function collectSnapshot(each: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
-    const snapshot = await requestSnapshot(each, isWanted)
-    // One that died meanwhile is counted with those that are gone.
+  async function collectSnapshot(metricsChild: MetricsChild, isWanted: boolean): Promise<MetricsSnapshot | null> {
+    const snapshot = await requestSnapshot(metricsChild, isWanted)
     if (snapshot === null) return null
-    if (processes.has(each)) each.latest = excludeGauges(snapshot)
+    // If it ended meanwhile, `ended` has its previous counters.
+    if (processes.has(metricsChild)) metricsChild.latest = excludeGauges(snapshot)
     return snapshot
   }
 
@@ -58,26 +58,26 @@ export function createMetricsCollector(): {
       const own: MetricsChild = { child, canRead, latest: [] }
       processes.add(own)
       child.on('message', (message: MessageToSupervisor) => {
-        if ('measured' in message) asked.get(message.id)?.(message.measured)
+        if ('measured' in message) pending.get(message.id)?.(message.measured)
       })
       child.once('exit', () => {
         processes.delete(own)
-        gone = [...gone, own.latest]
+        ended = [...ended, own.latest]
       })
     },
     expose: async () => {
       const all = [...processes]
-      // One is enough to look into the database.
+      // One process is enough to measure the database.
       const reader = all.find(({ canRead }) => canRead)
       const answers = await Promise.all(all.map((each) => collectSnapshot(each, each === reader)))
-      const summed = gone
-      const sum = await mergeSnapshots(summed)
-      // From here on nothing is waited for: one that dies is counted as alive, or as gone.
-      gone = [sum, ...gone.slice(summed.length)]
-      const alive = all.flatMap((each, place) => (processes.has(each) ? [{ ...each, answer: answers[place] }] : []))
+      const merged = ended
+      const total = await mergeSnapshots(merged)
+      // No await from here on, so that a process that ends is counted once, as alive or as ended.
+      ended = [total, ...ended.slice(merged.length)]
+      const alive = all.flatMap((each, index) => (processes.has(each) ? [{ ...each, answer: answers[index] }] : []))
       const silent = alive.filter(({ answer }) => answer === null).length
       const snapshots = alive.map(({ answer, latest }) => answer ?? latest)
-      return renderMetrics([...gone, ...snapshots], { answered: alive.length - silent, silent })
+      return renderMetrics([...ended, ...snapshots], { answered: alive.length - silent, silent })
     },
   }
 }

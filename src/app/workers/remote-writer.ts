@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { DomainError, unavailable, unknownOutcome } from '../../core/errors.ts'
-import { monotonicNowMs, writeTimeoutMs } from '../../database/group-commit.ts'
+import { maxQueuedWrites, monotonicNowMs, writeQueueFull, writeTimeoutMs } from '../../database/group-commit.ts'
 import { systemCaller } from '../../operations/access/api-caller.ts'
 import type { Perform } from '../../operations/context.ts'
 import type { ChannelSend } from './channel.ts'
@@ -9,18 +9,14 @@ import { openChannel } from './channel.ts'
 import { pingOperation } from './messages.ts'
 import type { WriterCall, WriterReply } from './writer.ts'
 
-/** Operations that wait for the writer; one more is refused, so that overload sheds instead of piling up. */
-const maxPendingCalls = 10_000
-
-/** How often a writer that is not there is looked for, and after how long callers are no longer kept waiting for one. */
+/** Without a writer for `reconnectTimeoutMs`, calls are rejected instead of waiting for one. */
 const reconnectDelayMs = 20
 const reconnectTimeoutMs = 5_000
 
-/** How often is looked for calls that have waited too long, and how long the writer has to tell that it is there. */
 const overdueCheckIntervalMs = 250
 const pingTimeoutMs = 1_000
 
-/** Objects within objects that an operation's input has at most. */
+/** The deepest input of any operation, in nested objects. */
 const maxInputNesting = 3
 
 type PendingCall = {
@@ -30,39 +26,38 @@ type PendingCall = {
   readonly reject: (error: unknown) => void
 }
 
-/** The way to the process that writes. */
 export type RemoteWriter = {
   readonly perform: Perform
-  /** @throws Refusal UNAVAILABLE when the writer does not answer at once */
+  /** @throws DomainError UNAVAILABLE if the writer does not reply within `pingTimeoutMs` */
   readonly ping: () => Promise<void>
   readonly close: () => void
 }
 
 /**
- * Hands operations over to the process that listens at `path`.
+ * Sends operations to the writer process that listens on the socket `path`.
  *
- * When that process dies another takes its place, and what has not been sent yet goes there, as does what bears an
- * idempotency key, which makes it safe to send again: its caller only waits longer. What was sent without a key is
- * refused as of unknown outcome, and so is what a writer that is stuck does not answer in time.
+ * If that process dies, another replaces it. It gets the calls that were not sent yet, and again those with an idempotency key,
+ * which makes that safe: their callers only wait longer. Calls that were sent without a key, and calls that a stuck writer does not
+ * answer in time, are rejected with UNAVAILABLE and an unknown outcome.
  *
- * @param onAnswer called before a caller is answered, so that it can read what was written for it
- * @param limitMs how long a caller waits at most, whatever happens, but for the time between two looks
+ * @param onReply called before the caller gets its result, so that the caller can read its own write
+ * @param timeoutMs maximum wait of a caller, up to `overdueCheckIntervalMs` more
  */
-export function connectToWriter(path: string, onAnswer: () => void, limitMs = writeTimeoutMs): RemoteWriter {
-  const waiting = new Map<number, PendingCall>()
+export function connectToWriter(path: string, onReply: () => void, timeoutMs = writeTimeoutMs): RemoteWriter {
+  const pendingCalls = new Map<number, PendingCall>()
   let lastId = 0
   let socket: Socket | null = null
   let send: ChannelSend | null = null
-  let lostAt = performance.now()
+  let disconnectedAt = performance.now()
   let isClosed = false
-  const looking = setInterval(rejectOverdueCalls, overdueCheckIntervalMs).unref()
+  const overdueTimer = setInterval(rejectOverdueCalls, overdueCheckIntervalMs).unref()
 
   function connectSocket(): void {
     if (isClosed) return
     socket = connect(path)
     socket.on('connect', () => {
       send = openChannel(socket as Socket, handleReply)
-      for (const pending of waiting.values()) sendCall(pending)
+      for (const pending of pendingCalls.values()) sendCall(pending)
     })
     socket.on('error', () => {})
     socket.on('close', () => {
@@ -78,58 +73,59 @@ export function connectToWriter(path: string, onAnswer: () => void, limitMs = wr
   }
 
   function handleDisconnect(): void {
-    if (send !== null) lostAt = performance.now()
+    if (send !== null) disconnectedAt = performance.now()
     send = null
-    const isPatienceOver = performance.now() - lostAt > reconnectTimeoutMs
-    for (const pending of waiting.values()) {
+    const isTimedOut = performance.now() - disconnectedAt > reconnectTimeoutMs
+    for (const pending of pendingCalls.values()) {
       if (pending.isSent && pending.call.idempotencyKey === null) rejectCall(pending, unknownOutcome(null))
-      else if (isPatienceOver) rejectCall(pending, unavailable())
+      else if (isTimedOut) rejectCall(pending, unavailable())
     }
   }
 
   function rejectOverdueCalls(): void {
     const now = monotonicNowMs()
-    for (const pending of waiting.values()) if (pending.call.beginBy < now) rejectOverdue(pending)
+    for (const pending of pendingCalls.values()) if (pending.call.deadlineMs < now) rejectOverdue(pending)
   }
 
   function rejectOverdue(pending: PendingCall): void {
-    rejectCall(pending, pending.isSent ? unknownOutcome(new Error('the writer did not answer in time')) : unavailable())
-  }
-
-  /** Refuses a call that gets no answer. A ping stores nothing, so there is nothing to repeat or to look for. */
-  function rejectCall({ call, reject }: PendingCall, error: unknown): void {
-    waiting.delete(call.id)
-    reject(
-      call.operation === pingOperation ? unavailable('The process that writes the database does not answer.') : error,
+    rejectCall(
+      pending,
+      pending.isSent ? unknownOutcome(new Error('the writer process did not reply in time')) : unavailable(),
     )
   }
 
-  function handleReply(answer: WriterReply): void {
-    const pending = waiting.get(answer.id)
+  /** Rejects a call without a reply. A ping stores nothing, so its caller has nothing to retry or to look up. */
+  function rejectCall({ call, reject }: PendingCall, error: unknown): void {
+    pendingCalls.delete(call.id)
+    reject(call.operation === pingOperation ? unavailable('The writer process does not respond.') : error)
+  }
+
+  function handleReply(reply: WriterReply): void {
+    const pending = pendingCalls.get(reply.id)
     if (!pending) return
-    waiting.delete(answer.id)
-    onAnswer()
-    if ('result' in answer) pending.resolve(answer.result as never)
-    else if ('refusal' in answer) pending.reject(domainErrorFrom(answer))
-    else pending.reject(answer.fault)
+    pendingCalls.delete(reply.id)
+    onReply()
+    if ('result' in reply) pending.resolve(reply.result as never)
+    else if ('domainError' in reply) pending.reject(domainErrorFrom(reply))
+    else pending.reject(reply.error)
   }
 
   const perform: Perform = (operation, context, input) => {
-    // Nothing that an operation takes: it is refused here as it would be there, and not sent, which takes stack for each level.
+    // No operation accepts such an input. Validation rejects it here, because serializing it would use stack for each level.
     if (isNestedBeyond(maxInputNesting, input)) return operation(context, input)
     return new Promise((resolve, reject) => {
-      if (waiting.size >= maxPendingCalls) throw unavailable('Too many requests are waiting to be stored.')
+      if (pendingCalls.size >= maxQueuedWrites) throw writeQueueFull()
       const { merchantId, caller, idempotencyKey, aheadMs, trace } = context
-      const beginBy = monotonicNowMs() + limitMs
-      const asked = { operation: operation.declaration.name, merchantId, caller, idempotencyKey, aheadMs, input }
-      const call = { id: ++lastId, ...asked, beginBy, ...(trace && { trace }) }
+      const deadlineMs = monotonicNowMs() + timeoutMs
+      const details = { operation: operation.declaration.name, merchantId, caller, idempotencyKey, aheadMs, input }
+      const call = { id: ++lastId, ...details, deadlineMs, ...(trace && { trace }) }
       enqueueCall({ call, isSent: false, resolve, reject })
     })
   }
 
   function ping(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const beginBy = monotonicNowMs() + pingTimeoutMs
+      const deadlineMs = monotonicNowMs() + pingTimeoutMs
       const call = {
         id: ++lastId,
         operation: pingOperation,
@@ -138,14 +134,14 @@ export function connectToWriter(path: string, onAnswer: () => void, limitMs = wr
         idempotencyKey: null,
         aheadMs: 0,
         input: null,
-        beginBy,
+        deadlineMs,
       }
       enqueueCall({ call, isSent: false, resolve, reject })
     })
   }
 
   function enqueueCall(pending: PendingCall): void {
-    waiting.set(pending.call.id, pending)
+    pendingCalls.set(pending.call.id, pending)
     sendCall(pending)
   }
 
@@ -154,7 +150,7 @@ export function connectToWriter(path: string, onAnswer: () => void, limitMs = wr
     perform,
     ping,
     close: () => {
-      clearInterval(looking)
+      clearInterval(overdueTimer)
       isClosed = true
       socket?.destroy()
     },
@@ -162,13 +158,13 @@ export function connectToWriter(path: string, onAnswer: () => void, limitMs = wr
 }
 
 function domainErrorFrom({
-  refusal: { code, message, details },
+  domainError: { code, message, details },
   cause,
-}: Extract<WriterReply, { refusal: unknown }>): DomainError {
+}: Extract<WriterReply, { domainError: unknown }>): DomainError {
   return Object.assign(new DomainError(code, message, details), cause !== undefined && { cause })
 }
 
-function isNestedBeyond(levels: number, value: unknown): boolean {
+function isNestedBeyond(maxDepth: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((each) => isNestedBeyond(levels - 1, each))
+  return maxDepth === 0 || Object.values(value).some((nested) => isNestedBeyond(maxDepth - 1, nested))
 }

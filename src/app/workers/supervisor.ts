@@ -49,9 +49,9 @@ export async function supervise(config: Config): Promise<void> {
   const port = await (config.port === 0 ? findFreePort(config.host) : requireFreePort(config.host, config.port))
   const folder = isSingleWriter(config.databaseUrl) ? mkdtempSync(join(tmpdir(), 'payout-gateway-')) : null
   const writerPath = folder && join(folder, 'writer')
-  // All readers accept from one socket, and the kernel resets what one of them had when it dies. Were they given their
-  // connections by this process, as is the default, one that is given to a reader that dies just then would be lost: nobody
-  // would answer it, and nobody close it. Nor does anyone wait here for a process that is stuck, this one included.
+  // All readers accept from one socket, and the kernel resets the connections of one that dies. By default this process would hand
+  // out connections, and one handed to a dying reader would stay open without a response. It would also make all wait for this
+  // process if it is stuck.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     exec: mainPath,
@@ -156,14 +156,14 @@ export async function supervise(config: Config): Promise<void> {
   process.on('SIGTERM', (signal) => drain(signal))
   process.on('SIGINT', (signal) => drain(signal))
   if (writerPath !== null) await spawnAndRestart(writers)
-  const [greeting] = await Promise.all([
+  const [startupMessage] = await Promise.all([
     ...Array.from({ length: config.workers }, () => spawnAndRestart(readers)),
     ...(writerPath === null ? [] : [spawnAndRestart(senders)]),
   ])
   isReady = true
   // On PostgreSQL every process writes, so the supervisor schedules the backups, once.
   if (writerPath === null && !isEnding) backups = startBackupSchedule(config, { wallClock: createWallClock() }, logger)
-  process.stderr.write(greeting as string)
+  process.stderr.write(startupMessage as string)
 }
 
 async function stopGroup({ children }: ProcessGroup, stop: (child: ChildProcess) => unknown): Promise<void> {

@@ -19,12 +19,11 @@ import { openChannel } from './channel.ts'
 import type { WriterArgs } from './messages.ts'
 import { pingOperation, sendToSupervisor, startHeartbeat } from './messages.ts'
 
-/** How long the readers, which end first, and the rest of the end are waited for. */
 const shutdownTimeoutMs = 9_000
 
 /**
- * An operation that is handed over: `id` is the sender's, and comes back with the answer. `beginBy` is the moment of
- * `machineClock` after which nobody waits for it any more, and it is not begun.
+ * An operation for the writer process. `id` is chosen by the sender and returned with the reply. After `deadlineMs`, a time of
+ * `monotonicNowMs`, the caller has given up and the operation does not begin.
  */
 export type WriterCall = {
   readonly id: number
@@ -34,31 +33,31 @@ export type WriterCall = {
   readonly idempotencyKey: string | null
   readonly aheadMs: number
   readonly input: unknown
-  readonly beginBy: number
+  readonly deadlineMs: number
   readonly trace?: TraceContext
 }
 
-/** What became of it. `refusal` is what a Refusal is made of, `fault` an error that is none. */
+/** A serialized DomainError, with its cause alongside, or any other error as it is. */
 export type WriterReply = { readonly id: number } & (
   | { readonly result: unknown }
-  | { readonly refusal: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }
-  | { readonly fault: unknown }
+  | { readonly domainError: Pick<DomainError, 'code' | 'message' | 'details'>; readonly cause: unknown }
+  | { readonly error: unknown }
 )
 
 /**
- * Writes for the processes that answer requests, until the supervisor is gone or needs it no more.
+ * Runs the operations of the processes that answer requests, until the supervisor ends or disconnects.
  *
- * Signals are not heeded: whoever sends them sends them to all processes, and those that answer need this one to the end.
+ * Ignores signals, which are usually sent to the whole process group: the other processes need the writer until they have ended.
  */
 export async function runWriter(config: Config, { writerPath }: WriterArgs): Promise<void> {
-  // Asked for before anything else: a supervisor that dies while this process starts leaves it to itself as well.
-  const left = new Promise<void>((resolve) => {
+  // Registered first, because the supervisor may die while this process starts.
+  const disconnected = new Promise<void>((resolve) => {
     if (process.connected) process.once('disconnect', resolve)
     else resolve()
   })
-  const measured = await setUpWorkerMetrics(config)
-  const started = await startProcess(config, { role: 'writer', onCommitted: measured.onCommitted })
-  const measuring = await instrumentTracing(measured, started, 'writer')
+  const metrics = await setUpWorkerMetrics(config)
+  const started = await startProcess(config, { role: 'writer', onCommitted: metrics.onCommitted })
+  const measuring = await instrumentTracing(metrics, started, 'writer')
   const { mode, webhookAllowed } = config
   const service = createService({
     db: measuring.wrapDatabase(started.db),
@@ -72,14 +71,14 @@ export async function runWriter(config: Config, { writerPath }: WriterArgs): Pro
   takeOverDatabase(started)
   const server = await listenForCalls(service, writerPath)
   const backups = startBackupSchedule(config, service, started.logger)
-  started.logger.info({ mode: config.mode }, 'ready to write')
+  started.logger.info({ mode: config.mode }, 'writer is ready')
   process.on('SIGTERM', () => {})
   process.on('SIGINT', () => {})
-  left.then(() => {
+  disconnected.then(() => {
     const close = async () => {
       await Promise.all([new Promise((resolve) => server.close(resolve)), backups.stop()])
       await measuring.shutdown()
-      // A supervisor that was killed leaves the folder that it made.
+      // A killed supervisor leaves its folder behind.
       rmSync(dirname(writerPath), { recursive: true, force: true })
     }
     shutDown(started, { close, withinMs: shutdownTimeoutMs })
@@ -88,10 +87,10 @@ export async function runWriter(config: Config, { writerPath }: WriterArgs): Pro
   sendToSupervisor({ ready: '' })
 }
 
-/** Runs the operations that other processes hand over at `path`; it is the only one that writes to the database file. */
+/** Listens on the socket `path` for operations of other processes. */
 export function listenForCalls(service: Service, path: string): Promise<Server> {
   const server = createServer((socket) => handleWriterConnection(service, socket))
-  // One that was killed leaves its socket behind, and there is never more than one.
+  // A killed writer leaves its socket behind. There is never more than one writer.
   rmSync(path, { force: true })
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -101,25 +100,30 @@ export function listenForCalls(service: Service, path: string): Promise<Server> 
 
 function handleWriterConnection(service: Service, socket: Socket): void {
   const send = openChannel(socket, (call: WriterCall) => {
-    const bounded = { ...service, db: withDeadline(service.db, call.beginBy), ...(call.trace && { trace: call.trace }) }
+    const bounded = {
+      ...service,
+      db: withDeadline(service.db, call.deadlineMs),
+      ...(call.trace && { trace: call.trace }),
+    }
     const context = createContext(bounded, call.merchantId, call.idempotencyKey, call.aheadMs, call.caller)
     performCall(context, call).then((outcome) => send({ id: call.id, ...outcome }))
   })
-  // Whoever is gone gets no answer; what it handed over is done or not, and its own caller can't know either.
+  // A disconnected reader gets no replies. Its operations still complete.
   socket.on('error', () => {})
 }
 
-async function performCall(context: Context, { operation, input, beginBy }: WriterCall) {
+async function performCall(context: Context, { operation, input, deadlineMs }: WriterCall) {
   try {
-    // What lay in the socket while this process was stopped; the database looks again when its turn has come.
-    if (beginBy < monotonicNowMs()) throw deadlineExceeded()
+    // The call may have waited in the socket while this process was stopped. The writer checks again before the write begins.
+    if (deadlineMs < monotonicNowMs()) throw deadlineExceeded()
     if (operation === pingOperation) return { result: await context.db.ping() }
-    if (!Object.hasOwn(operations, operation)) throw new Error(`the writer has no operation ${operation}`)
+    if (!Object.hasOwn(operations, operation))
+      throw new Error(`the writer process does not know the operation ${operation}`)
     const run = operations[operation as OperationName]
     return { result: await context.perform(run, context, input as never) }
   } catch (error) {
-    if (!(error instanceof DomainError)) return { fault: error }
+    if (!(error instanceof DomainError)) return { error }
     const { code, message, details, cause } = error
-    return { refusal: { code, message, details }, cause }
+    return { domainError: { code, message, details }, cause }
   }
 }

@@ -3,10 +3,10 @@ import type { Params } from '../../database/query.ts'
 import { insertInto, pickParams, statement, updateTable } from '../../database/query.ts'
 import type { NewRowOf } from '../../database/tables.ts'
 
-/** What a wallet account holds, and where its statement ends. */
+/** The balance of a wallet account and the end of its statement. */
 export type SeededBalance = { balance: Amount; reachableBalance: Amount; entryCount: number; latestTime: bigint }
 
-/** Sets a wallet account to what the entries just written add up to. */
+/** Stores the balance that the written entries add up to. */
 export const setAccountBalance = statement((p: Params<{ merchantId: string; id: string } & SeededBalance>) =>
   updateTable('accounts')
     .set(pickParams(p, ['balance', 'reachableBalance', 'entryCount', 'latestTime']))
@@ -16,7 +16,6 @@ export const setAccountBalance = statement((p: Params<{ merchantId: string; id: 
 
 const latestColumns = ['latest', 'latestTime', 'latestId'] as const
 
-/** Moves a sequence to the last row numbered. */
 export const setSequence = statement((p: Params<NewRowOf<'sequences'>>) =>
   insertInto('sequences')
     .values(pickParams(p, ['merchantId', 'name', ...latestColumns]))

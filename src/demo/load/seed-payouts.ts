@@ -25,30 +25,30 @@ import type { RateInForce } from '../../modules/pricing/rates.ts'
 import { feeInForce, rateInForce } from '../../modules/pricing/repository.ts'
 import { insertDeposit, walletsOfMerchant } from '../../modules/wallets/repository.ts'
 import type { Context } from '../../operations/context.ts'
-import { fakeBanks, fakeName } from './fake-people.ts'
-import type { SeededRandom } from './random.ts'
+import type { SeededRandom } from './fake-data.ts'
+import { fakeBanks, fakeName } from './fake-data.ts'
 import type { SeededBalance } from './repository.ts'
 import { setAccountBalance, setSequence } from './repository.ts'
 
-/** Called as work goes on: what is being made, and how many of how many there are. */
+/** `done` of `total` objects are written; `noun` names them, as in `payouts`. */
 export type OnSeedProgress = (noun: string, done: number, total: number) => void
 
-/** Payouts that share a commit: enough to make the sync cheap, few enough to let a server beside it write too. */
+/** Payouts per transaction: enough to make the sync cheap, few enough to let a running service write in between. */
 const chunkSize = 5_000
 
 /** One payout in twenty-five fails. */
 const settlementOutcomes = [...Array.from({ length: 24 }, () => 'COMPLETED' as const), 'FAILED' as const]
 
-/** Where the merchant's events have come to; they are told as they are made. */
+/** The end of the merchant's feed. */
 type EventSequence = { latest: number; latestTime: bigint }
 
 type WalletBook = { id: string; customerId: string | null; currency: string } & SeededBalance
 
 /**
- * Writes payouts in bulk, most of them settled, with a deposit wherever a wallet runs low.
+ * Writes payouts in bulk, most of them settled, with a deposit whenever a wallet runs low.
  *
- * It writes what `createPayout`, `settlePayout` and `depositToWallet` write, but keeps the balances in memory and sets
- * them once for each chunk: a million payouts are four million rows.
+ * Writes the rows that `createPayout`, `settlePayout` and `depositToWallet` write (four million for a million payouts), but keeps
+ * balances in memory and stores them once per chunk.
  */
 export async function seedPayouts(
   context: Context,
@@ -67,16 +67,14 @@ export async function seedPayouts(
   const last = sequence + payouts
   while (sequence < last) {
     const upTo = Math.min(last, sequence + chunkSize)
-    const before = books
-    const written = sequence
-    const told = feed
-    const filled = await db.write(async (tx) => {
-      // Copies, because what did not commit is run again from the same books.
-      const after = before.map((book) => ({ ...book }))
-      const feed = { ...told }
+    const [booksBefore, feedBefore, sequenceBefore] = [books, feed, sequence]
+    const chunk = await db.write(async (tx) => {
+      // Copies, because a retry of the transaction must start from the same balances.
+      const after = booksBefore.map((book) => ({ ...book }))
+      const feed = { ...feedBefore }
       const touched = new Set<WalletBook>()
       let latest = { latestTime: 0n, latestId: '' }
-      for (let number = written + 1; number <= upTo; number++) {
+      for (let number = sequenceBefore + 1; number <= upTo; number++) {
         const book = random.pick(after)
         touched.add(book)
         latest = await writePayout(tx, context, { random, book, feed, prices, sequence: number })
@@ -86,14 +84,14 @@ export async function seedPayouts(
       await setSequence(tx, { merchantId, name: 'events', ...feed, latestId: null })
       return { books: after, feed }
     })
-    books = filled.books
-    feed = filled.feed
+    books = chunk.books
+    feed = chunk.feed
     sequence = upTo
     onProgress('payouts', payouts - (last - sequence), payouts)
   }
 }
 
-/** What prices a payout from an asset to a bank's currency. */
+/** By asset and currency, such as `USDC NGN`. */
 type PayoutPrices = Map<string, { rate: RateInForce; fee: Fee | null }>
 
 async function loadPrices({ db, now }: Context): Promise<PayoutPrices> {
@@ -109,7 +107,6 @@ async function loadPrices({ db, now }: Context): Promise<PayoutPrices> {
   return prices
 }
 
-/** Writes one payout, and answers when it was made and which it is. */
 async function writePayout(
   tx: Tx,
   service: Context,
@@ -121,7 +118,7 @@ async function writePayout(
     sequence,
   }: { random: SeededRandom; book: WalletBook; feed: EventSequence; prices: PayoutPrices; sequence: number },
 ): Promise<{ latestTime: bigint; latestId: string }> {
-  // One moment for all that happens at once, which spares most of the formatting of times.
+  // One time for all rows of the payout, which saves formatting.
   const context = withFixedClock(service)
   const { merchantId } = context
   const assetCode = book.currency
@@ -227,7 +224,7 @@ async function recordSeedEvent(
   await insertEventRow(tx, { merchantId, sequence: feed.latest, ...event, time: feed.latestTime, data: null })
 }
 
-/** One transfer; where it moves money of the wallet, it moves the book that is kept of it. */
+/** Records a ledger transfer, and applies it to the in-memory book of the wallet. */
 async function recordWalletTransfer(
   tx: Tx,
   context: Context,
@@ -241,10 +238,9 @@ async function recordWalletTransfer(
   if (kind === 'deposit') book.reachableBalance += amount
   book.entryCount++
   book.latestTime = BigInt(context.now())
-  const place = { sequence: book.entryCount, balanceAfter: book.balance }
   return recordTransfer(tx, context, transfer, {
     walletId: book.id,
-    position: place,
+    position: { sequence: book.entryCount, balanceAfter: book.balance },
     createdAt: timestamp(context.now()),
   })
 }

@@ -9,13 +9,12 @@ import { rateInForce } from '../../modules/pricing/repository.ts'
 import { createWallet } from '../../modules/wallets/create-wallet.ts'
 import type { Context, Service } from '../../operations/context.ts'
 import { createContext, createService } from '../../operations/context.ts'
-import { fakeBankMethod, fakeCustomer, fakeWalletMethod } from './fake-people.ts'
-import type { SeededRandom } from './random.ts'
-import { createRandom } from './random.ts'
+import type { SeededRandom } from './fake-data.ts'
+import { createRandom, fakeBankMethod, fakeCustomer, fakeWalletMethod } from './fake-data.ts'
 import type { OnSeedProgress } from './seed-payouts.ts'
 import { seedPayouts } from './seed-payouts.ts'
 
-const rowCount = (most: number) => z.number().int().min(0).max(most)
+const rowCount = (max: number) => z.number().int().min(0).max(max)
 
 export const SeedInput = z.object({
   merchants: z.number().int().min(1).max(10_000),
@@ -26,19 +25,19 @@ export const SeedInput = z.object({
   seed: z.number().int().min(0).max(4_294_967_295),
 })
 
-/** What was made, for each merchant with its key: the data is for load, not for keeping. */
+/** A merchant of the load data, with its API key in clear. */
 export type SeededMerchant = { readonly id: string; readonly name: string; readonly apiKey: string }
 
-/** Days over which the data spreads, so that it looks as if it had grown. */
+/** The data is spread over this time, as if it had accumulated. */
 const historyDays = 90
 
 /**
- * Makes realistic data for load and trials: `merchants`, each with so many customers, methods, wallets and payouts.
+ * Seeds realistic data for load tests and trials. Except for `merchants` and `seed`, the numbers are per merchant.
  *
- * All but payouts are made by the operations themselves. Payouts are written in bulk, with the same rows and ledger
- * entries as the operations write, so an audit finds nothing afterwards.
+ * Operations create everything but payouts. Those are written in bulk, with the rows and ledger entries that the operations would
+ * write, so that `audit` finds no difference.
  *
- * @throws Refusal INVALID_INPUT
+ * @throws DomainError INVALID_INPUT
  */
 export async function seedLoadData(
   service: Service,
@@ -53,25 +52,25 @@ export async function seedLoadData(
   const past = createService({ ...service, clock: historyClock(service.now(), sizes) })
   await ensureRates(past)
 
-  const filled: SeededMerchant[] = []
+  const seeded: SeededMerchant[] = []
   for (let number = 1; number <= sizes.merchants; number++) {
     const merchant = await createMerchant(past, { name: `Merchant ${sizes.seed}-${number}` })
-    filled.push(merchant)
+    seeded.push(merchant)
     const context = createContext(past, merchant.id)
     const customerIds = await createMany('customers', sizes.customers, onProgress, () =>
       createFakeCustomer(context, random),
     )
     const pickOwner = () => (customerIds.length > 0 && random.chance(0.8) ? random.pick(customerIds) : null)
     await createMany('methods', sizes.methods, onProgress, () => createFakeMethod(context, random, pickOwner()))
-    await createMany('wallets', sizes.wallets, onProgress, (place) =>
-      createFakeWallet(context, place === 0 ? null : pickOwner(), place),
+    await createMany('wallets', sizes.wallets, onProgress, (index) =>
+      createFakeWallet(context, index === 0 ? null : pickOwner(), index),
     )
     await seedPayouts(context, { random, payouts: sizes.payouts, onProgress })
   }
-  return filled
+  return seeded
 }
 
-/** Spreads the data evenly over the days before now, by the number of times that the clock is read. */
+/** Returns a clock that advances at each read, so that the data spreads evenly over the days before now. */
 function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => number {
   const rows = sizes.customers + sizes.methods + sizes.wallets + sizes.payouts
   const span = historyDays * 24 * 60 * 60 * 1000
@@ -83,7 +82,7 @@ function historyClock(now: number, sizes: z.output<typeof SeedInput>): () => num
   }
 }
 
-/** Payouts need a price: an empty database gets one for each pair. */
+/** Sets missing rates, which payouts need. */
 async function ensureRates(service: Service): Promise<void> {
   const at = new Date(service.now()).toISOString()
   for (const fromCode of ['USDC', 'USDT']) {
@@ -96,21 +95,22 @@ async function ensureRates(service: Service): Promise<void> {
   }
 }
 
-/** Makes `total` things, several at a time, because those that are made together share a commit. */
-async function createMany<Made>(
+/** Creates `total` objects, many concurrently, so that they share commits. */
+async function createMany<Created>(
   noun: string,
   total: number,
   onProgress: OnSeedProgress,
-  make: (place: number) => Promise<Made>,
-): Promise<Made[]> {
-  const together = 200
-  const made: Made[] = []
-  while (made.length < total) {
-    const places = Array.from({ length: Math.min(together, total - made.length) }, (_, i) => made.length + i)
-    made.push(...(await Promise.all(places.map(make))))
-    onProgress(noun, made.length, total)
+  create: (index: number) => Promise<Created>,
+): Promise<Created[]> {
+  const maxConcurrent = 200
+  const created: Created[] = []
+  while (created.length < total) {
+    const length = Math.min(maxConcurrent, total - created.length)
+    const indexes = Array.from({ length }, (_, i) => created.length + i)
+    created.push(...(await Promise.all(indexes.map(create))))
+    onProgress(noun, created.length, total)
   }
-  return made
+  return created
 }
 
 async function createFakeCustomer(context: Context, random: SeededRandom): Promise<string> {
@@ -122,10 +122,10 @@ async function createFakeMethod(context: Context, random: SeededRandom, customer
   else await createWalletPayoutMethod(context, { ...fakeWalletMethod(random), customerId })
 }
 
-async function createFakeWallet(context: Context, customerId: string | null, place: number): Promise<void> {
-  // Seven of ten hold USDC; the first does, so that the merchant can always pay.
+async function createFakeWallet(context: Context, customerId: string | null, index: number): Promise<void> {
+  // The first wallet is in USDC, so that the merchant can always pay.
   const currency =
-    (['USDC', 'USDT', 'NGN', 'USDC', 'USDC', 'USDT', 'USDC', 'ZAR', 'USDC', 'USDC'] as const)[place % 10] ?? 'USDC'
+    (['USDC', 'USDT', 'NGN', 'USDC', 'USDC', 'USDT', 'USDC', 'ZAR', 'USDC', 'USDC'] as const)[index % 10] ?? 'USDC'
   const network = currency === 'USDC' ? 'erc20' : currency === 'USDT' ? 'trc20' : null
-  await createWallet(context, { currency, network, description: `Wallet ${place + 1}`, customerId })
+  await createWallet(context, { currency, network, description: `Wallet ${index + 1}`, customerId })
 }

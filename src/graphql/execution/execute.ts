@@ -152,7 +152,7 @@ function formatError(error: GraphQLError, { requestId, log }: AdmittedRequest): 
     if (originalError.code === 'UNAVAILABLE') {
       log.error(
         { request_id: requestId, err: originalError.cause ?? originalError },
-        'GraphQL request failed, the database is unavailable',
+        'request failed: the database is unavailable',
       )
     }
     return toPublicError(originalError, requestId, error)

@@ -20,7 +20,8 @@ export type DatabaseMetrics = {
 }
 
 /**
- * Measures what only the database knows, with queries that each read a bounded part of an index.
+ * Measures what only the database knows, with queries that each read a bounded part of an index. The console shows it too, so this
+ * file must not load prom-client.
  *
  * @throws an error of the database if it is unavailable
  */

@@ -11,7 +11,7 @@ import { metricPrefix } from './snapshot.ts'
 const requestBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const commitBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 /** Up to the largest batch of either engine. */
-const groupBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 /** From immediately to the days over which a delivery is retried. */
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 43_200, 172_800]
 
@@ -32,25 +32,26 @@ export function createInstruments(): Instruments {
     { help, buckets, labelNames = [] }: { help: string; buckets: number[]; labelNames?: readonly Label[] },
   ) => new Histogram({ ...own, name: metricPrefix + name, help, buckets, labelNames })
 
-  const answers = createHistogram('http_request_duration_seconds', {
+  const requests = createHistogram('http_request_duration_seconds', {
     help: 'Time from a request to its response.',
     buckets: requestBuckets,
     labelNames: ['door', 'route', 'status'],
   })
-  const operations = createCounter('graphql_operations', 'GraphQL operations; named where the document is trusted.', [
-    'operation',
-    'name',
-  ])
-  const refusals = createCounter('refusals', 'Requests that failed, by error code.', ['code'])
+  const operations = createCounter(
+    'graphql_operations',
+    'GraphQL operations, with the name if the document is trusted.',
+    ['operation', 'name'],
+  )
+  const errors = createCounter('refusals', 'Requests that failed, by error code.', ['code'])
   const created = createCounter('payouts_created', 'Payouts that were created.')
   const settled = createCounter('payouts_settled', 'Payouts that were settled, by status.', ['status'])
   const events = createCounter('events_published', 'Events that were recorded.')
-  const groups = createHistogram('group_commit_operations', {
-    help: 'Operations that shared a commit.',
-    buckets: groupBuckets,
+  const batches = createHistogram('group_commit_operations', {
+    help: 'Operations per commit.',
+    buckets: batchBuckets,
   })
   const commits = createHistogram('commit_seconds', {
-    help: 'How long commits took to be durable.',
+    help: 'Time until a commit was durable.',
     buckets: commitBuckets,
   })
   const attempts = createCounter('webhook_attempts', 'Webhook delivery attempts, by outcome.', ['outcome'])
@@ -66,13 +67,13 @@ export function createInstruments(): Instruments {
     recordResponse: (answer, isTrusted) => {
       const kind = operationKind(answer)
       // A stream lasts as long as its caller wants.
-      if (kind !== 'subscription') answers.observe(requestLabels(answer), answer.duration_ms / 1_000)
+      if (kind !== 'subscription') requests.observe(requestLabels(answer), answer.duration_ms / 1_000)
       if (kind !== null) operations.inc({ operation: kind, name: isTrusted ? operationName(answer) : '' })
-      if (answer.code !== null) for (const code of answer.code.split(',')) refusals.inc({ code })
+      if (answer.code !== null) for (const code of answer.code.split(',')) errors.inc({ code })
     },
-    recordCommit: (group) => {
-      groups.observe(group.writes)
-      commits.observe(group.seconds)
+    recordCommit: ({ writes, seconds }) => {
+      batches.observe(writes)
+      commits.observe(seconds)
     },
     recordEvent: (type) => {
       events.inc()
@@ -120,7 +121,7 @@ function operationName({ operation }: AccessLogEntry): string {
 /** Records what the service does, without merchants or customers. */
 export type MetricsRecorder = {
   readonly recordResponse: (answer: AccessLogEntry, isTrusted: boolean) => void
-  readonly recordCommit: (group: CommittedBatch) => void
+  readonly recordCommit: (batch: CommittedBatch) => void
   /** Called after COMMIT. */
   readonly recordEvent: (type: EventType) => void
   readonly recordAttempt: (attempt: AttemptMeasurement) => void

@@ -6,43 +6,43 @@ import type { MetricsSnapshot } from './snapshot.ts'
 import { gauge, metricPrefix } from './snapshot.ts'
 import { createMetricsInstrumentation } from './traffic-metrics.ts'
 
-/** A process that is measured; `snapshot` has what only the database knows where that `isWanted` and it can be read. */
+/** The metrics of one process. `snapshot` includes those of the database if `isWanted` and the database answers. */
 export type ProcessMetrics = {
   readonly instrumentation: Instrumentation
-  readonly snapshot: (store: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
+  readonly snapshot: (database: { readonly isWanted: boolean }) => Promise<MetricsSnapshot>
 }
 
-/** How long the database may take: one that is away must not hold up what else is known. */
+/** Bounds the wait for the database, so that an outage does not delay the other metrics. */
 const databaseTimeoutMs = 1_000
 
 /** Begins to measure this process. */
 export function measureProcess({ version }: { readonly version: string }): ProcessMetrics {
-  const { snapshot: counts, recorder } = createInstruments()
-  let looked: DatabaseMetricsSource | null = null
-  let looking: Promise<DatabaseMetrics> | null = null
-  const observeDatabase: Instrumentation['observeDatabase'] = (into) => {
-    looked = into
+  const { snapshot: snapshotInstruments, recorder } = createInstruments()
+  let source: DatabaseMetricsSource | null = null
+  let measurement: Promise<DatabaseMetrics> | null = null
+  const observeDatabase: Instrumentation['observeDatabase'] = (observed) => {
+    source = observed
   }
-  /** Looks into the database, once for all who ask meanwhile: one that does not answer is not asked again and again. */
+  /** Shares a running measurement, so that scrapes do not pile up on a slow database. */
   const measureDatabaseOnce = ({ service, rails }: DatabaseMetricsSource): Promise<DatabaseMetrics> => {
-    looking ??= measureDatabase(service, rails).finally(() => {
-      looking = null
+    measurement ??= measureDatabase(service, rails).finally(() => {
+      measurement = null
     })
-    return looking
+    return measurement
   }
   return {
     instrumentation: { ...createMetricsInstrumentation(recorder), observeDatabase },
     snapshot: async ({ isWanted }) => {
-      const counted = await counts()
+      const instruments = await snapshotInstruments()
       const build = {
-        ...gauge(`${metricPrefix}build_info`, 'What runs.', [[buildLabels(version), 1]]),
+        ...gauge(`${metricPrefix}build_info`, 'Version of the service and of Node.js.', [[buildLabels(version), 1]]),
         aggregator: 'first',
       }
-      if (looked === null) return [...counted, build]
-      const { queued: waiting } = looked.service.db.statistics()
-      const queue = gauge(`${metricPrefix}write_queue_depth`, 'Operations that wait to be stored.', [[{}, waiting]])
-      const stored = isWanted ? await withTimeout(measureDatabaseOnce(looked), looked.onError) : null
-      return [...counted, build, queue, ...(stored === null ? [] : createDatabaseGauges(stored))]
+      if (source === null) return [...instruments, build]
+      const { queued } = source.service.db.statistics()
+      const queue = gauge(`${metricPrefix}write_queue_depth`, 'Writes that wait for a commit.', [[{}, queued]])
+      const database = isWanted ? await withTimeout(measureDatabaseOnce(source), source.onError) : null
+      return [...instruments, build, queue, ...(database === null ? [] : createDatabaseGauges(database))]
     },
   }
 }
@@ -51,19 +51,19 @@ function buildLabels(version: string) {
   return { version, node: process.versions.node }
 }
 
-/** What was found in time. */
+/** Returns `null` if the database failed, or did not answer in time. */
 async function withTimeout(
-  measured: Promise<DatabaseMetrics>,
-  onFault: DatabaseMetricsSource['onError'],
+  measurement: Promise<DatabaseMetrics>,
+  onError: DatabaseMetricsSource['onError'],
 ): Promise<DatabaseMetrics | null> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
+  const timeout = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, databaseTimeoutMs, null)
   })
   try {
-    return await Promise.race([measured, late])
+    return await Promise.race([measurement, timeout])
   } catch (error) {
-    onFault(error)
+    onError(error)
     return null
   } finally {
     clearTimeout(timer)
@@ -71,18 +71,18 @@ async function withTimeout(
 }
 
 function createDatabaseGauges({ processing, unsealed, unknown, rateAges }: DatabaseMetrics): MetricsSnapshot {
-  const labelValues = (label: string, values: ReadonlyMap<string, number>) =>
+  const valuesBy = (label: string, values: ReadonlyMap<string, number>) =>
     [...values].map(([name, value]) => [{ [label]: name }, value] as const)
   return [
-    gauge(`${metricPrefix}payouts_processing`, 'Payouts that are on their way.', [[{}, processing.payouts]]),
-    gauge(`${metricPrefix}oldest_processing_seconds`, 'Age of the oldest of them.', [[{}, processing.oldestSeconds]]),
-    gauge(`${metricPrefix}unsealed_events`, 'Events that no seal holds yet.', [[{}, unsealed.events]]),
-    gauge(`${metricPrefix}oldest_unsealed_seconds`, 'Age of the oldest of them.', [[{}, unsealed.oldestSeconds]]),
-    gauge(
-      `${metricPrefix}rail_unknown`,
-      'Orders of which it is not known what became of them.',
-      labelValues('rail', unknown),
-    ),
-    gauge(`${metricPrefix}rate_age_seconds`, 'How long the rate in force has been so.', labelValues('pair', rateAges)),
+    gauge(`${metricPrefix}payouts_processing`, 'Payouts with status PROCESSING.', [[{}, processing.payouts]]),
+    gauge(`${metricPrefix}oldest_processing_seconds`, 'Age of the oldest payout with status PROCESSING.', [
+      [{}, processing.oldestSeconds],
+    ]),
+    gauge(`${metricPrefix}unsealed_events`, 'Events that are not sealed yet.', [[{}, unsealed.events]]),
+    gauge(`${metricPrefix}oldest_unsealed_seconds`, 'Age of the oldest event that is not sealed yet.', [
+      [{}, unsealed.oldestSeconds],
+    ]),
+    gauge(`${metricPrefix}rail_unknown`, 'Rail orders whose outcome is unknown.', valuesBy('rail', unknown)),
+    gauge(`${metricPrefix}rate_age_seconds`, 'Age of the rate in force.', valuesBy('pair', rateAges)),
   ]
 }

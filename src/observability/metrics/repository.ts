@@ -3,8 +3,8 @@ import type { Params } from '../../database/query.ts'
 import { acrossMerchants, listParam, query, selectFrom } from '../../database/query.ts'
 
 /**
- * Of some merchants how many payouts are PROCESSING, and when each one's oldest was made, of as many as `limit` altogether. It
- * reads the index `payouts_by_values`, and one payout of each merchant; an operator's view.
+ * Counts the PROCESSING payouts of these merchants, up to `limit` in total, and reads the time of each merchant's oldest. For
+ * operators: reads the index `payouts_by_values`, and one payout per merchant.
  */
 export const processingPayouts = query((p: Params<{ merchantIds: readonly string[]; limit: number }>) =>
   acrossMerchants(
@@ -17,7 +17,7 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
             .where('merchantId', 'in', listParam(p.merchantIds))
             .where('status', '=', sql.lit('PROCESSING'))
             .limit(p.limit)
-            .as('found'),
+            .as('processing'),
         )
         .select(['merchantId', sql<number>`count(*)`.as('rowCount'), sql<number>`min(sequence)`.as('oldest')])
         .groupBy('merchantId')
@@ -36,8 +36,8 @@ export const processingPayouts = query((p: Params<{ merchantIds: readonly string
 )
 
 /**
- * How many orders of a rail are UNKNOWN, among as many as `limit` that the bank is to be asked about next. It reads the index
- * `payout_transfers_due` in its order; an operator's view.
+ * Counts the orders of a rail that are UNKNOWN among the first `limit` whose status is due to be polled. For operators: reads the
+ * index `payout_transfers_due` in its order.
  */
 export const unknownOrderCount = query((p: Params<{ rail: string; limit: number }>) =>
   acrossMerchants(
@@ -50,9 +50,9 @@ export const unknownOrderCount = query((p: Params<{ rail: string; limit: number 
         .where('dueAt', 'is not', null)
         .orderBy('dueAt')
         .limit(p.limit)
-        .as('asked'),
+        .as('due'),
     )
       .select(sql<number>`count(*)`.as('rowCount'))
-      .where('asked.state', '=', sql.lit('UNKNOWN')),
+      .where('due.state', '=', sql.lit('UNKNOWN')),
   ),
 )

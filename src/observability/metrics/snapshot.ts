@@ -4,13 +4,13 @@ import type { WriteMetrics } from '../../server/http/metrics-endpoint.ts'
 
 export const metricPrefix = 'payout_gateway_'
 
-/** What one process has measured: metrics as prom-client has them in JSON, which another process can read. */
+/** The metrics of one process in prom-client's JSON format, which can be sent between processes. */
 export type MetricsSnapshot = readonly Metric[]
 export type Metric = {
   readonly name: string
   readonly help: string
   readonly type: string
-  /** How the values of several processes become one. */
+  /** How prom-client combines the values of several processes. */
   readonly aggregator: string
   readonly values: readonly { readonly labels: object; readonly value: number; readonly metricName?: string }[]
 }
@@ -19,7 +19,7 @@ const contentTypes = { openMetrics: openMetricsContentType, prometheus: promethe
 
 type MetricLabels = Readonly<Record<string, string>>
 
-/** A gauge that is read when metrics are scraped: a value for each set of labels. */
+/** Returns a gauge with a value for each set of labels. */
 export function gauge(name: string, help: string, values: readonly (readonly [MetricLabels, number])[]): Metric {
   return { name, help, type: 'gauge', aggregator: 'sum', values: values.map(([labels, value]) => ({ labels, value })) }
 }
@@ -29,19 +29,18 @@ export async function mergeSnapshots(snapshots: readonly MetricsSnapshot[]): Pro
   return (await aggregateSnapshots(snapshots).getMetricsAsJSON()) as unknown as MetricsSnapshot
 }
 
-/** Those whose values only grow, which must go on counting when their process is gone. */
+/** Returns the metrics that only grow. They must stay in the totals when their process has ended. */
 export function excludeGauges(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type !== 'gauge')
 }
 
-/** Aggregates the snapshots of several processes into text that Prometheus reads. */
 function createExposition(snapshots: readonly MetricsSnapshot[]): WriteMetrics {
   return async (format) => {
     const type = contentTypes[format]
-    const named = snapshots.map((snapshot) =>
+    const renamed = snapshots.map((snapshot) =>
       snapshot.map((metric) => ({ ...metric, name: formatMetricName(metric, type) })),
     )
-    const registry = aggregateSnapshots(named)
+    const registry = aggregateSnapshots(renamed)
     registry.setContentType(type)
     return { type, text: await registry.metrics() }
   }
@@ -58,7 +57,7 @@ function aggregateSnapshots(snapshots: readonly MetricsSnapshot[]) {
   return AggregatorRegistry.aggregate<RegistryContentType>([...snapshots])
 }
 
-/** What processes have measured, with how many of them have answered and how many have not. */
+/** Aggregates the snapshots of several processes into text for Prometheus, with the number of processes that answered and that did not. */
 export function renderMetrics(
   snapshots: readonly MetricsSnapshot[],
   processes: { readonly answered: number; readonly silent: number },
@@ -68,6 +67,6 @@ export function renderMetrics(
     [{ state: 'answered' }, answered],
     [{ state: 'silent' }, silent],
   ] as const
-  const help = 'Processes of this machine, by whether they answered when they were asked for metrics.'
+  const help = 'Processes of this machine, by whether they answered the scrape.'
   return createExposition([...snapshots, [gauge(`${metricPrefix}processes`, help, states)]])
 }

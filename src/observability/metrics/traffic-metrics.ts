@@ -12,7 +12,6 @@ import type { Instrumentation } from './instrumentation.ts'
 import { noInstrumentation } from './instrumentation.ts'
 import type { MetricsRecorder } from './instruments.ts'
 
-/** Has a recorder take down what goes on. */
 export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrumentation {
   return {
     ...noInstrumentation,
@@ -24,34 +23,34 @@ export function createMetricsInstrumentation(recorder: MetricsRecorder): Instrum
   }
 }
 
-/** Tells of events once they are durable; an operation that runs again tells them anew. */
-function wrapWrite({ write }: Database, { recordEvent: happened }: MetricsRecorder): Database['write'] {
+/** Records events after COMMIT. An operation that is retried starts its list again. */
+function wrapWrite({ write }: Database, { recordEvent }: MetricsRecorder): Database['write'] {
   return async (operation, options) => {
-    let told: EventType[] = []
+    let events: EventType[] = []
     const result = await write((tx) => {
-      told = []
-      return operation(captureEvents(tx, told))
+      events = []
+      return operation(captureEvents(tx, events))
     }, options)
-    for (const type of told) happened(type)
+    for (const type of events) recordEvent(type)
     return result
   }
 }
 
-function captureEvents(tx: Tx, told: EventType[]): Tx {
-  const { deferred: pending } = tx
-  const change: typeof pending.update = async (name, how) => {
-    const value = await pending.update(name, how)
-    const happening = eventOfDeferredWrite(name, value)
-    if (happening) told.push(happening.type)
+function captureEvents(tx: Tx, events: EventType[]): Tx {
+  const { deferred } = tx
+  const update: typeof deferred.update = async (name, how) => {
+    const value = await deferred.update(name, how)
+    const event = eventOfDeferredWrite(name, value)
+    if (event) events.push(event.type)
     return value
   }
-  return { ...tx, deferred: { ...pending, update: change } }
+  return { ...tx, deferred: { ...deferred, update } }
 }
 
 function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
   return async (operation, context, input) => {
     const result = await perform(operation, context, input)
-    // What is not recorded is sent again.
+    // `null`: the attempts were not recorded, and will be sent again.
     if ((operation as unknown) === recordAttempts && result !== null)
       recordAttemptMetrics(input as AttemptReport, recorder)
     return result
@@ -61,7 +60,7 @@ function wrapPerform(perform: Perform, recorder: MetricsRecorder): Perform {
 function recordAttemptMetrics({ attempted }: AttemptReport, recorder: MetricsRecorder): void {
   for (const { outcome, attemptedAt, durationMs, happenedAt } of attempted) {
     const delayMs = Date.parse(attemptedAt) + durationMs - Date.parse(happenedAt)
-    // A merchant of the sandbox may be ahead of the machine.
+    // The clock of a sandbox merchant may be ahead of the machine's.
     const isKnown = outcome === 'delivered' && delayMs >= 0
     recorder.recordAttempt({ outcome, delayMs: isKnown ? delayMs : null })
   }
@@ -75,15 +74,15 @@ function wrapAccessLog<Log extends AccessLog>(log: Log, recorder: MetricsRecorde
   return Object.create(log, { answered: { value: answered } })
 }
 
-function wrapRail(rail: Rail, { recordRailCall: railCalled }: MetricsRecorder): Rail {
+function wrapRail(rail: Rail, { recordRailCall }: MetricsRecorder): Rail {
   const { name } = rail
   return observeRail(rail, async (call, _, ask) => {
     try {
       const answer = await ask()
-      railCalled({ rail: name, call, outcome: railCallOutcomeOf(answer) })
+      recordRailCall({ rail: name, call, outcome: railCallOutcomeOf(answer) })
       return answer
     } catch (error) {
-      railCalled({ rail: name, call, outcome: 'NO_ANSWER' })
+      recordRailCall({ rail: name, call, outcome: 'NO_ANSWER' })
       throw error
     }
   })

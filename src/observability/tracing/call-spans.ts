@@ -4,13 +4,13 @@ import type { Rail } from '../../modules/rails/adapters/rail.ts'
 import { observeRail, railCallOutcomeOf } from '../../modules/rails/adapters/rail.ts'
 import { judgeResponse } from '../../modules/webhooks/transport/retry-schedule.ts'
 import type { Sender } from '../../modules/webhooks/transport/send.ts'
-import { createTraceHeaders } from './trace-context.ts'
+import { createTraceHeaders } from './request-spans.ts'
 
 /**
- * Makes a trace of each call to a bank, which gets its `traceparent`.
+ * Starts a trace for each call to a bank, and sends the bank its `traceparent`.
  *
- * It is no part of the trace of the request that made the payout: it may come days later, and often, and the request's
- * place would have to be stored with each payout.
+ * The trace is separate from that of the request that created the payout: a call may follow days later, and each payout would have
+ * to store a trace context.
  */
 export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
   return (rail) =>
@@ -25,7 +25,7 @@ export function createRailTracer(tracer: Tracer): (rail: Rail) => Rail {
     })
 }
 
-/** Makes a trace of each attempt to deliver a webhook, in the same way. The URL, which is the merchant's, is not in it. */
+/** Starts a trace for each delivery attempt of a webhook. It omits the URL, which is the merchant's. */
 export function createSenderTracer(tracer: Tracer): (sender: Sender) => Sender {
   return (sender) => ({
     ...sender,
@@ -56,15 +56,15 @@ function startClientSpan(tracer: Tracer, name: string, attributes: Attributes): 
   return tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, ROOT_CONTEXT)
 }
 
-/** Ends a span with what came of it; of an error it says no more than that, because its text may quote anything. */
+/** Ends the span with the outcome of `run`. It omits the text of an error, which may quote anything. */
 async function runInSpan<Answer>(
   span: Span,
   run: () => Promise<Answer>,
-  seen: (answer: Answer) => SpanOutcome,
+  toOutcome: (answer: Answer) => SpanOutcome,
 ): Promise<Answer> {
   try {
     const answer = await run()
-    const { attributes, isFailed } = seen(answer)
+    const { attributes, isFailed } = toOutcome(answer)
     span.setAttributes(attributes)
     if (isFailed) span.setStatus({ code: SpanStatusCode.ERROR })
     return answer

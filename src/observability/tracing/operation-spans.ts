@@ -1,16 +1,16 @@
-import type { Attributes, Context as Place, Span, Tracer } from '@opentelemetry/api'
+import type { Attributes, Span, Tracer } from '@opentelemetry/api'
 import { ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api'
 import { DomainError } from '../../core/errors.ts'
 import type { Database, OnCommitted } from '../../database/database.ts'
 import type { Context, Perform } from '../../operations/context.ts'
-import { toParentContext } from './trace-context.ts'
+import { toParentContext } from './request-spans.ts'
 
-/** What commits are told to be of: `sqlite` or `postgresql`. */
+/** `engine` is `sqlite` or `postgresql`. */
 type OperationSpanOptions = { readonly engine: string; readonly onError: (error: unknown) => void }
 
 /**
- * Makes a span of each operation that is performed for a request that is traced, and one below it of the commit that stores
- * it. Several operations may share a commit: then each has it in its own trace, with their number.
+ * Creates a span for each operation of a traced request, and a child span for its commit. A commit that several operations share is
+ * in the trace of each, with their number.
  */
 export function createOperationTracer(tracer: Tracer, options: OperationSpanOptions): (perform: Perform) => Perform {
   return (perform) => {
@@ -37,21 +37,21 @@ export function createOperationTracer(tracer: Tracer, options: OperationSpanOpti
 
 type TracedDatabaseOptions = OperationSpanOptions & { readonly tracer: Tracer; readonly span: Span }
 
-/** The database for one operation: its turn is an event of the span, again where it runs again, and its commit a span. */
-function traceDatabase(db: Database, { tracer, span, engine, onError: onFault }: TracedDatabaseOptions): Database {
-  const place: Place = trace.setSpan(ROOT_CONTEXT, span)
-  const onCommitted: OnCommitted = ({ writes: operations, seconds }) => {
+/** Adds an event to the span each time the operation begins, also for a retry, and a child span for its commit. */
+function traceDatabase(db: Database, { tracer, span, engine, onError }: TracedDatabaseOptions): Database {
+  const parent = trace.setSpan(ROOT_CONTEXT, span)
+  const onCommitted: OnCommitted = ({ writes, seconds }) => {
     try {
       const now = performance.now()
       const attributes = {
         'db.system.name': engine,
         'db.operation.name': 'COMMIT',
-        'payout_gateway.commit.operations': operations,
+        'payout_gateway.commit.operations': writes,
       }
-      tracer.startSpan('commit', { startTime: now - seconds * 1_000, attributes }, place).end(now)
+      tracer.startSpan('commit', { startTime: now - seconds * 1_000, attributes }, parent).end(now)
     } catch (error) {
-      // What is stored is stored, whether or not it was seen.
-      onFault(error)
+      // The write is committed: it must not fail because its span could not be recorded.
+      onError(error)
     }
   }
   const write: Database['write'] = (operation, options) =>
@@ -65,9 +65,9 @@ function traceDatabase(db: Database, { tracer, span, engine, onError: onFault }:
   return { ...db, write }
 }
 
-/** By what the answer is found elsewhere, such as a payout in its bank's calls: ids, and nothing that it is about. */
-function resultAttributes(done: unknown): Attributes {
-  const { result, isReplayed } = (done ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
+/** Returns ids of the result, to correlate it with other traces such as calls to the bank, and no other content. */
+function resultAttributes(value: unknown): Attributes {
+  const { result, isReplayed } = (value ?? {}) as { readonly result?: unknown; readonly isReplayed?: unknown }
   const { id, referenceId } = (result ?? {}) as { readonly id?: unknown; readonly referenceId?: unknown }
   return {
     ...(typeof id === 'string' && { 'payout_gateway.object.id': id }),
@@ -76,7 +76,7 @@ function resultAttributes(done: unknown): Attributes {
   }
 }
 
-/** A refusal is an answer like any other, unless the store is to blame for it. */
+/** A domain error is an expected response, not a span error, except for UNAVAILABLE. */
 function recordSpanError(span: Span, error: unknown): void {
   const code = error instanceof DomainError ? error.code : 'INTERNAL'
   span.setAttribute('error.type', code)

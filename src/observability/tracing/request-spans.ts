@@ -1,20 +1,19 @@
-import type { Attributes, Tracer } from '@opentelemetry/api'
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api'
+import { createTraceState, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
+import { parseTraceParent } from '@opentelemetry/core'
+import type { TraceContext } from '../../operations/context.ts'
 import type { AccessLogEntry, RequestSpan, RequestTracer } from '../../server/http/request-lifecycle.ts'
 import { apiOfRoute } from '../../server/http/request-lifecycle.ts'
-import { extractParent, findTrace } from './trace-context.ts'
 
-/** A request that is not recorded, which most are where few are. */
 const unrecordedSpan: RequestSpan = { trace: null, end: () => {} }
 
-/** What a request ends with that the service is to blame for. */
 const minServerErrorStatus = 500
 
-/** Makes a span of each request that is answered by a door. */
+/** Creates a span for each request to an API. */
 export function createRequestSpans(tracer: Tracer): RequestTracer {
   const startRequestSpan = (agoMs: number, parent = ROOT_CONTEXT) =>
     tracer.startSpan('request', { kind: SpanKind.SERVER, startTime: performance.now() - agoMs }, parent)
-  const toRequestSpan = (span: ReturnType<typeof startRequestSpan>): RequestSpan => {
+  const toRequestSpan = (span: Span): RequestSpan => {
     const trace = findTrace(span)
     if (trace === null) return unrecordedSpan
     const end: RequestSpan['end'] = (answer, isTrusted) => {
@@ -28,13 +27,13 @@ export function createRequestSpans(tracer: Tracer): RequestTracer {
   return {
     begin: (headers, elapsedMs) => toRequestSpan(startRequestSpan(elapsedMs, extractParent(headers))),
     recordUnadmitted: (answer) => {
-      const door = apiOfRoute(answer.route)
-      if (door !== '' && door !== 'pages') toRequestSpan(startRequestSpan(answer.duration_ms)).end(answer, false)
+      const api = apiOfRoute(answer.route)
+      if (api !== '' && api !== 'pages') toRequestSpan(startRequestSpan(answer.duration_ms)).end(answer, false)
     },
   }
 }
 
-/** Of what a caller has sent there is nothing here: no path, no id and no name of its own, no text. */
+/** Contains nothing that the caller sent: no path, id or text, and only trusted operation names. */
 function requestAttributes(
   { method, route, status, code, operation, merchant_id }: AccessLogEntry,
   isTrusted: boolean,
@@ -48,4 +47,36 @@ function requestAttributes(
   attributes['graphql.operation.type'] = type
   if (isTrusted && name !== undefined) attributes['graphql.operation.name'] = name
   return attributes
+}
+
+/** A longer `tracestate` is dropped. W3C requires at least this length to be propagated. */
+const maxTraceStateLength = 512
+
+/** Headers by their names in lower case. */
+type PropagationHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** Reads the parent from W3C trace context headers; without a valid `traceparent` a new trace begins. */
+function extractParent({ traceparent, tracestate }: PropagationHeaders): Context {
+  const parent = typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
+  if (parent === null) return ROOT_CONTEXT
+  const isPropagated = typeof tracestate === 'string' && tracestate.length <= maxTraceStateLength
+  const traceState = isPropagated ? createTraceState(tracestate) : undefined
+  return trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true, ...(traceState && { traceState }) })
+}
+
+/** Returns the trace context for children of a span, or `null` if the span is not recorded. */
+function findTrace(span: Span): TraceContext | null {
+  if (!span.isRecording()) return null
+  const { traceId, spanId } = span.spanContext()
+  return { traceId, spanId }
+}
+
+export function toParentContext({ traceId, spanId }: TraceContext): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
+}
+
+/** Returns the headers of an outgoing request. They are empty for a span that is not recorded, so that the receiver samples itself. */
+export function createTraceHeaders(span: Span): Readonly<Record<string, string>> {
+  const context = findTrace(span)
+  return context === null ? {} : { traceparent: `00-${context.traceId}-${context.spanId}-01` }
 }

@@ -1,4 +1,4 @@
-/** Which traces are recorded, by the names that OpenTelemetry gives to `OTEL_TRACES_SAMPLER`. */
+/** The values of `OTEL_TRACES_SAMPLER`, as OpenTelemetry names them. */
 export const samplerNames = [
   'always_on',
   'always_off',

@@ -22,20 +22,20 @@ import { createOperationTracer } from './operation-spans.ts'
 import { createRequestSpans } from './request-spans.ts'
 import type { SamplerName } from './sampler-names.ts'
 
-/** Begins to trace this process, which may be measured already; `engine` is that of its database. */
+/** Adds tracing to the instrumentation of this process. `engine` is that of its database. */
 export function traceProcess(
   measuring: Instrumentation,
   { engine, ...options }: TracerOptions & { readonly engine: string },
 ): Instrumentation {
   const { tracer, end } = createTracer(options)
-  const performOf = createOperationTracer(tracer, { engine, onError: options.onError })
-  const [railOf, senderOf] = [createRailTracer(tracer), createSenderTracer(tracer)]
+  const tracePerform = createOperationTracer(tracer, { engine, onError: options.onError })
+  const [traceRail, traceSender] = [createRailTracer(tracer), createSenderTracer(tracer)]
   return {
     ...measuring,
     requestSpans: createRequestSpans(tracer),
-    wrapPerform: (perform) => performOf(measuring.wrapPerform(perform)),
-    wrapRail: (rail) => railOf(measuring.wrapRail(rail)),
-    wrapSender: (sender) => senderOf(measuring.wrapSender(sender)),
+    wrapPerform: (perform) => tracePerform(measuring.wrapPerform(perform)),
+    wrapRail: (rail) => traceRail(measuring.wrapRail(rail)),
+    wrapSender: (sender) => traceSender(measuring.wrapSender(sender)),
     shutdown: async () => {
       await end()
       await measuring.shutdown()
@@ -43,47 +43,46 @@ export function traceProcess(
   }
 }
 
-/** Spans that wait to be exported; more are dropped. */
+/** Further spans are dropped. */
 const maxQueuedSpans = 2_048
 
-/** Spans that are exported together: to write them takes a millisecond or two, in which nothing else runs. */
+/** Small, because serializing a batch blocks the event loop for a millisecond or two. */
 const exportBatchSize = 256
 
-/** How long a span waits for others, and what is left at the end for the collector. */
 const [exportDelayMs, shutdownTimeoutMs] = [1_000, 2_000]
 
-/** Longer than any value that we have: what is queued is bounded in bytes too. */
+/** Longer than any value of ours; bounds the queue in bytes. */
 const maxAttributeLength = 256
 
-/** How spans are made and exported: `ratio` is that of new traces, `timeoutMs` how long a collector may take. */
+/** `ratio` is the sampled part of new traces, `timeoutMs` the limit of an export. */
 export type TracerOptions = {
   readonly version: string
-  /** What this process is for. */
+  /** Role of this process, such as `writer`. */
   readonly role: string
   readonly sampler: SamplerName
   readonly ratio: number
   readonly timeoutMs: number
-  /** Told why spans were not exported. */
+  /** Called with the reason of a failed export. */
   readonly onError: (error: unknown) => void
 }
 
 /**
- * Makes what makes spans, and exports them by OTLP to where the environment says, in batches and beside the work: a collector
- * that is away, slow or silent loses spans and nothing else.
+ * Creates a tracer that exports spans by OTLP, in batches and in the background, to the endpoint that the environment names. A
+ * collector that is down or slow loses spans and has no other effect.
  *
- * @returns with `end`, which exports what is left, within two seconds
+ * @returns the tracer, and `end`, which exports the remaining spans within two seconds
  */
-export function createTracer({ version, role, sampler, ratio, timeoutMs, onError: onFault }: TracerOptions): {
+export function createTracer({ version, role, sampler, ratio, timeoutMs, onError }: TracerOptions): {
   readonly tracer: Tracer
   readonly end: () => Promise<void>
 } {
-  const exporter = reportExportErrors(new OTLPTraceExporter({ timeoutMillis: timeoutMs }), onFault)
+  const exporter = reportExportErrors(new OTLPTraceExporter({ timeoutMillis: timeoutMs }), onError)
   const own = { 'service.name': 'payout-gateway', 'service.version': version, 'payout_gateway.role': role }
-  const given = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })
+  const configured = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })
   const provider = new TracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ ...own, 'process.pid': process.pid }))
-      .merge(given),
+      .merge(configured),
     sampler: samplers[sampler](ratio),
     spanLimits: { attributeValueLengthLimit: maxAttributeLength },
     spanProcessors: [
@@ -111,24 +110,24 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
   parentbased_traceidratio: (ratio) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
 }
 
-/** The SDK itself says nothing of an export that failed. */
-function reportExportErrors(exporter: SpanExporter, onFault: (error: unknown) => void): SpanExporter {
+/** The SDK itself does not report failed exports. */
+function reportExportErrors(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        if (result.error) onFault(result.error)
+        if (result.error) onError(result.error)
         done(result)
       }),
     shutdown: () => exporter.shutdown(),
   }
 }
 
-/** Waits for it so long, whatever comes of it. */
-async function settleWithin(ms: number, ending: Promise<void>): Promise<void> {
+/** Resolves when the promise settles, or after `ms`. */
+async function settleWithin(ms: number, promise: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
+  const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
   })
-  await Promise.race([ending.catch(() => {}), late])
+  await Promise.race([promise.catch(() => {}), timeout])
   clearTimeout(timer)
 }

@@ -139,7 +139,7 @@ describe('a writer that was stopped', () => {
     // Nothing was to be stored: nobody has to look.
     await expect(line.ping()).rejects.toMatchObject({
       code: 'UNAVAILABLE',
-      message: 'The process that writes the database does not answer.',
+      message: 'The writer process does not respond.',
     })
   })
 })

@@ -1,5 +1,3 @@
-import type { SeededRandom } from './random.ts'
-
 const firstNames = [
   'Ada',
   'Amara',
@@ -41,7 +39,7 @@ export function fakeName(random: SeededRandom): { firstName: string; lastName: s
   return { firstName: random.pick(firstNames), lastName: random.pick(lastNames) }
 }
 
-/** The input of a customer, one business in four. */
+/** Returns the input of a customer; one in four is a business. */
 export function fakeCustomer(random: SeededRandom) {
   const { firstName, lastName } = fakeName(random)
   const { country } = random.pick(fakeBanks)
@@ -80,5 +78,32 @@ export function fakeWalletMethod(random: SeededRandom) {
     walletAddress,
     network: random.pick(['erc20', 'polygon', 'bep20']),
     currency: 'USDC',
+  }
+}
+
+/** A repeatable source of randomness (mulberry32): the same seed yields the same data on every machine. */
+export type SeededRandom = {
+  /** Returns an integer from `min` to `max`, inclusive. */
+  readonly integer: (min: number, max: number) => number
+  readonly pick: <Item>(items: readonly Item[]) => Item
+  readonly digits: (count: number) => string
+  /** Returns true with this probability. */
+  readonly chance: (probability: number) => boolean
+}
+
+export function createRandom(seed: number): SeededRandom {
+  let state = seed >>> 0
+  function next(): number {
+    state = (state + 0x6d2b79f5) >>> 0
+    let bits = Math.imul(state ^ (state >>> 15), state | 1)
+    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61)
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const integer = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
+  return {
+    integer,
+    pick: (items) => items[integer(0, items.length - 1)] as (typeof items)[number],
+    digits: (count) => Array.from({ length: count }, () => integer(0, 9)).join(''),
+    chance: (probability) => next() < probability,
   }
 }
