@@ -7,7 +7,7 @@ const now = Date.parse('2026-03-01T12:00:00.000Z')
 
 const millisecondOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** One id for each time, from one source. */
+/** One id per time, from one source. */
 function idsAt(times: readonly number[]): string[] {
   const newId = createUuidV7Generator()
   return times.map(newId)
@@ -18,14 +18,14 @@ function expectStrictlyRising(ids: readonly string[]): void {
 }
 
 describe('an id', () => {
-  test('has the form of a UUIDv7 and begins with its millisecond', () => {
+  test('an id is a UUIDv7 that begins with its millisecond', () => {
     const ids = idsAt([now, now + 1, now + 1, 2 ** 47])
 
     for (const id of ids) expect(id).toMatch(form)
     expect(ids.map(millisecondOf)).toEqual([now, now + 1, now + 1, 2 ** 47])
   })
 
-  test('is one that we read, in either case', () => {
+  test('an id is parsed in upper and lower case', () => {
     const [id] = idsAt([now]) as [string]
 
     expect(parseUuid(id)).toBe(id)
@@ -36,28 +36,28 @@ describe('an id', () => {
   })
 })
 
-describe('ids rise strictly', () => {
-  test('within one millisecond, for more than its counter holds', () => {
+describe('ids increase strictly', () => {
+  test('ids increase within one millisecond, also beyond the capacity of its counter', () => {
     const ids = idsAt(Array(20_000).fill(now))
 
     expectStrictlyRising(ids)
     for (const id of ids) expect(id).toMatch(form)
-    // What the counter can't hold is borrowed from the milliseconds that follow: 2,049 to 4,096 ids fit in each.
+    // Ids beyond the counter's capacity borrow from the next milliseconds: 2,049 to 4,096 ids fit in each.
     expect(millisecondOf(ids.at(-1) as string) - now).toBeLessThan(10)
   })
 
-  test('across milliseconds that were borrowed before they came', () => {
+  test('ids increase across milliseconds that earlier ids borrowed', () => {
     expectStrictlyRising(idsAt([...Array(10_000).fill(now), now + 1, now + 1, now + 2, now + 3, now + 9]))
   })
 
-  test('when the clock steps back', () => {
+  test('ids increase when the clock steps back', () => {
     const ids = idsAt([now, now - 1, now - 3_600_000, 0, now, now + 1])
 
     expectStrictlyRising(ids)
     expect(ids.map(millisecondOf)).toEqual([now, now, now, now, now, now + 1])
   })
 
-  test('whatever the clock does', () => {
+  test('ids increase for any sequence of clock readings', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: now - 20, max: now + 20 }), { minLength: 2, maxLength: 500 }), (times) =>
         expectStrictlyRising(idsAt(times)),
@@ -66,32 +66,32 @@ describe('ids rise strictly', () => {
   })
 })
 
-test('ids of sources that know nothing of each other are unique', () => {
+test('ids of independent sources are unique', () => {
   const ids = Array.from({ length: 200 }, () => idsAt(Array(500).fill(now))).flat()
 
   expect(new Set(ids).size).toBe(100_000)
 })
 
-test('the random part of ids is spread over all its bits', () => {
+test('the random part of ids is uniform over all its bits', () => {
   const ids = idsAt(Array(4_000).fill(now))
   const bits = ids.map((id) => BigInt(`0x${id.slice(19).replace('-', '')}`))
 
   for (let bit = 0n; bit < 62n; bit++) {
     const ones = bits.filter((value) => (value >> bit) & 1n).length
-    // Seven standard deviations to either side of the half.
+    // Seven standard deviations to either side of the mean.
     expect(Math.abs(ones - 2_000)).toBeLessThan(222)
   }
 })
 
-describe('the steady clock', () => {
-  test('follows the clock forwards and stands while that is behind', () => {
+describe('the monotonic clock', () => {
+  test('the monotonic clock advances with its source and stands while the source is behind', () => {
     const times = [5, 7, 6, 0, 7, 8, 3]
     const steady = createRecordClock(() => times.shift() as number)
 
     expect([1, 2, 3, 4, 5, 6, 7].map(() => steady())).toEqual([5, 7, 7, 7, 7, 8, 8])
   })
 
-  test('is the system’s unless another is given', () => {
+  test('the monotonic clock reads the system clock by default', () => {
     const before = Date.now()
     const read = createRecordClock()()
 

@@ -10,7 +10,7 @@ import { collectKnownValues, randomDocuments } from './support/random-documents.
 import { recordingStatements, rowsByKey } from './support/recorded.ts'
 import { seedRichData } from './support/rich-world.ts'
 
-/** A merchant with some of everything, and what a plan asks the database for a document. */
+/** A merchant with some of every object, and a recorder of the statements that a plan executes for a document. */
 async function startRecording(engine: Engine) {
   let now = Date.parse('2026-03-01T12:00:00.000Z')
   const app = await startApp(engine, { clock: () => now })
@@ -20,7 +20,7 @@ async function startRecording(engine: Engine) {
   const recording = recordingStatements(app.service)
   const { planned } = bothWays(recording.service, merchantId)
   const known = await collectKnownValues(planned, idempotencyKeys)
-  /** The statements for a document; `null` where no plan answers it. */
+  /** The statements that a plan executes for a document; `null` if no plan answers it. */
   const asked = async (document: RequestDocument) => {
     let isPlanned = false
     const statements = await recording.during(async () => {
@@ -32,8 +32,8 @@ async function startRecording(engine: Engine) {
   return { known, asked, idsOf }
 }
 
-describe.each(everyEngine)('what a plan reads on %s', (engine) => {
-  test('is no row twice by its key, whatever is asked', async () => {
+describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
+  test('a plan reads each row by its key at most once per document', async () => {
     const { known, asked } = await startRecording(engine)
     const seed = randomInt(2 ** 32)
     const documents = randomDocuments(randomFrom(seed), known)
@@ -43,8 +43,8 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
       const rows = rowsByKey((await asked(document)) ?? [])
       rowsRead += rows.length
       const twice = rows.filter((row, place) => rows.indexOf(row) !== place)
-      // A quote reads for itself, as the payout that it stands for would, and so does what tells of an event; how long statements
-      // are is no row that anything shows.
+      // A quote reads its rows separately, as its payout would, and so does the hydration of events. A count of
+      // statements is not a row of a response.
       const isMeant = /payoutQuote|\bevents\b/.test(document.query)
       const unmeant = twice.filter((row) => !isMeant && !row.startsWith('accounts.'))
       expect(unmeant, `seed ${seed}: ${document.query}`).toEqual([])
@@ -65,13 +65,13 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
       'customers',
       '{wallets(first:30){nodes{customer{email}} edges{node{customer{phone}}}}}',
     ],
-  ])('for %s in one statement', async (_, table, query) => {
+  ])('a plan reads the rows of %s in one statement', async (_, table, query) => {
     const { asked, idsOf } = await startRecording(engine)
     const of = (type: string, place = 0) => JSON.stringify(idsOf(type).at(place))
     const names: Record<string, string> = {
       W: of('Wallet'),
       X: of('Wallet', 2),
-      // The newest wallet is a customer's.
+      // The newest wallet belongs to a customer.
       Y: of('Wallet', 4),
       M: of('Merchant'),
       B: of('BankPayoutMethod'),
@@ -84,12 +84,12 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
     )
   })
 
-  test('is nothing for what can not be an id', async () => {
+  test('a plan executes no statement for a malformed id', async () => {
     const { asked } = await startRecording(engine)
     expect(await asked({ query: '{wallet(id:"no id"){balance} node(id:"no id"){id}}' })).toEqual([])
   })
 
-  test('is the columns that a document needs', async () => {
+  test('a plan reads only the columns that a document needs', async () => {
     const { asked } = await startRecording(engine)
     const statements = await asked({
       query: `{payouts(first:5){nodes{amount reason customer{address{city}} wallet{balance} recipientMethod{
@@ -101,7 +101,8 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
         return columns ? [[table, columns.join(' ')]] : []
       }),
     )
-    // Besides what is shown: what it is made of, the keys that lead on, and the type of a method.
+    // The selected columns, the columns that computed fields need, foreign keys, and the type of a payout
+    // method.
     expect(columns).toEqual({
       payouts: 'accountNumber amount bankCode customerId payoutMethodId walletId',
       customers: 'city id',
@@ -115,7 +116,7 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
   })
 })
 
-test('a row that is on its way is waited for', async () => {
+test('a second read of a row waits for the pending read of it', async () => {
   const asked: (readonly string[])[] = []
   const answers: (() => void)[] = []
   const find = async (keys: readonly string[]) => {
@@ -134,7 +135,7 @@ test('a row that is on its way is waited for', async () => {
   expect(asked).toEqual([['a', 'b'], ['c']])
 })
 
-test('a row that could not be read is asked for again', async () => {
+test('a row whose read failed is read again', async () => {
   let tries = 0
   const find = async () => {
     if (++tries === 1) throw new Error('not now')

@@ -5,7 +5,7 @@ import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { cpuMs } from '../support/cpu.ts'
 
-// What is refused here never reaches an engine.
+// These requests are rejected before they reach an engine.
 const anyEngine = everyEngine.slice(0, 1)
 
 const times = (count: number, part: (i: number) => string, between = ' ') =>
@@ -13,7 +13,7 @@ const times = (count: number, part: (i: number) => string, between = ' ') =>
 const nested = (levels: number, open: string, inner: string, close: string) =>
   `${open.repeat(levels)}${inner}${close.repeat(levels)}`
 
-/** Fragments of which each spreads the next twice; the last holds `leaf`. */
+/** Fragments that each spread the next one twice; the last contains `leaf`. */
 const bomb = (levels: number, leaf: string, spread = (next: string) => `${next} ${next}`) =>
   `${times(levels, (i) => `fragment f${i} on Query {${spread(`...f${i + 1}`)}}`)} fragment f${levels} on Query {${leaf}}`
 
@@ -24,7 +24,7 @@ const newPayout = (key: string) =>
   `createPayout(input: {assetCode: USDC, amount: "1", recipient: {payoutMethodId: "x"}, paymentPurpose: GIFTS, idempotencyKey: "${key}"}) {__typename}`
 const newWallet = 'createWallet(input: {currency: "NGN", description: "x"}) {__typename}'
 
-/** Documents that ask for too much, the code with which each is refused, and what the message says. */
+/** Documents over a limit, with the error code and message that each must produce. */
 const documents: readonly (readonly [name: string, query: string, code: string, says: RegExp])[] = [
   ['200 kB of spaces', `{merchant {id}}${' '.repeat(200_000)}`, 'QUERY_TOO_COMPLEX', /10000 characters/],
   ['100 kB of commas', `{merchant {id}}${','.repeat(100_000)}`, 'QUERY_TOO_COMPLEX', /10000 characters/],
@@ -286,7 +286,7 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
   ),
 ]
 
-/** Variables that hold too much or the wrong things. */
+/** Variables that are too large or have wrong types. */
 const variables: readonly (readonly [name: string, query: string, json: string, code: string, says: RegExp])[] = [
   ...['first', 'last'].map(
     (end) =>
@@ -449,7 +449,7 @@ const small = '{"query": "{merchant {id}}"}'
 const form = 'application/x-www-form-urlencoded'
 const parts = '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query": "{a}"}\r\n--x--\r\n'
 
-/** Bodies that are no single request in JSON. */
+/** Bodies that are not a single JSON request. */
 const bodies: readonly (readonly [
   name: string,
   body: string,
@@ -499,7 +499,7 @@ const bodies: readonly (readonly [
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Tells documents of equal text apart: one that was refused, or answered, is not known when it comes again. */
+/** Makes documents of equal text distinct, so that no document cache recognizes them. */
 let turn = 0
 
 async function post(
@@ -512,8 +512,9 @@ async function post(
 }
 
 /**
- * What a refusal may take: 100 ms, or twenty times what a new document of the largest size takes. Half of that was exceeded on machines
- * whose processors others use as well. The least of several turns is the time without the compiler and the garbage collector, which come and go.
+ * The time limit for a rejection: 100 ms, or twenty times the time of a new document of maximum size. Half of
+ * that was exceeded on machines with other load. The minimum of several runs excludes compilation and garbage
+ * collection.
  */
 async function boundMs(app: App): Promise<number> {
   const large = (i: number) =>
@@ -523,8 +524,8 @@ async function boundMs(app: App): Promise<number> {
   return Math.max(100, 20 * Math.min(...turns))
 }
 
-describe.each(anyEngine)('attacks on %s', (engine) => {
-  test('are refused with a code that says why, in little time, and with a short answer', async () => {
+describe.each(anyEngine)('malicious requests on %s', (engine) => {
+  test('every malicious request is rejected with a specific code, in little time, and with a short response', async () => {
     const app = await startApp(engine)
     const bound = await boundMs(app)
     const attacks = [
@@ -560,7 +561,7 @@ describe.each(anyEngine)('attacks on %s', (engine) => {
         expect.soft([name, answered?.statusCode, extensions.code]).toEqual([name, status, code])
         expect.soft(message, name).toMatch(says)
         if (data !== null) expect.soft(Object.values(data), name).toEqual([null])
-        // Twenty-one faults, with the place and the request id of each.
+        // Twenty-one errors, each with its location and request id.
         expect.soft(answered?.body.length, name).toBeLessThan(16_384)
       }
       if (least > bound) slow.push(`${name}: ${least} ms of ${bound} ms`)
@@ -570,8 +571,8 @@ describe.each(anyEngine)('attacks on %s', (engine) => {
   })
 })
 
-describe.each(anyEngine)('a document that is known on %s', (engine) => {
-  test('is judged by what comes with it, each time', async () => {
+describe.each(anyEngine)('the document cache on %s', (engine) => {
+  test('a cached document is still checked against the variables of each request', async () => {
     const app = await startApp(engine)
     const text =
       'query Few($n: Int) {payouts(first: $n) {nodes {id}}} query Many($n: Int) {payouts {nodes {wallet {payouts(first: $n) {nodes {id reason}}}}}}'
@@ -589,7 +590,7 @@ describe.each(anyEngine)('a document that is known on %s', (engine) => {
     }
   })
 
-  test('takes the place of others, so that they take little memory together', async () => {
+  test('a new document evicts older ones, so the cache stays under 12 MB', async () => {
     const app = await startApp(engine)
     const words = 'id uuid status balance currency description '
     const send = async (count: number) => {
@@ -601,11 +602,11 @@ describe.each(anyEngine)('a document that is known on %s', (engine) => {
     await send(50)
     const before = heapMegabytes()
     await send(100)
-    // All of them would take three times as much.
+    // All documents together would need three times as much.
     expect(heapMegabytes() - before).toBeLessThan(12)
   })
 
-  test('is kept, and a refused one is not', async () => {
+  test('the cache keeps a valid document and no rejected one', async () => {
     const app = await startApp(engine)
     await post(app, JSON.stringify({ query: '{a' }))
     const growths: number[] = []
@@ -614,13 +615,13 @@ describe.each(anyEngine)('a document that is known on %s', (engine) => {
       for (let i = 0; i < 80; i++) await post(app, JSON.stringify({ query: `{x${turn++}${' '.repeat(250_000)}}` }))
       growths.push(heapMegabytes() - before)
     }
-    // Their texts alone would take twenty each time; what else the process keeps may grow once.
+    // The texts alone would take 20 MB each time; other memory of the process may grow once.
     expect(Math.min(...growths)).toBeLessThan(8)
   })
 })
 
-describe.each(anyEngine)('streams on %s', (engine) => {
-  test('are a hundred for a merchant at most, whatever their form, and each that ends makes room', async () => {
+describe.each(anyEngine)('the limit of streams on %s', (engine) => {
+  test('a merchant has at most a hundred streams of any transport, and each that ends frees a place', async () => {
     const app = await startApp(engine)
     const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
     const payoutOf = async (key: string): Promise<string> => {
@@ -663,7 +664,7 @@ describe.each(anyEngine)('streams on %s', (engine) => {
     const { apiKey } = await app.otherMerchant()
     const others = await open('text/event-stream', apiKey, await payoutOf(apiKey))
     expect(others.answered.status).toBe(200)
-    // What is answered at once is no stream, even while there is no room for one.
+    // A request that is answered immediately is not a stream, so it succeeds although the limit is reached.
     expect(
       (await app.graphql('{merchant {name}}', {}, { headers: { accept: 'text/event-stream, application/json' } }))
         .status,
@@ -675,7 +676,7 @@ describe.each(anyEngine)('streams on %s', (engine) => {
   })
 })
 
-/** What is in use after everything has been swept: what the first sweep frees of buffers is taken off the count by the second. */
+/** Heap in use after two collections: the second accounts for buffers that the first released. */
 function heapMegabytes(): number {
   collect()
   collect()

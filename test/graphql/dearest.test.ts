@@ -15,7 +15,7 @@ import { cpuMs } from '../support/cpu.ts'
 
 type Who = 'merchant' | 'customer'
 
-/** Fields that `npm run bench:dearest` found to take the most time for what they cost, each asked a little differently by `i`. */
+/** Fields that `npm run bench:dearest` found to take the most time per unit of cost; `i` varies each one. */
 const found: readonly (readonly [name: string, who: Who, field: (i: number) => string])[] = [
   [
     'totals with a filter',
@@ -70,11 +70,14 @@ const found: readonly (readonly [name: string, who: Who, field: (i: number) => s
   ['events', 'customer', (i) => `events(after: "${i}", first: 100) {hasMore}`],
 ]
 
-/** How much dearer it may be: in time, and in rows for each unit of its cost. Before they were priced it was up to 519 times, and 171 rows. */
+/**
+ * The highest accepted ratio, in time and in rows per unit of cost. Before these fields had their own prices it
+ * was up to 519, and 171 rows.
+ */
 const mostTimes = 11
 const mostRows = 2.5
 
-/** Rows of ten columns: what most of a document's cost is usually for. */
+/** Rows of ten columns, which account for most of the cost of an ordinary document. */
 const ordinary = (i: number) =>
   `payouts(first: ${100 - i}) {nodes {id uuid amount status createdAt updatedAt recipientName bankName balance assetCode}}`
 
@@ -88,7 +91,7 @@ function costOfText(query: string): number {
   return operationCost(sandboxSchema, operation, {})({})
 }
 
-/** The largest document within the limits of one field. */
+/** The largest document within the limits that consists of one field. */
 function largest(field: (i: number) => string): string {
   const documentOf = (count: number) => `{${Array.from({ length: count }, (_, i) => `a${i}: ${field(i)}`).join(' ')}}`
   let count: number = limits.aliases
@@ -126,8 +129,8 @@ async function leastOfEach(works: readonly (() => Promise<unknown>)[]): Promise<
   return least
 }
 
-describe('the dearest document', () => {
-  test('takes a few times as long as the largest list of ordinary rows at most, and reads few more rows than it costs', async () => {
+describe('the most expensive document per unit of cost', () => {
+  test('the most expensive document takes at most a few times as long as the largest list of ordinary rows, and reads few more rows than its cost', async () => {
     const ask = await startWorld()
     const reference = largest(ordinary)
     const excessive: string[] = []

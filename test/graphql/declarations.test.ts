@@ -27,14 +27,14 @@ import type { WalletRow } from '../../src/modules/wallets/wallet.ts'
 
 const uuid = '019a2b4c-5d6e-7f80-9a1b-2c3d4e5f6071'
 
-test('an input has local ids wherever its fields say that they hold global ones', () => {
+test('the input of an operation has local ids for all fields that are declared as global ids', () => {
   registerUnion('Thing', ['SmallThing', 'LargeThing'])
   const whom = { customerId: optionalId('Customer'), name: optional('What it is called.') }
   const fields: GraphqlInputFields = {
     walletId: requiredId('Wallet'),
     thingId: optionalId('Thing'),
     ids: optionalIds('Wallet', 'Some.'),
-    // As an input type of the schema is.
+    // Like an input type of the schema.
     whom: { ...optional('Whom.'), type: { declared: whom } as unknown as GraphqlInputField['type'] },
     many: { ...optional('Several.'), type: [{ declared: whom }] as unknown as GraphqlInputField['type'] },
     text: required('Some text.'),
@@ -63,11 +63,11 @@ test('an input has local ids wherever its fields say that they hold global ones'
   })
 })
 
-test('what rows or an operation do not have does not compile', () => {
+test('a declaration that refers to a missing column, input field or error does not compile', () => {
   expect(notCompiled).toBeInstanceOf(Function)
 })
 
-/** Never run: `npm run types` refuses an expectation of an error where there is none. */
+/** Never called: `npm run types` fails for an expected error that does not occur. */
 function notCompiled(): ObjectFields<WalletRow>[] {
   const closing = { description: '', inputDescription: '' }
   const input = { customerId: requiredId('Customer') }

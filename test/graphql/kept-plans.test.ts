@@ -9,7 +9,7 @@ import { startApp } from '../support/app.ts'
 
 const plan = async () => '{}'
 
-test('plans are kept up to a number of members, and those go first that were not used for longest', () => {
+test('the plan cache is bounded by the number of fields and evicts the least recently used plans', () => {
   const plans = createPlanCache()
   const keys = Array.from({ length: 20 }, () => ({}))
   let made = 0
@@ -31,7 +31,7 @@ test('plans are kept up to a number of members, and those go first that were not
   expect(made).toBe(21)
 })
 
-test('one plan that is larger than all may be is kept alone', () => {
+test('a plan larger than the whole plan cache is cached alone', () => {
   const plans = createPlanCache()
   const [small, large] = [{}, {}]
   let made = 0
@@ -47,7 +47,7 @@ test('one plan that is larger than all may be is kept alone', () => {
   expect(made).toBe(3)
 })
 
-test('more sets of conditions than clients know are interpreted, and those that came first stay planned', async () => {
+test('a document with too many combinations of conditions is interpreted, and earlier combinations stay planned', async () => {
   const app = await startApp('sqlite')
   const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -66,7 +66,7 @@ test('more sets of conditions than clients know are interpreted, and those that 
   expect(await isPlanned(3)).toBe(true)
 })
 
-test('a plan whose making fails is made again, each time', () => {
+test('planning that fails is retried for each request', () => {
   const plans = createPlanCache()
   const key = {}
   const fail = () => {
@@ -80,7 +80,7 @@ test.each([
   [1, 2],
   [4, 16],
   [5, 0],
-])('of an operation with %i conditions %i plans are made ahead of its requests', (conditions, count) => {
+])('an operation with %i conditions has %i plans before its first request', (conditions, count) => {
   const names = Array.from({ length: conditions }, (_, i) => `c${i}`)
   const declared = names.length > 0 ? `(${names.map((name) => `$${name}: Boolean!`).join()})` : ''
   // Half of the conditions are in a fragment.
@@ -107,7 +107,7 @@ test('a subscription has no plan', () => {
   expect(document.operations.map(({ planFor }) => planFor({ sources: {}, coerced: {} }))).toEqual([null])
 })
 
-test('no column is added to rows whose columns a plan has chosen', () => {
+test("a plan's rows have no column that its projection lacks", () => {
   const chosen = { names: ['id'], key: 'id', forms: new Map() }
   const { rows, columns } = projectRows({ columns: () => chosen } as never, {})
   const cell = rows.requestColumn('id')

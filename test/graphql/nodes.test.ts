@@ -11,11 +11,11 @@ import { hasUuid, nodeTypes, spellingsOf, startWorlds, thingsOf } from './suppor
 
 const assetTypes = ['AssetCode', 'AssetNetwork']
 
-/** An argument of a selection of one type's own fields. */
+/** The argument of a selection with one type's own fields. */
 const ofType = (type: NodeType) => `{ ... on ${type} ${everythingOf(schema, type)} }`
 
 describe.each(everyEngine)('nodes on %s', (engine) => {
-  test('each is found by every spelling of its id, and says the ids that it is found by', async () => {
+  test('node(id:) accepts every spelling of an id, and the node returns its canonical id', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const things = await everyThing(ask, ours)
@@ -34,7 +34,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('an id under the type of another finds nothing', async () => {
+  test('node(id:) returns null for an id under another type', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     for (const { type, id } of await everyThing(ask, ours)) {
@@ -45,7 +45,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('nodes come in the order of their ids, as often as they are named, with null for what is not there', async () => {
+  test('nodes(ids:) returns nodes in the order of the ids, with duplicates, and null for a missing one', async () => {
     const { app, ours, theirs } = await startWorlds(engine)
     const ask = createAsk(app)
     const things = thingsOf(ours)
@@ -69,7 +69,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     expect((await ask('{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] })
   })
 
-  test('a hundred nodes are given, and one more is refused by the name of the argument', async () => {
+  test('nodes(ids:) accepts a hundred ids, and rejects more with the name of the argument', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const query = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }'
@@ -87,7 +87,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('everything that a page shows is the same when it is fetched again by its id', async () => {
+  test('a node has the same fields when it is refetched by its id', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const calls = callsOf({
@@ -117,8 +117,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  // However many are asked for.
-  test('nodes of a type are found in one query', async () => {
+  test('nodes(ids:) reads all nodes of a type in one query', async () => {
     const { app, ours } = await startWorlds(engine)
     let statements = 0
     const execute = <Result>(query: Query, params: object) => {
@@ -149,7 +148,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
   })
 })
 
-/** What a merchant has, and what is supported for all. */
+/** The nodes of a merchant, and those that all merchants share. */
 async function everyThing(ask: ReturnType<typeof createAsk>, ours: World): Promise<Thing[]> {
   const { data } = await ask('{ assetCodes { nodes { uuid networks { uuid } } } }')
   const assets = data.assetCodes.nodes as { uuid: string; networks: { uuid: string }[] }[]

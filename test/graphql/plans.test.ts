@@ -11,7 +11,7 @@ import { bothWays, compareWays } from './support/execution-comparison.ts'
 import { collectKnownValues, randomDocuments } from './support/random-documents.ts'
 import { seedRichData } from './support/rich-world.ts'
 
-/** One merchant's data, and both ways of asking for it. */
+/** One merchant's data, and both executors. */
 async function startBothWays(engine: Engine) {
   const app = await startApp(engine)
   const personId = await app.customer()
@@ -35,7 +35,10 @@ async function startBothWays(engine: Engine) {
       bankId: bank.body.data.id as string,
       payoutId: first.data.id,
     },
-    /** The answer of the interpreter, which a plan must give to the byte, made or found again; and whether a plan gave it. */
+    /**
+     * The response of the interpreter, which a new and a cached plan must produce byte for byte; and whether a
+     * plan did.
+     */
     async sameAnswer(document: RequestDocument): Promise<PathAnswer> {
       const { text } = await reference(document)
       const first = await planned(document)
@@ -49,7 +52,7 @@ async function startBothWays(engine: Engine) {
 
 type Ids = Awaited<ReturnType<typeof startBothWays>>['ids']
 
-/** Documents that a plan answers. */
+/** Documents that a plan executes. */
 const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'one field': () => ({ query: '{merchant{name}}' }),
   '__typename everywhere': ({ walletId }) => ({
@@ -289,7 +292,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'a default of what takes no null': () => ({ query: 'query($n:Int!=1){customers(first:$n){nodes{email}}}' }),
 }
 
-/** What graphql-js answers without an error: looks at the schema itself. */
+/** Valid documents that graphql-js executes: introspection. */
 const keptDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'the whole schema': () => ({
     query: getIntrospectionQuery({
@@ -307,7 +310,7 @@ const keptDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'a type by its name': () => ({ query: '{__type(name:"Wallet"){name fields{name}}}' }),
 }
 
-/** Documents that are refused or end in errors. */
+/** Documents that are rejected or have errors. */
 const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'no document': () => ({ query: '{' }),
   'a field that is not there': () => ({ query: '{nothing}' }),
@@ -417,7 +420,7 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   }),
 }
 
-/** Mutations whose payload a plan answers; nothing in it differs from one time to the next. */
+/** Mutations whose payload a plan produces; nothing in it differs between runs. */
 const plannedMutations: Record<string, (ids: Ids) => RequestDocument> = {
   'a mutation': () => ({
     query: `mutation($i:CreateWalletInput!){made:createWallet(input:$i){__typename ...W ... on UserError{code field}}}
@@ -440,7 +443,7 @@ const plannedMutations: Record<string, (ids: Ids) => RequestDocument> = {
   }),
 }
 
-/** Several are done one after another, which is left to graphql-js. */
+/** Several mutations run serially, which graphql-js does. */
 const keptMutations: Record<string, (ids: Ids) => RequestDocument> = {
   'several fields': () => ({
     query: `mutation{z:createWallet(input:{currency:"NGN" description:"Z"}){...W} a:createWallet(input:{currency:"ZAR" description:"A"}){...W}
@@ -471,7 +474,7 @@ const faultyMutations: Record<string, (ids: Ids) => RequestDocument> = {
 }
 
 describe.each(everyEngine)('planned and interpreted documents on %s', (engine) => {
-  test('give the same answers, to the byte, and a plan gives all that have no errors', async () => {
+  test('a plan and graphql-js produce the same bytes, and every valid document has a plan', async () => {
     const { sameAnswer, ids } = await startBothWays(engine)
     const seen = async (documents: Record<string, (ids: Ids) => RequestDocument>) => {
       const found: Record<string, string> = {}
@@ -492,7 +495,7 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     expect(Object.keys({ ...plannedDocuments, ...faultyDocuments }).length).toBeGreaterThan(110)
   })
 
-  test('do the same: what a mutation is not told stays as it is', async () => {
+  test('a plan and graphql-js have the same effect: a field that a mutation omits stays unchanged', async () => {
     for (const executor of everyExecutor) {
       const app = await startApp(engine, { executor })
       const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, iban: 'X1' } })
@@ -507,7 +510,7 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     }
   })
 
-  test('do the same: nothing of a mutation whose selection is wrong', async () => {
+  test('a plan and graphql-js have the same effect: none for a mutation with an invalid selection', async () => {
     const query = `mutation($input:CreateWalletInput!,$cursor:String){createWallet(input:$input){
       ... on CreateWalletPayload{wallet{description payouts(after:$cursor){totalCount}}}}}`
     for (const executor of everyExecutor) {
@@ -522,9 +525,9 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     }
   })
 
-  test('no text of a caller becomes code', async () => {
+  test('a plan compiles no text of a caller', async () => {
     const { sameAnswer } = await startBothWays(engine)
-    // What graphql-jit 0.8.9 takes for a date, a number or code of its own in the text of a literal.
+    // Literals that graphql-jit 0.8.9 treats as a date, a number or its own code.
     const texts = [
       '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d(globalThis.ran=true)',
       '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8',
@@ -548,7 +551,7 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     expect(globalThis).not.toHaveProperty('ran')
   })
 
-  test('give the same answers to any document, and a plan every one without errors', async () => {
+  test('a plan and graphql-js produce the same bytes for random documents, and every valid one has a plan', async () => {
     let now = Date.parse('2026-03-01T12:00:00.000Z')
     const app = await startApp(engine, { clock: () => now })
     const { merchantId, idempotencyKeys } = await seedRichData(app.service, app.url, () => {

@@ -10,7 +10,7 @@ import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 const root = resolve(import.meta.dirname, '../..')
 const committed = schemaText(sandboxSchema)
 
-describe('a schema that breaks clients is not written', () => {
+describe('npm run codegen rejects a schema with breaking changes', () => {
   test.each([
     ['a field is gone', 'transactionId: String!', 'colour: String!', 'Payout.transactionId'],
     ['a result may be null', 'transactionId: String!', 'transactionId: String', 'Payout.transactionId'],
@@ -28,7 +28,7 @@ describe('a schema that breaks clients is not written', () => {
     ],
     ['a type has another name', 'AssetNetwork', 'AssetColour', 'AssetNetwork'],
     ['an interface is gone', 'type Payout implements Node', 'type Payout', 'Node'],
-  ])('because %s', (_, from, to, culprit) => {
+  ])('a schema is breaking because %s', (_, from, to, culprit) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -48,7 +48,7 @@ describe('a schema that breaks clients is not written', () => {
     ['an optional argument is new', 'country: BankCountry\n', 'country: BankCountry colour: Int\n', ['(colour:)']],
     ['a value of an enum is new', 'BEP20\n', 'BEP20 COLOUR\n', ['Network.COLOUR']],
     ['a member of a union is new', '= BankPayoutMethod |', '= BankPayoutMethod | Payout |', ['Payout']],
-  ])('but it is where %s', (_, from, to, dangerous) => {
+  ])('a schema is compatible if %s', (_, from, to, dangerous) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -57,19 +57,19 @@ describe('a schema that breaks clients is not written', () => {
     expect(copy.content()).toBe(schemaText(next))
   })
 
-  test('and so is a first one', () => {
+  test('the first schema is written without a comparison', () => {
     const copy = copyOf(committed)
     rmSync(join(copy.folder, schemaPath))
     expect(writeSchema(copy.folder, sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
     expect(copy.content()).toBe(committed)
   })
 
-  test('a schema is no change of itself', () => {
+  test('an unchanged schema has no changes', () => {
     expect(changesBetween(buildSchema(committed), sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
   })
 })
 
-test('npm run codegen names what breaks and ends, until it is told that the break is meant', () => {
+test('npm run codegen lists breaking changes and fails, unless it runs with the flag that allows them', () => {
   const older = schemaText(changed('type Wallet implements Node {', 'type Wallet implements Node { colour: Int'))
   const copy = copyOf(older)
   cpSync(join(root, documentsFolder), join(copy.folder, documentsFolder), {
@@ -90,14 +90,14 @@ test('npm run codegen names what breaks and ends, until it is told that the brea
   expect(copy.content(documentsPath)).toBe(readFileSync(join(root, documentsPath), 'utf8'))
 })
 
-/** The schema with one text of it replaced. */
+/** The schema with one of its texts replaced. */
 function changed(from: string, to: string) {
   const source = committed.replaceAll(from, to)
   expect(source).toContain(to)
   return buildSchema(source)
 }
 
-/** A folder that holds this schema, removed when the test ends. */
+/** A folder with this schema, removed when the test ends. */
 function copyOf(schema: string) {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

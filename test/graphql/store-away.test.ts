@@ -7,10 +7,10 @@ import { createServerVariant } from './support/ask.ts'
 const query =
   '{ wallets(first: 1) { nodes { id } } customers(first: 1) { nodes { id } } payouts(first: 1) { nodes { id } } }'
 
-test('a store that takes no request is asked no more often by a plan than by graphql-js', async () => {
+test('a plan queries an unavailable database no more often than graphql-js does', async () => {
   const app = await startApp('sqlite')
   let asked = 0
-  // The key is looked up first.
+  // The lookup of the API key comes first.
   const execute: Database['execute'] = (statement, params) =>
     asked++ === 0 ? app.db.execute(statement, params) : Promise.reject(unavailable('The database is away.'))
   const service = { ...app.service, db: { ...app.db, execute } }

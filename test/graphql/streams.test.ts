@@ -25,7 +25,7 @@ const patience = { timeout: patienceMs, interval: 20 }
 
 type Params = Readonly<Record<string, unknown>>
 
-/** Whether this asks which merchants have later events, and whether it reads these. */
+/** Recognizes the poll for merchants with new events, and the query that reads these. */
 const isLook = (params: Params) => 'merchantIds' in params
 const isReading = (params: Params) => 'after' in params
 
@@ -39,8 +39,8 @@ const settle = (app: App, payoutId: string, status: 'COMPLETED' | 'FAILED' | 'RE
 const keyIdOf = (key: string) => key.split('_')[2] ?? ''
 const ended = { errors: [{ extensions: { code: 'INVALID_TOKEN' } }], extensions: { requestId: expect.any(String) } }
 
-describe.each(everyEngineAndWorkers)('a stream on %s', (engine) => {
-  test('ends with its key and says so, and others of the merchant go on', async () => {
+describe.each(everyEngineAndWorkers)('a GraphQL stream on %s', (engine) => {
+  test("a stream ends with an error when its API key is revoked, and the merchant's other streams continue", async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const payoutId = await pay(app)
@@ -61,7 +61,7 @@ describe.each(everyEngineAndWorkers)('a stream on %s', (engine) => {
     expect(await other.next()).toBeNull()
   })
 
-  test('ends with a key that was rotated away, and tells nothing after it', async () => {
+  test('a stream ends when its API key is rotated, and sends no later event', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const stream = await listen(app, 'subscription { payoutsChanged { status } }')
@@ -77,7 +77,7 @@ describe.each(everyEngineAndWorkers)('a stream on %s', (engine) => {
 })
 
 describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
-  test('is one stream for many payouts, until nothing more can become of any', async () => {
+  test('payoutsChanged follows many payouts in one stream until all have reached a final status', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const ids = [await pay(app), await pay(app), await pay(app)]
@@ -102,7 +102,7 @@ describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
     expect(await next()).toBeNull()
   })
 
-  test('tells what changes of a customer, or of all that is the merchant’s, and nothing of another merchant', async () => {
+  test("payoutsChanged follows the payouts of one customer or of the whole merchant, and no other merchant's", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.wallet({ balance: '100' })
@@ -121,7 +121,7 @@ describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
     await settle(app, own, 'RETURNED')
     await settle(app, ofCustomer, 'RETURNED')
     expect([await told(0), await told(0), await told(1)]).toEqual([own, ofCustomer, ofCustomer])
-    // The first that the other merchant is told of is its own.
+    // The other merchant's stream receives its own payout first.
     const context = createContext(app.service, other.id)
     const { id: walletId } = await perform(createWallet, context, {
       currency: 'USDC',
@@ -150,7 +150,7 @@ describe('payoutsChanged', () => {
     ['both', 'ids: ["x"], customerId: "x"', { code: 'INVALID_INPUT', fields: [{ field: 'customerId' }] }],
     ['a payout that is not there', 'ids: ["x"]', { code: 'RESOURCE_NOT_FOUND' }],
     ['no customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
-  ])('refuses %s', async (_, given, extensions) => {
+  ])('payoutsChanged rejects %s', async (_, given, extensions) => {
     const app = await startApp('sqlite')
     const { data, errors } = await app.graphql(
       `subscription { payoutsChanged(${given}) { uuid } }`,
@@ -161,8 +161,8 @@ describe('payoutsChanged', () => {
   })
 })
 
-describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
-  test('asks nothing until something happens, then once for all, and no more when nobody listens', async () => {
+describe.each(everyEngine)('the event poll behind streams on %s', (engine) => {
+  test('the event poll executes no query until an event occurs, then one for all streams, and none after the last one closes', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const
@@ -182,7 +182,7 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
     const more = await Promise.all(
       Array.from({ length: 20 }, () => listen(app, 'subscription { payoutsChanged { uuid } }', { server })),
     )
-    // Whatever began has come to rest.
+    // Waits until pending work has finished.
     await settle(app, others[0] as string, 'COMPLETED')
     expect((await stream.next()).data.payoutsChanged.uuid).toBe(others[0])
     for (const each of more) expect((await each.next()).data.payoutsChanged.uuid).toBe(others[0])
@@ -190,7 +190,7 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
 
     asked.length = 0
     await delay(1_200)
-    // But for the keys, and on a server the look in case that nothing was told.
+    // Except the lookups of keys and, on a server, the fallback poll for missed notifications.
     expect(asked.filter(isReading)).toEqual([])
     expect(asked.filter(isLook).length).toBeLessThanOrEqual(engine === 'sqlite' ? 0 : 1)
     expect(asked.length).toBeLessThanOrEqual(engine === 'sqlite' ? 1 : 5)
@@ -202,7 +202,7 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
     expect(looks.length).toBeGreaterThan(0)
     for (const { merchantIds } of looks)
       expect(new Set(merchantIds as string[])).toEqual(new Set([app.merchant.id, id]))
-    // Each stream reads its own; the other merchant's has nothing to read.
+    // Each merchant's events are read separately; the other merchant has none.
     expect(asked.filter((each) => isReading(each) && each.merchantId === app.merchant.id)).toHaveLength(21)
     expect(asked.filter((each) => isReading(each) && each.merchantId === id)).toEqual([])
 
@@ -222,8 +222,8 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('a stream whose caller is gone before it begins on %s', (engine) => {
-  test('takes no room, and nothing feeds it', async () => {
+describe.each(everyEngine)('a stream whose caller disconnects before it begins on %s', (engine) => {
+  test('a stream whose caller disconnects before it begins takes no place and starts no poll', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     let end = new AbortController()
@@ -232,7 +232,7 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
     let closed = Promise.withResolvers<void>()
     const execute = async <Result>(query: Query, params: object) => {
       asked.push(params as Params)
-      // The first that the stream itself asks for.
+      // The first query of the stream itself.
       if (!isGone && JSON.stringify(params).includes(customerId)) {
         end.abort()
         await closed.promise
@@ -250,7 +250,7 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
       closed = Promise.withResolvers()
     }
     isGone = true
-    // While another stream is fed, none of these is.
+    // While another stream is polled for, none of these is.
     const { id, apiKey } = await app.otherMerchant()
     await listen(app, 'subscription { payoutsChanged { uuid } }', { server, key: apiKey })
     asked.length = 0
@@ -263,7 +263,7 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
 })
 
 describe('a stream whose source fails', () => {
-  test('says so as any answer does, and ends', async () => {
+  test('a stream whose source fails sends a GraphQL error and ends', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100' })
     const payoutId = await pay(app)
@@ -288,7 +288,7 @@ describe('a stream whose source fails', () => {
   })
 })
 
-describe('of what Yoga has answered nothing is kept', () => {
+describe('memory after responses of Yoga', () => {
   test.each(['a stream that its caller leaves', 'a stream in parts', 'a query over GET'])('%s', async (kind) => {
     const app = await startApp('sqlite')
     const server = createServerVariant(app, {})
@@ -298,7 +298,7 @@ describe('of what Yoga has answered nothing is kept', () => {
     let closed = Promise.withResolvers<void>()
     server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       requests.push(new WeakRef(request))
-      // A stream that its caller leaves ends its connection; the others share one.
+      // A stream that its caller closes ends its connection; the other requests share one.
       if (kind === 'a query over GET') socket = request.socket
       response.once('close', () => closed.resolve())
     })
@@ -330,7 +330,7 @@ describe('of what Yoga has answered nothing is kept', () => {
     for (let i = 0; i < 20; i++) await ask()
     expect(listeners()).toEqual(before)
     const collect = garbageCollector()
-    // The last one's connection may be there still.
+    // The connection of the last one may still be open.
     const kept = async () => {
       await delay(20)
       collect()
@@ -340,8 +340,8 @@ describe('of what Yoga has answered nothing is kept', () => {
   })
 })
 
-describe('what is told until it must end', () => {
-  test('is not kept when it was told', async () => {
+describe('results of a stream with an end', () => {
+  test('results of a stream with an end are released after they were sent', async () => {
     const kept = new Set<WeakRef<object>>()
     async function* told() {
       for (let i = 0; i < 1_000; i++) {
@@ -361,7 +361,7 @@ describe('what is told until it must end', () => {
     expect(count).toBe(1_000)
   })
 
-  test('ends with its last, also while nothing comes', async () => {
+  test('a stream with an end closes with its last result, and also while no result comes', async () => {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     async function* told() {
       yield 'first'
@@ -376,7 +376,7 @@ describe('what is told until it must end', () => {
   })
 })
 
-/** What has V8 forget at once what nobody can reach. */
+/** Forces a full garbage collection. */
 function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc')

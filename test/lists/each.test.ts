@@ -36,7 +36,7 @@ type Lists = {
   readonly filters: readonly object[]
 }
 
-/** A list where columns are chosen. */
+/** A list with projections. */
 type AnyList = {
   columns(wanted: readonly string[], needs: { parent?: string; needsCursor?: true }): Projection
   slice(context: Context, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
@@ -113,42 +113,45 @@ const toNigeria = {
   recipientCountry: 'Nigeria',
 } as const
 
-// A connection within a list is asked for with its siblings; each must be what it is when it is asked for alone.
+// A list nested in a list is read for all parents together; each result must equal that of a separate query.
 describe.each(everyEngine)('lists of many parents on %s', (engine) => {
-  test.each(lists)('$name: together as each alone', async ({ one, each, parentIds, filters }) => {
-    let now = Date.parse('2026-01-01T00:00:00Z')
-    const app = await startApp(engine, { clock: () => now })
-    const world = await fill(app, () => {
-      now += minute
-    })
-    const context = app.context()
-    const times = [{ createdFrom: world.middle }, { createdBefore: world.middle }]
-    const ends = [{}, { first: 2 }, { last: 2 }, { first: 0 }, { first: 100 }]
-    const inputs = [{}, ...filters, ...times].flatMap((filter) => ends.map((end) => ({ ...filter, ...end })))
-    let rows = 0
+  test.each(lists)(
+    '$name: the slices for all parents together equal those of separate queries',
+    async ({ one, each, parentIds, filters }) => {
+      let now = Date.parse('2026-01-01T00:00:00Z')
+      const app = await startApp(engine, { clock: () => now })
+      const world = await fill(app, () => {
+        now += minute
+      })
+      const context = app.context()
+      const times = [{ createdFrom: world.middle }, { createdBefore: world.middle }]
+      const ends = [{}, { first: 2 }, { last: 2 }, { first: 0 }, { first: 100 }]
+      const inputs = [{}, ...filters, ...times].flatMap((filter) => ends.map((end) => ({ ...filter, ...end })))
+      let rows = 0
 
-    for (const input of inputs) {
-      const together = await each(context, parentIds(world), input)
-      expect([...together.keys()]).toEqual(parentIds(world))
-      for (const parentId of parentIds(world)) {
-        const alone = await shown(await one(context, parentId, input))
-        expect(await shown(together.get(parentId) as Browsed), JSON.stringify(input)).toEqual(alone)
-        rows += alone.items.length
+      for (const input of inputs) {
+        const together = await each(context, parentIds(world), input)
+        expect([...together.keys()]).toEqual(parentIds(world))
+        for (const parentId of parentIds(world)) {
+          const alone = await shown(await one(context, parentId, input))
+          expect(await shown(together.get(parentId) as Browsed), JSON.stringify(input)).toEqual(alone)
+          rows += alone.items.length
+        }
       }
-    }
-    expect(rows).toBeGreaterThan(40)
+      expect(rows).toBeGreaterThan(40)
 
-    const [first = '', ...others] = parentIds(world)
-    const page = await one(context, first, { first: 1 })
-    const after = page.cursorOf(page.items[0] as never)
-    expect(await shown((await each(context, [first], { first: 2, after })).get(first) as Browsed)).toEqual(
-      await shown(await one(context, first, { first: 2, after })),
-    )
-    await expect(each(context, [first, ...others], { after })).rejects.toThrow('invalid fields')
-    await expect(each(context, others, { first: 1, last: 1 })).rejects.toThrow('invalid fields')
-  })
+      const [first = '', ...others] = parentIds(world)
+      const page = await one(context, first, { first: 1 })
+      const after = page.cursorOf(page.items[0] as never)
+      expect(await shown((await each(context, [first], { first: 2, after })).get(first) as Browsed)).toEqual(
+        await shown(await one(context, first, { first: 2, after })),
+      )
+      await expect(each(context, [first, ...others], { after })).rejects.toThrow('invalid fields')
+      await expect(each(context, others, { first: 1, last: 1 })).rejects.toThrow('invalid fields')
+    },
+  )
 
-  test.each(lists)('$name: as values of chosen columns as whole', async (each) => {
+  test.each(lists)('$name: values of a projection equal those of whole rows', async (each) => {
     let now = Date.parse('2026-01-01T00:00:00Z')
     const app = await startApp(engine, { clock: () => now })
     const world = await fill(app, () => {
@@ -190,7 +193,7 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
     expect(cursors).toBeGreaterThan(10)
   })
 
-  test.each(lists)("$name: another merchant's have none", async ({ each, parentIds }) => {
+  test.each(lists)('$name: parents of another merchant have no rows', async ({ each, parentIds }) => {
     const app = await startApp(engine)
     const world = await fill(app, () => {})
     const other = createContext(app.service, (await app.otherMerchant()).id)
@@ -206,13 +209,13 @@ async function shown(slice: Browsed) {
   return { items, hasNextPage, hasPreviousPage, cursors: (items as never[]).map(cursorOf), total: await total() }
 }
 
-/** What a slice of whole rows would be with the values of chosen columns. */
+/** The slice of whole rows, reduced to the values of the projection. */
 async function asValues(slice: Browsed, { names }: Projection) {
   const whole = await shown(slice)
   return { ...whole, items: whole.items.map((row) => names.map((name) => (row as Record<string, unknown>)[name])) }
 }
 
-/** Three customers: one with many of everything, one with one, one with nothing. */
+/** Three customers: one with many of each object, one with one, one with none. */
 async function fill(app: App, tick: () => void): Promise<World> {
   const context = app.context()
   const customerIds = [await app.customer(), await app.customer(), await app.customer()]

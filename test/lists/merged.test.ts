@@ -17,7 +17,7 @@ const account = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode
 const start = Date.parse('2026-03-01T00:00:00.000Z')
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-/** What becomes of a payout, step by step. */
+/** The status changes of a payout. */
 const steps = {
   PROCESSING: [],
   COMPLETED: ['COMPLETED'],
@@ -25,7 +25,7 @@ const steps = {
   RETURNED: ['COMPLETED', 'RETURNED'],
 } as const
 
-/** Payouts of two owners with every status, asset and currency, mixed without a rule, as they are in the end. */
+/** Payouts of two owners with every status, asset and currency, in mixed order, in their final state. */
 async function startWithPayouts(engine: Engine) {
   let at = start
   const app = await startApp(engine, { clock: () => at })
@@ -52,7 +52,7 @@ async function startWithPayouts(engine: Engine) {
 }
 
 describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
-  test('are those that an array would give: slices from both ends, cursors, pages, totals, times', async () => {
+  test('slices in both directions, cursors, pages, totals and times of payouts equal those of an array', async () => {
     const { context, world, rows } = await startWithPayouts(engine)
     const { customerId, walletIds } = world
     const some = <Value>(values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined })
@@ -60,7 +60,7 @@ describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
       status: some(payoutStatuses),
       assetCode: some([...payoutAssetCodes, 'BTC']),
       recipientCurrency: some([...recipientCurrencies, 'USD']),
-      // Rarer, because these lists are read along indexes of their own.
+      // Less often, because these lists use indexes of their own.
       owner: fc.oneof(
         { arbitrary: fc.constant(undefined), weight: 3 },
         some(['merchant' as const, { customerId }, { customerId: absentId }]),
@@ -121,7 +121,7 @@ describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
   })
 })
 
-test('every payout that can be made has values that its list is merged by', async () => {
+test('every possible payout has values by which its list is merged', async () => {
   const app = await startApp('sqlite')
   const context = app.context()
   await buildWorld(app.service, app.merchant.id)

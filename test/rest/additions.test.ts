@@ -16,8 +16,8 @@ async function pay(app: App, changes: object = {}): Promise<string> {
   return body.data.id
 }
 
-describe.each(everyEngine)('what became of a payout on %s', (engine) => {
-  test('is told by its id and in the list, in the shape of its creation', async () => {
+describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) => {
+  test('a payout is returned by its id and in the list, in the shape of its creation', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body: created } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
@@ -34,12 +34,12 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
         pagination: { total: 1, page: 1, limit: 20, totalPages: 1 },
       })
     }
-    // GraphQL knows it by the same id.
+    // GraphQL has it under the same id.
     const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { uuid status } }', { id: created.data.id })
     expect(data.payout).toEqual({ uuid: created.data.id, status: 'RETURNED' })
   })
 
-  test('is listed newest first, by owner, status, currency and time, on pages that hold each once', async () => {
+  test('payouts are listed newest first, filtered by owner, status, currency and time, on pages with each payout once', async () => {
     let now = Date.UTC(2030, 0, 1)
     const app = await startApp(engine, { clock: () => now })
     const customerId = await app.customer()
@@ -103,14 +103,14 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
     ['page=0', 'page', 'must be an integer of at least 1'],
     ['limit=101', 'limit', 'must be an integer from 1 to 100'],
     ['status=FAILED&status=FAILED', 'status', 'must be given once'],
-  ])('is not asked for by %s', async (query, field, message) => {
+  ])('the list of payouts rejects %s', async (query, field, message) => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('GET', `/api/payouts?${query}`)
     expect([status, body.error.details.fields.map((each: { field: string }) => each.field)]).toEqual([400, [field]])
     expect(body.error.details.fields[0].message).toContain(message)
   })
 
-  test('and what wallets there are is nobody else’s to know', async () => {
+  test('payouts and wallets of another merchant are not found', async () => {
     const { app, other, ours, theirs, canaries } = await startWorlds(engine)
     const ask = async (path: string, key?: string) => {
       const answer = await app.rest('GET', path, { headers: { 'x-request-id': 'same' }, ...(key && { key }) })
@@ -145,14 +145,14 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
     expect(ids((await ask('/api/wallets')).body).sort()).toEqual(
       [ours.wallets.merchant, ours.wallets.merchantFiat].sort(),
     )
-    // Whose they are sees them.
+    // Their owner can read them.
     expect((await ask(`/api/payouts/${theirs.payouts.failed}`, other.apiKey)).body.data.status).toBe('FAILED')
     expect(ids((await ask('/api/wallets', other.apiKey)).body)).toHaveLength(2)
   })
 })
 
 describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
-  test('are listed as those of a customer are, and filtered alike', async () => {
+  test("the merchant's wallets are listed and filtered like those of a customer", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const [usdc, zar] = [await app.wallet({ balance: '12.5' }), await app.wallet({ assetCode: 'ZAR' })]
@@ -177,7 +177,7 @@ describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
 })
 
 describe.each(everyEngine.slice(0, 1))('networks on %s', (engine) => {
-  test('are taken as asset codes show them, and answered as ever', async () => {
+  test('a network is accepted as the asset codes show it, and the response keeps its spelling', async () => {
     const app = await startApp(engine)
     const { body: assets } = await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')
     const shown = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks

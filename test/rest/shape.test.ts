@@ -40,7 +40,7 @@ const members = {
 }
 const thing = resource<Row>('Thing', 'A thing.', members)
 
-/** The same as `JSON.stringify` has it. */
+/** The row as an object for `JSON.stringify`. */
 function asJson({ parent, note, name, fee, tags }: Row) {
   return {
     parent: parent && { name: parent.name },
@@ -56,12 +56,12 @@ function asJson({ parent, note, name, fee, tags }: Row) {
   }
 }
 
-test('a row is written as JSON.stringify writes it, whatever is null or missing', () => {
+test('a row is serialized as JSON.stringify does it, with null and missing members', () => {
   const row: Row = { type: 'A', name: 'Ada', note: null, fee: null, tags: [] }
   const rows: Row[] = [row, { ...row, note: 'x', fee: 150_000_000n }, { ...row, parent: row, tags: [row, row] }]
   for (const each of rows) expect(thing.write(each)).toBe(JSON.stringify(asJson(each)))
   expect(shape('Nothing.', { parent: members.parent }).write(row)).toBe('{}')
-  // As an answer that was remembered before there was the member.
+  // Like a stored response from before the member existed.
   const { name: _, ...older } = row
   expect(thing.write(older as Row)).toBe(JSON.stringify(asJson(older as Row)))
 })
@@ -76,7 +76,7 @@ test('texts are escaped as JSON.stringify escapes them', () => {
   )
 })
 
-test('one of several shapes is told by its type, and all are described', () => {
+test('a union of shapes is discriminated by its type, and the schema describes every member', () => {
   type Each = { readonly type: 'A'; readonly name: string } | { readonly type: 'B' }
   const named = shape<Each & { readonly type: 'A' }>('A.', {
     name: member((row) => row.name, text('Its name.', 'Blue')),
@@ -87,13 +87,13 @@ test('one of several shapes is told by its type, and all are described', () => {
   expect(either.schema.oneOf).toHaveLength(2)
 })
 
-test('the schema requires what is always there, and has null where that can be', () => {
+test('the schema requires members that are always present, and allows null where a member can be null', () => {
   const { properties = {}, required } = thing.schema
   expect(required).toEqual(Object.keys(members).filter((name) => name !== 'parent'))
   expect([properties.note?.type, properties.again?.examples]).toEqual([['string', 'null'], [null]])
 })
 
-test('what does not fit does not compile', () => {
+test('a shape that does not fit its row does not compile', () => {
   const nullable = (row: Row) => row.note
   // @ts-expect-error a value that can be null, in a form that cannot
   member(nullable, text('A note.', 'Fine'))
