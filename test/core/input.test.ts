@@ -15,16 +15,16 @@ const source = new URL('../../src/', import.meta.url)
 
 /** The input schemas of all operations. */
 async function everyInput(): Promise<[string, z.ZodObject][]> {
-  const found: [string, z.ZodObject][] = []
+  const inputs: [string, z.ZodObject][] = []
   for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.ts') || !/^export const \w+Input = /m.test(readFileSync(new URL(path, source), 'utf8')))
       continue
     const module: Record<string, unknown> = await import(new URL(path, source).href)
     for (const [name, schema] of Object.entries(module)) {
-      if (name.endsWith('Input') && schema instanceof z.ZodObject) found.push([name, schema])
+      if (name.endsWith('Input') && schema instanceof z.ZodObject) inputs.push([name, schema])
     }
   }
-  return found
+  return inputs
 }
 
 const junk = [
@@ -62,18 +62,18 @@ describe('messages of input validation', () => {
   test("no validation message is zod's own, for any value in any field", async () => {
     const inputs = await everyInput()
     expect(inputs.length).toBeGreaterThan(25)
-    const said = new Set<string>()
+    const messages = new Set<string>()
     for (const [name, schema] of inputs) {
       for (const value of [...junk, ...moreJunk]) {
         const input = Object.fromEntries(Object.keys(schema.shape).map((field) => [field, value]))
         for (const { field, message } of findFieldErrors(schema, input)) {
           expect(`${name}.${field}: ${message}`).not.toMatch(/zod speaks|: .*(undefined|invalid|expected)/i)
-          said.add(message)
+          messages.add(message)
         }
       }
     }
     // Shows that the values were rejected in many ways.
-    expect(said.size).toBeGreaterThan(15)
+    expect(messages.size).toBeGreaterThan(15)
   })
 })
 
@@ -81,8 +81,13 @@ test.each([
   ['a length', z.string().min(2), 'x', 'must have a length of at least 2'],
   ['a bound', z.number().max(2), 3, 'must be at most 2'],
   ['a multiple', z.number().multipleOf(2), 3, 'must be a multiple of 2'],
-  ['more members', z.strictObject({}), { more: 1 }, 'must not have more'],
-  ['none of several', z.union([z.literal(1), z.literal(2)]), 3, 'must be in one of the forms that it can have'],
+  ['unknown members', z.strictObject({}), { more: 1 }, 'must not have more'],
+  [
+    'an unknown value of several',
+    z.union([z.literal(1), z.literal(2)]),
+    3,
+    'must be in one of the forms that it can have',
+  ],
   ['a whole number', z.int(), 0.5, 'must be a whole number'],
   ['a day', z.iso.date(), 'x', 'must be a day in ISO 8601, such as 1990-01-31'],
 ])("the message for %s is the service's own", (_, schema, value, message) => {

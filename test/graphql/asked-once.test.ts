@@ -12,16 +12,16 @@ import { seedRichData } from './support/rich-world.ts'
 
 /** A merchant with some of every object, and a recorder of the statements that a plan executes for a document. */
 async function startRecording(engine: Engine) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const { merchantId, idempotencyKeys } = await seedRichData(app.service, app.url, () => {
-    now += 1_003
+    nowMs += 1_003
   })
   const recording = recordingStatements(app.service)
   const { planned } = bothWays(recording.service, merchantId)
   const known = await collectKnownValues(planned, idempotencyKeys)
   /** The statements that a plan executes for a document; `null` if no plan answers it. */
-  const asked = async (document: RequestDocument) => {
+  const statementsFor = async (document: RequestDocument) => {
     let isPlanned = false
     const statements = await recording.during(async () => {
       isPlanned = (await planned(document)).isPlanned
@@ -29,7 +29,7 @@ async function startRecording(engine: Engine) {
     return isPlanned ? statements : null
   }
   const idsOf = (type: string) => known.ids[type] as readonly string[]
-  return { known, asked, idsOf }
+  return { known, asked: statementsFor, idsOf }
 }
 
 describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
@@ -53,15 +53,15 @@ describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
   })
 
   test.each([
-    ['one wallet under two names', 'wallets', '{a:wallet(id:W){id} b:wallet(id:W){balance}}'],
+    ['one wallet under two aliases', 'wallets', '{a:wallet(id:W){id} b:wallet(id:W){balance}}'],
     ['two wallets', 'wallets', '{a:wallet(id:W){id} b:wallet(id:X){balance}}'],
     ['a wallet and a node', 'wallets', '{a:wallet(id:W){id} b:node(id:W){... on Wallet{balance}}}'],
-    ['the merchant under two names', 'merchants', '{a:merchant{name} b:merchant{uuid}}'],
+    ['the merchant under two aliases', 'merchants', '{a:merchant{name} b:merchant{uuid}}'],
     ['the merchant and a node', 'merchants', '{a:merchant{name} nodes(ids:[M M]){id}}'],
-    ['a customer of two things', 'customers', '{a:wallet(id:Y){customer{email}} b:wallet(id:Y){customer{phone}}}'],
+    ['a customer of two objects', 'customers', '{a:wallet(id:Y){customer{email}} b:wallet(id:Y){customer{phone}}}'],
     ['methods of both types', 'payout_methods', '{a:payoutMethod(id:B){__typename} nodes(ids:[B V]){id}}'],
     [
-      'a customer and who it leads to',
+      'a customer and its relations',
       'customers',
       '{wallets(first:30){nodes{customer{email}} edges{node{customer{phone}}}}}',
     ],
@@ -117,22 +117,22 @@ describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
 })
 
 test('a second read of a row waits for the pending read of it', async () => {
-  const asked: (readonly string[])[] = []
+  const requestedKeys: (readonly string[])[] = []
   const answers: (() => void)[] = []
   const find = async (keys: readonly string[]) => {
-    asked.push(keys)
+    requestedKeys.push(keys)
     await new Promise<void>((resolve) => answers.push(resolve))
-    return (key: string) => `${key} of ${asked.length}`
+    return (key: string) => `${key} of ${requestedKeys.length}`
   }
   const loader = getOrCreateLoader({ loaders: new Map() } as never, {}, find)
   const first = loader.loadAll(['a', 'b'])
-  await expect.poll(() => asked.length).toBe(1)
+  await expect.poll(() => requestedKeys.length).toBe(1)
   const second = loader.loadAll(['b', 'c'])
   const third = loader.load('a')
-  await expect.poll(() => asked.length).toBe(2)
+  await expect.poll(() => requestedKeys.length).toBe(2)
   for (const answer of answers) answer()
   await Promise.all([first, second, third])
-  expect(asked).toEqual([['a', 'b'], ['c']])
+  expect(requestedKeys).toEqual([['a', 'b'], ['c']])
 })
 
 test('a row whose read failed is read again', async () => {

@@ -257,9 +257,9 @@ describe.each(everyEngine)('connections on %s', (engine) => {
       const backwards = await askFor(ask, call, { last: 100, before: last.connection.pageInfo.startCursor })
       const ids = ({ connection }: Awaited<ReturnType<typeof askFor>>) => connection.nodes.map(({ id }) => id)
       expect([...ids(first), ...ids(onwards)]).toEqual(before)
-      const now = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
-      expect(now.length).toBeGreaterThan(before.length)
-      expect([...ids(backwards), ...ids(last)]).toEqual(now)
+      const currentIds = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
+      expect(currentIds.length).toBeGreaterThan(before.length)
+      expect([...ids(backwards), ...ids(last)]).toEqual(currentIds)
     }
   })
 })
@@ -306,7 +306,7 @@ describe.each(everyEngine)('pageInfo on %s', (engine) => {
         return [edges.length, pageInfo.hasPreviousPage, pageInfo.hasNextPage]
       }
       const ids: string[] = []
-      for (let made = 0; made < 5; made++) {
+      for (let createdCount = 0; createdCount < 5; createdCount++) {
         const body = { ...bankMethodBody, ...owner }
         ids.unshift((await app.rest('POST', '/api/payout/methods/banks', { body })).body.data.id)
       }

@@ -41,40 +41,40 @@ function cost(text: string, variables: Record<string, unknown> = {}): number {
 describe('the cost of a GraphQL operation', () => {
   test.each([
     ['each field', '{merchant {id name}}', 3],
-    ['type names too', '{merchant {__typename} __typename}', 3],
-    ['a field that is skipped, because it may not be', 'query ($v: Boolean!) {merchant @skip(if: $v) {id}}', 2],
-    ['nothing for a look at the schema', '{__schema {types {name fields {name}}} __type(name: "A") {name}}', 0],
+    ['__typename', '{merchant {__typename} __typename}', 3],
+    ['a field with @skip, because a variable decides', 'query ($v: Boolean!) {merchant @skip(if: $v) {id}}', 2],
+    ['nothing for introspection', '{__schema {types {name fields {name}}} __type(name: "A") {name}}', 0],
     ['a page as 10 and its items', '{payouts(first: 7) {nodes {id fee}}}', 10 + 1 + 7 * 2],
     ['a page from the end', '{payouts(last: 7) {nodes {id fee}}}', 10 + 1 + 7 * 2],
     ['the larger of two sizes', '{payouts(last: 7, first: 3) {nodes {id fee}}}', 10 + 1 + 7 * 2],
-    ['20 items unless told otherwise', '{payouts {nodes {id fee}}}', 10 + 1 + 20 * 2],
-    ['no items as no items', '{payouts(first: 0) {nodes {id fee}}}', 10 + 1],
-    ['fewer than none as none', '{payouts(first: -5) {nodes {id fee}}}', 10 + 1],
+    ['20 items of a page without a size', '{payouts {nodes {id fee}}}', 10 + 1 + 20 * 2],
+    ['zero items as none', '{payouts(first: 0) {nodes {id fee}}}', 10 + 1],
+    ['a negative size as no items', '{payouts(first: -5) {nodes {id fee}}}', 10 + 1],
     ['edges, each as a value', '{payouts(first: 7) {edges {cursor node {id fee}}}}', 10 + 1 + 7 * 4],
-    ['items twice where they are asked for twice', '{payouts(first: 7) {nodes {id} edges {cursor}}}', 10 + 2 + 14],
-    ['the rows of a page that are not asked for', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 7 + 2],
-    ['the place of a page once', '{payouts(first: 7) {pageInfo {endCursor} nodes {id}}}', 10 + 2 + 1 + 7],
+    ['items twice if nodes and edges are selected', '{payouts(first: 7) {nodes {id} edges {cursor}}}', 10 + 2 + 14],
+    ['the rows of a page whose items are not selected', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 7 + 2],
+    ['the cursor of a page once', '{payouts(first: 7) {pageInfo {endCursor} nodes {id}}}', 10 + 2 + 1 + 7],
     [
-      'a page of events as 500, because many may be looked through',
+      'a page of events as 500, because a filter may read many rows',
       '{events(first: 7) {nodes {id} after}}',
       500 + 2 + 7,
     ],
     ['a total as 50', '{payouts(first: 0) {totalCount}}', 10 + 50],
-    ['a total as 50 where the filter is null', '{payouts(first: 0, filter: null) {totalCount}}', 10 + 50],
+    ['a total with a null filter as 50', '{payouts(first: 0, filter: null) {totalCount}}', 10 + 50],
     [
       'a total with a filter as 1,200, because up to 10,000 rows are counted',
       '{payouts(first: 0, filter: {createdFrom: "2026-01-01T00:00:00Z"}) {totalCount}}',
       10 + 1_200,
     ],
     [
-      'attempts as 40 besides, because their answers are read with them',
+      'attempts as 40 more, because their responses are read with them',
       '{webhookEndpoint(id: "x") {deliveries(first: 2) {nodes {attempts {status}}}}}',
       1 + 10 + 1 + 2 * (40 + 20),
     ],
-    ['a page of payouts to look at as 1,000', '{attention(first: 7) {nodes {cause} after}}', 1_000 + 2 + 7],
-    ['pages of pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
+    ['a page of the attention queue as 1,000', '{attention(first: 7) {nodes {cause} after}}', 1_000 + 2 + 7],
+    ['nested pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
     [
-      'fragments where they are spread',
+      'fragments at each spread',
       '{customers(first: 3) {...f nodes {...g}}} fragment f on CustomerConnection {nodes {... on Node {id}}} fragment g on Customer {email phone}',
       10 + 1 + 3 + 1 + 3 * 2,
     ],
@@ -84,7 +84,7 @@ describe('the cost of a GraphQL operation', () => {
       1 + 3 * (10 + 4),
     ],
     [
-      'a list that is no page as 8 items',
+      'a list without pages as 8 items',
       '{payouts(first: 2) {nodes {events {status cause} checks {code}}}}',
       10 + 1 + 2 * (1 + 8 * 2 + 1 + 8),
     ],
@@ -253,7 +253,7 @@ describe.each(everyEngine)('the bound that cost sets for a response on %s', (eng
       payouts {nodes {events {status} checks {code} timeline {state}}} attention {nodes {actions}}
       payoutMethods {nodes {... on BankPayoutMethod {checks {code}} ... on WalletPayoutMethod {checks {code}}}}
       payoutQuote(input: {assetCode: USDC, amount: "1", recipient: {currency: NGN}}) {... on PayoutQuote {warnings {code}}}}`)
-    const seen = longestLists(data)
+    const seen = maxListLengths(data)
     const plain = lists.map((name) => name.split('.')[1] as string).filter((name) => name !== 'nodes')
     expect(Object.keys(seen).sort()).toEqual([...new Set(plain)].sort())
     const { types = 0, attempts = 0, timeline = 0, pendingDeposits = 0, ...others } = seen
@@ -333,11 +333,11 @@ async function deliverOften(app: App, times: number): Promise<void> {
 }
 
 /** The length of the longest list per field name. */
-function longestLists(answer: unknown, longest: Record<string, number> = {}): Record<string, number> {
+function maxListLengths(answer: unknown, longest: Record<string, number> = {}): Record<string, number> {
   if (typeof answer !== 'object' || answer === null) return longest
   for (const [name, inner] of Object.entries(answer)) {
     if (Array.isArray(inner) && name !== 'nodes') longest[name] = Math.max(longest[name] ?? 0, inner.length)
-    longestLists(inner, longest)
+    maxListLengths(inner, longest)
   }
   return longest
 }

@@ -96,7 +96,7 @@ function notCompiled(): ObjectFields<WalletRow>[] {
     exposeStrings({ currency: '', memo: '' }),
     // @ts-expect-error no such key
     { payout: relationField(Customer, 'payoutId', '') },
-    // @ts-expect-error it is made of what rows do not have
+    // @ts-expect-error it reads a column that the row type lacks
     { count: computedField('String', ['count'], '', counted) },
     // @ts-expect-error a row of wallets is no customer
     { customer: exposeRowAs(Customer, '') },

@@ -12,7 +12,7 @@ import { everyEngine, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 import { readStoredRows } from '../support/stored.ts'
 
-const nobody = '019b7679-7400-7000-8000-000000000000'
+const absentIdPrefix = '019b7679-7400-7000-8000-000000000000'
 
 const bank = {
   accountName: 'Ada Obi',
@@ -43,7 +43,7 @@ const creations = [
   ['createWallet', wallet, { description: 'Other' }],
 ] as const
 
-const doorPairs = everyApi.map((door) => [door, otherApi(door)] as const)
+const apiPairs = everyApi.map((door) => [door, otherApi(door)] as const)
 
 test('both APIs offer all twelve operations of the contract', () => {
   const ofTheContract = routes.filter(({ description }) => !description.includes(notInContract))
@@ -53,19 +53,19 @@ test('both APIs offer all twelve operations of the contract', () => {
 })
 
 describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
-  describe.each(doorPairs)('an object created through %s and read through %s', (one, other) => {
+  describe.each(apiPairs)('an object created through %s and read through %s', (one, other) => {
     test.each([
       ['for the merchant', {}],
       ['with every field', { sortCode: '04-00-04', swiftCode: 'ABNGNGLA', routingNumber: '021000021', iban: 'GB33 1' }],
     ])('a bank payout method %s is the same in both APIs', async (_, more) => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...bank, ...more, ...('iban' in more && { customerId }) }
-      const { result: made } = await apiClients[one].createBankPayoutMethod(app, input)
-      expect(made).toEqual({
+      const { result: created } = await apiClients[one].createBankPayoutMethod(app, input)
+      expect(created).toEqual({
         id: expect.any(String),
         type: 'BANK',
         createdAt: expect.any(String),
-        updatedAt: made.createdAt,
+        updatedAt: created.createdAt,
         customerId: null,
         sortCode: null,
         swiftCode: null,
@@ -74,36 +74,40 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
         ...input,
       })
       const listed = await apiClients[other].listPayoutMethods(app, { type: 'BANK', limit: 1 })
-      expect(listed.result.items).toEqual([made])
+      expect(listed.result.items).toEqual([created])
     })
 
     test('a crypto payout method is the same in both APIs', async () => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...crypto, network: 'polygon', label: 'Cold', customerId }
-      const { result: made } = await apiClients[one].createWalletPayoutMethod(app, input)
-      expect(made).toEqual({
+      const { result: created } = await apiClients[one].createWalletPayoutMethod(app, input)
+      expect(created).toEqual({
         id: expect.any(String),
         type: 'WALLET',
         createdAt: expect.any(String),
-        updatedAt: made.createdAt,
+        updatedAt: created.createdAt,
         ...input,
       })
       const listed = await apiClients[other].listPayoutMethods(app, { owner: { customerId }, currency: 'USDC' })
-      expect(listed.result).toMatchObject({ items: [made, { label: null }], total: 2 })
+      expect(listed.result).toMatchObject({ items: [created, { label: null }], total: 2 })
     })
 
     test('a bank payout method that was updated and then deleted is the same in both APIs', async () => {
       const { app, customerId } = await startHeld(engine)
-      const { result: made } = await apiClients[one].createBankPayoutMethod(app, { ...bank, customerId, iban: 'GB33' })
-      const named = { payoutMethodId: made.id, customerId }
+      const { result: created } = await apiClients[one].createBankPayoutMethod(app, {
+        ...bank,
+        customerId,
+        iban: 'GB33',
+      })
+      const named = { payoutMethodId: created.id, customerId }
       const changed = await apiClients[one].updateBankPayoutMethod(app, { ...named, bankName: 'Zenith', iban: null })
       expect(changed.result).toEqual({
-        ...made,
+        ...created,
         bankName: 'Zenith',
         iban: null,
         updatedAt: expect.any(String),
       })
-      expect(changed.result.updatedAt > made.updatedAt).toBe(true)
+      expect(changed.result.updatedAt > created.updatedAt).toBe(true)
       const unchanged = await apiClients[other].updateBankPayoutMethod(app, named)
       expect(unchanged.result).toEqual(changed.result)
       const list = () => apiClients[other].listPayoutMethods(app, { owner: { customerId } })
@@ -124,28 +128,28 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       async ({ network, ...input }: { network?: string; currency: string }, assetType, count) => {
         const { app, customerId } = await startHeld(engine)
         const given = { ...input, ...(network && { network }), customerId }
-        const { result: made } = await apiClients[one].createWallet(app, given)
-        expect(made).toEqual({
+        const { result: created } = await apiClients[one].createWallet(app, given)
+        expect(created).toEqual({
           id: expect.any(String),
           assetType,
           balance: '0.00000000',
           status: 'active',
           createdAt: expect.any(String),
-          updatedAt: made.createdAt,
+          updatedAt: created.createdAt,
           customerId,
           ...input,
           addresses: Array(count).fill({
             id: expect.any(String),
             address: expect.any(String),
             network,
-            createdAt: made.createdAt,
+            createdAt: created.createdAt,
           }),
         })
-        expect((await apiClients[other].getWallet(app, { walletId: made.id })).result).toEqual(made)
-        const [address] = made.addresses
+        expect((await apiClients[other].getWallet(app, { walletId: created.id })).result).toEqual(created)
+        const [address] = created.addresses
         const listed = await apiClients[other].listCustomerWallets(app, { customerId, currency: input.currency })
-        const oldest = address ? { address: address.address, network, createdAt: made.createdAt } : null
-        expect(listed.result).toEqual({ items: [{ ...made, addresses: oldest }], total: 1 })
+        const oldest = address ? { address: address.address, network, createdAt: created.createdAt } : null
+        expect(listed.result).toEqual({ items: [{ ...created, addresses: oldest }], total: 1 })
       },
     )
 
@@ -154,9 +158,9 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       await app.fee('0.5', '1')
       const walletId = await app.wallet({ balance: '50', customerId })
       const input = { ...payout, customerId, narration: 'For March', transferType: 'swift' }
-      const made = await apiClients[one].createPayout(app, input, { idempotencyKey: 'k' })
+      const created = await apiClients[one].createPayout(app, input, { idempotencyKey: 'k' })
       const { paymentPurpose: _, ...shown } = input
-      expect(made.result).toEqual({
+      expect(created.result).toEqual({
         ...shown,
         id: expect.any(String),
         senderWalletId: walletId,
@@ -166,7 +170,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
         referenceId: expect.any(String),
         status: 'PROCESSING',
         createdAt: expect.any(String),
-        updatedAt: made.result.createdAt,
+        updatedAt: created.result.createdAt,
         cryptoTransactionId: null,
         network: null,
         exchangeRate: '1500',
@@ -179,7 +183,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       })
       // The contract has no endpoint that reads a payout, so a replay of its key does.
       const again = await apiClients[other].createPayout(app, input, { idempotencyKey: 'k' })
-      expect(again.result).toEqual(made.result)
+      expect(again.result).toEqual(created.result)
       expect((await apiClients[other].getWallet(app, { walletId })).result.balance).toBe('9.10000000')
     })
   })
@@ -213,7 +217,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
       ['listPayoutMethods', { currency: 'XXX' }, 0],
       ['listPayoutMethods', { owner: 'merchant' }, 1],
       ['listPayoutMethods', { owner: { customerId } }, 1],
-      ['listPayoutMethods', { owner: { customerId: nobody } }, 0],
+      ['listPayoutMethods', { owner: { customerId: absentIdPrefix } }, 0],
       ['listPayoutMethods', { page: 2, limit: 1 }, 1],
       ['listCustomerWallets', { customerId: companyId }, 3],
       ['listCustomerWallets', { customerId: companyId, assetType: 'FIAT' }, 1],
@@ -250,28 +254,28 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
     ['createPayout', payout, { narration: '', customerId: null }],
   ] as const)('%s of %j repeated with the equivalent %j replays the first result', async (name, input, change) => {
     const { app } = await startHeld(engine)
-    for (const [one, other] of doorPairs) {
-      const made = await apiClients[one][name](app, input, { idempotencyKey: one })
-      expect(made.refusal).toBeNull()
+    for (const [one, other] of apiPairs) {
+      const created = await apiClients[one][name](app, input, { idempotencyKey: one })
+      expect(created.refusal).toBeNull()
       const again = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: one })
-      expect(again).toMatchObject({ refusal: null, result: made.result })
+      expect(again).toMatchObject({ refusal: null, result: created.result })
     }
   })
 
-  describe.each(doorPairs)('an idempotency key used at %s and then at %s', (one, other) => {
+  describe.each(apiPairs)('an idempotency key used at %s and then at %s', (one, other) => {
     test.each(creations)('%s with a key that the other API used runs once', async (name, input, change) => {
       const { app } = await startHeld(engine)
-      const made = await apiClients[one][name](app, input, { idempotencyKey: 'k' })
+      const created = await apiClients[one][name](app, input, { idempotencyKey: 'k' })
       const before = await readStoredRows(app)
 
       const again = await apiClients[other][name](app, input, { idempotencyKey: 'k' })
-      expect(again.result).toEqual(made.result)
+      expect(again.result).toEqual(created.result)
       const reused = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: 'k' })
       expect(reused.refusal).toEqual({ code: 'IDEMPOTENCY_KEY_REUSED', fields: null })
       expect(await readStoredRows(app)).toEqual(before)
 
       const next = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: 'l' })
-      expect(next.result.id).not.toBe(made.result.id)
+      expect(next.result.id).not.toBe(created.result.id)
       await app.expectBooksToBalance()
     })
 
@@ -304,7 +308,7 @@ describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
 })
 
 describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) => {
-  const ofMethods = { customerId: nobody }
+  const ofMethods = { customerId: absentIdPrefix }
   const withoutRate = { ...payout, assetCode: 'USDT', recipientCurrency: 'ZAR', recipientCountry: 'South Africa' }
   const tooMuch = { amount: '100.00000001' }
   const used = { idempotencyKey: 'used' }
@@ -338,9 +342,9 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     [
       'updateBankPayoutMethod',
       'INVALID_INPUT accountNumber currency',
-      () => ({ payoutMethodId: nobody, accountNumber: '!', currency: 'X' }),
+      () => ({ payoutMethodId: absentIdPrefix, accountNumber: '!', currency: 'X' }),
     ],
-    ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: nobody })],
+    ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: absentIdPrefix })],
     ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: 'x' })],
     [
       'updateBankPayoutMethod',
@@ -372,8 +376,8 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     ['createWalletPayoutMethod', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...crypto, ...ofMethods }), used],
     ['createWalletPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ ...crypto, ...ofMethods })],
     ['createWalletPayoutMethod', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...crypto, customerId: closedId })],
-    ['deletePayoutMethod', 'INVALID_INPUT customerId', () => ({ payoutMethodId: nobody, customerId: 'x' })],
-    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: nobody })],
+    ['deletePayoutMethod', 'INVALID_INPUT customerId', () => ({ payoutMethodId: absentIdPrefix, customerId: 'x' })],
+    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: absentIdPrefix })],
     ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: 'x' })],
     ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', ({ cryptoId }) => ({ payoutMethodId: cryptoId })],
     ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', ({ bankId, customerId }) => ({ payoutMethodId: bankId, customerId })],
@@ -388,12 +392,12 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     ['createWallet', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...wallet, ...ofMethods }), used],
     ['createWallet', 'RESOURCE_NOT_FOUND', () => ({ ...wallet, ...ofMethods })],
     ['createWallet', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...wallet, customerId: closedId })],
-    ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: nobody })],
+    ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: absentIdPrefix })],
     ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: 'x' })],
     ['getCustomer', 'RESOURCE_NOT_FOUND', ({ walletId }) => ({ customerId: walletId })],
-    ['getWallet', 'RESOURCE_NOT_FOUND', () => ({ walletId: nobody })],
+    ['getWallet', 'RESOURCE_NOT_FOUND', () => ({ walletId: absentIdPrefix })],
     ['getWallet', 'RESOURCE_NOT_FOUND', ({ customerId }) => ({ walletId: customerId })],
-    ['listCustomerWallets', 'RESOURCE_NOT_FOUND', () => ({ customerId: nobody })],
+    ['listCustomerWallets', 'RESOURCE_NOT_FOUND', () => ({ customerId: absentIdPrefix })],
     ['listCustomers', 'INVALID_INPUT limit', () => ({ limit: 101 })],
     ['listCustomerWallets', 'INVALID_INPUT limit', ({ customerId }) => ({ customerId, limit: 101 })],
     ['listPayoutMethods', 'INVALID_INPUT limit', () => ({ limit: 101 })],
@@ -490,7 +494,7 @@ describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) =
     ['createBankPayoutMethod', {}, ['accountName', 'accountNumber', 'bankName', 'currency', 'bankCode']],
     ['createBankPayoutMethod', { ...bank, accountName: ['Ada'] }, ['accountName']],
     ['createBankPayoutMethod', { ...bank, iban: true }, ['iban']],
-    ['updateBankPayoutMethod', { payoutMethodId: nobody, bankName: {} }, ['bankName']],
+    ['updateBankPayoutMethod', { payoutMethodId: absentIdPrefix, bankName: {} }, ['bankName']],
     ['createWalletPayoutMethod', {}, ['walletAddress', 'network', 'currency']],
     ['createWalletPayoutMethod', { ...crypto, network: 'ERC-20' }, ['network']],
     ['createWalletPayoutMethod', { ...crypto, network: '' }, ['network']],
@@ -598,8 +602,8 @@ type Held = Awaited<ReturnType<typeof startHeld>>
 async function startHeld(engine: Engine, balance = '100') {
   const rates = ['USDC', 'USDT'].map((fromCode) => ({ fromCode, toCode: 'NGN', rate: '1500' }))
   // A clock that advances with each read, so that later rows have later times.
-  let now = Date.UTC(2030, 0, 1)
-  const app = await startApp(engine, { rates, clock: () => now++ })
+  let nowMs = Date.UTC(2030, 0, 1)
+  const app = await startApp(engine, { rates, clock: () => nowMs++ })
   const closedId = await app.customer()
   const customerId = await app.customer()
   const walletId = await app.wallet({ balance: String(Number(balance) + 1) })
@@ -696,11 +700,20 @@ const anyCode = fc.oneof(
 const anyId = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(null, undefined) },
   fc.constantFrom(...idNames.map((name) => `the ${name}`)),
-  fc.constantFrom(nobody, nobody.toUpperCase(), '', 'x', `${nobody}0`, randomUUID(), '\u0000', 'null'),
+  fc.constantFrom(
+    absentIdPrefix,
+    absentIdPrefix.toUpperCase(),
+    '',
+    'x',
+    `${absentIdPrefix}0`,
+    randomUUID(),
+    '\u0000',
+    'null',
+  ),
 )
 const anyMethodId = fc.oneof(
   fc.constantFrom('the bankId', 'the cryptoId', 'the closedBankId', 'the customerId'),
-  fc.constantFrom(nobody, 'x', 'null', '0'),
+  fc.constantFrom(absentIdPrefix, 'x', 'null', '0'),
 )
 const anyNetwork = fc.constantFrom('erc20', 'polygon', 'bep20', 'trc20', 'solana')
 const anyOptional = fc.oneof(fc.constantFrom(undefined, null), anyWord)

@@ -74,8 +74,8 @@ describe('@graphql-eslint', () => {
   ])('the rule %s finds a defect', async (rule, from, to) => {
     const defective = schema.replaceAll(from, to)
     expect(defective).not.toBe(schema)
-    const found = await findingsIn(defective)
-    expect(found.filter((finding) => finding.startsWith(`${rule}: `))).not.toEqual([])
+    const findings = await findingsIn(defective)
+    expect(findings.filter((finding) => finding.startsWith(`${rule}: `))).not.toEqual([])
   })
 })
 

@@ -75,9 +75,9 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
       // Disconnects at different positions.
       for (const count of [1, 3, 2]) {
         const stream = await listen(app, fromStart, { method, ...(had > 0 && { lastEventId: String(had) }) })
-        const told = await read(stream, count)
+        const received = await read(stream, count)
         stream.end()
-        expect(told.map(({ sequence }) => sequence)).toEqual(numbers(had + 1, had + count))
+        expect(received.map(({ sequence }) => sequence)).toEqual(numbers(had + 1, had + count))
         expect(stream.seen.ids).toContain(String(had + count))
         had += count
       }
@@ -107,15 +107,15 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
   test('an event stream of a merchant that is already followed executes no query until an event occurs', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
-    const asked: Params[] = []
+    const queries: Params[] = []
     const execute = <Result>(query: Query, params: object) => {
-      asked.push(params as Params)
+      queries.push(params as Params)
       return app.db.execute<Result>(query, params)
     }
     const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const first = await listen(app, all, { server })
     await delay(100)
-    asked.length = 0
+    queries.length = 0
     const goingOn = 'subscription { eventPublished(after: "2") { sequence } }'
     const payouts = 'subscription { payoutsChanged { uuid } }'
     const streams = await Promise.all(
@@ -126,7 +126,7 @@ describe.each(everyEngine)('an event stream on %s', (engine) => {
     const keyId = app.merchant.apiKey.split('_')[2] ?? ''
     const isOfKey = (params: Params) => JSON.stringify(params).includes(keyId)
     const isOwn = (params: Params) => !isOfKey(params) && !(engine === 'postgres' && 'merchantIds' in params)
-    expect(asked.filter(isOwn)).toEqual([])
+    expect(queries.filter(isOwn)).toEqual([])
     await deposit(app, walletId)
     for (const each of [first, ...streams.slice(0, 10)]) expect(await read(each, 1)).toEqual([{ sequence: 3 }])
   })

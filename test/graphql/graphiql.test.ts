@@ -315,10 +315,10 @@ describe('the GraphiQL page', () => {
   })
 
   test('concurrent requests share one build of the page off the main thread, and a failed build is not cached', async () => {
-    let asked = 0
+    let buildCount = 0
     const page = graphiqlPage(async () => {
-      asked++
-      if (asked === 1) throw new Error('the database is busy')
+      buildCount++
+      if (buildCount === 1) throw new Error('the database is busy')
       return []
     })
 
@@ -326,7 +326,7 @@ describe('the GraphiQL page', () => {
     const begun = [process.threadCpuUsage(), process.cpuUsage()] as const
     const [one, other] = await Promise.all([page(), page()])
     expect(one).toBe(other)
-    expect(asked).toBe(2)
+    expect(buildCount).toBe(2)
     // Loading, rendering and hashing run in a worker, so the main thread spends almost no time.
     const [own, whole] = [process.threadCpuUsage(begun[0]), process.cpuUsage(begun[1])]
     expect(own.user + own.system).toBeLessThan((whole.user + whole.system) / 3)

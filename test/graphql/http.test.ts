@@ -31,14 +31,14 @@ function codeOf({ body }: { body: { errors: [{ extensions: { code: string } }] }
 describe.each(everyExecutionPath)('media types on %s, fast path: %s', (engine, hasFastPath) => {
   // The outcome, and the status under application/json and under the newer media type (GraphQL over HTTP, 6.4).
   const requests: [string, object, number, number, string | null][] = [
-    ['what is answered', { query: who }, 200, 200, null],
+    ['a valid query', { query: who }, 200, 200, null],
     ['a field that fails', { query: '{ customers(after: "junk") { totalCount } }' }, 200, 200, 'INVALID_INPUT'],
     ['a syntax error', { query: '{' }, 200, 400, 'INVALID_DOCUMENT'],
     ['an unknown field', { query: '{ nothing }' }, 200, 400, 'INVALID_DOCUMENT'],
     ['an unknown operation', { query: who, operationName: 'X' }, 200, 400, 'INVALID_DOCUMENT'],
-    ['a faulty variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }, 200, 400, 'INVALID_INPUT'],
+    ['an invalid variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }, 200, 400, 'INVALID_INPUT'],
     [
-      'too costly',
+      'a query that is too complex',
       { query: '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }' },
       200,
       400,
@@ -47,24 +47,28 @@ describe.each(everyExecutionPath)('media types on %s, fast path: %s', (engine, h
     ['no query', {}, 400, 400, 'INVALID_INPUT'],
   ]
 
-  test.each(requests)('%s', async (_, request, older, newerStatus, code) => {
-    const app = await startApp(engine, { hasFastPath })
-    for (const [accept, status] of [
-      ['application/json', older],
-      ['*/*', null],
-      ['', null],
-      [newer, newerStatus],
-      [`${newer}, application/json;q=0.9`, newerStatus],
-    ] as const) {
-      const answer = await post(app, request, { accept })
-      if (status !== null) expect([accept, answer.status]).toEqual([accept, status])
-      expect(answer.status).toBeLessThan(401)
-      expect(answer.headers['content-type']).toMatch(/^application\/(graphql-response\+)?json; charset=utf-8$/)
-      if (accept === 'application/json') expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-      expect(answer.body.errors?.[0].extensions.code ?? null).toBe(code)
-      expect(answer.body.extensions.requestId).toBe(answer.headers['x-request-id'])
-    }
-  })
+  test.each(requests)(
+    'the response to %s has the media type and status that Accept selects',
+    async (_, request, older, newerStatus, code) => {
+      const app = await startApp(engine, { hasFastPath })
+      for (const [accept, status] of [
+        ['application/json', older],
+        ['*/*', null],
+        ['', null],
+        [newer, newerStatus],
+        [`${newer}, application/json;q=0.9`, newerStatus],
+      ] as const) {
+        const answer = await post(app, request, { accept })
+        if (status !== null) expect([accept, answer.status]).toEqual([accept, status])
+        expect(answer.status).toBeLessThan(401)
+        expect(answer.headers['content-type']).toMatch(/^application\/(graphql-response\+)?json; charset=utf-8$/)
+        if (accept === 'application/json')
+          expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+        expect(answer.body.errors?.[0].extensions.code ?? null).toBe(code)
+        expect(answer.body.extensions.requestId).toBe(answer.headers['x-request-id'])
+      }
+    },
+  )
 
   test('an Accept header without a supported media type is rejected before anything runs', async () => {
     const app = await startApp(engine, { hasFastPath })
@@ -109,15 +113,15 @@ describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engi
   test.each([
     ['no query', {}, 'query'],
     ['an empty query', { query: ' ' }, 'query'],
-    ['a query of another type', { query: { a: 1 } }, 'query'],
+    ['a query of the wrong type', { query: { a: 1 } }, 'query'],
     ['null', null, 'body'],
     ['a text', '"text"', 'body'],
     ['a batch', [{ query: who }, { query: who }], 'body'],
     ['an empty batch', [], 'body'],
-    ['variables in a list', { query: who, variables: [] }, 'variables'],
-    ['variables in a text', { query: who, variables: '{}' }, 'variables'],
-    ['a number for a name', { query: who, operationName: 1 }, 'operationName'],
-    ['extensions in a text', { query: who, extensions: 'x' }, 'extensions'],
+    ['variables as a list', { query: who, variables: [] }, 'variables'],
+    ['variables as a string', { query: who, variables: '{}' }, 'variables'],
+    ['a number as operation name', { query: who, operationName: 1 }, 'operationName'],
+    ['extensions as a string', { query: who, extensions: 'x' }, 'extensions'],
   ])('%s is rejected with the name of the invalid member', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     for (const accept of ['application/json', newer]) {
@@ -278,8 +282,8 @@ describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (e
   })
 
   test('the rate limit of a merchant counts requests to both APIs together', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { hasFastPath, rateLimit: 3, clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { hasFastPath, rateLimit: 3, clock: () => nowMs })
     const first = await post(app, { query: who })
     expect(first.headers).toMatchObject({ 'ratelimit-policy': '"default";q=3;w=1', ratelimit: '"default";r=2;t=1' })
     expect((await app.rest('GET', '/api/asset-codes')).headers.ratelimit).toBe('"default";r=1;t=1')
@@ -295,7 +299,7 @@ describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (e
     expect((await post(app, { query: who }, {}, null)).status).toBe(401)
     const { apiKey } = await app.otherMerchant()
     expect((await post(app, { query: who }, {}, apiKey)).status).toBe(200)
-    now += 1_000
+    nowMs += 1_000
     expect((await post(app, { query: who })).status).toBe(200)
     for (const accept of ['text/event-stream', 'multipart/mixed']) {
       const headers = { ...json, accept, 'x-api-key': app.merchant.apiKey }
@@ -331,9 +335,9 @@ describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (e
     expect(lines).toHaveLength(answers.length)
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ request_id: 'mine 1', route: path })
 
-    const made = await post(app, { query: who }, { 'x-request-id': 'x'.repeat(129) })
-    expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
-    expect(made.body.extensions.requestId).toBe(made.headers['x-request-id'])
+    const replaced = await post(app, { query: who }, { 'x-request-id': 'x'.repeat(129) })
+    expect(replaced.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(replaced.body.extensions.requestId).toBe(replaced.headers['x-request-id'])
   })
 })
 

@@ -12,9 +12,9 @@ const plan = async () => '{}'
 test('the plan cache is bounded by the number of fields and evicts the least recently used plans', () => {
   const plans = createPlanCache()
   const keys = Array.from({ length: 20 }, () => ({}))
-  let made = 0
+  let planCount = 0
   const make = () => {
-    made++
+    planCount++
     return { plan, members: 10_000 }
   }
   const [first = {}, second = {}, ...others] = keys
@@ -24,27 +24,27 @@ test('the plan cache is bounded by the number of fields and evicts the least rec
     plans.memo(key, { context: make })
     plans.memo(first, { context: make })
   }
-  expect(made).toBe(20)
+  expect(planCount).toBe(20)
   plans.memo(first, { context: make })
-  expect(made).toBe(20)
+  expect(planCount).toBe(20)
   plans.memo(second, { context: make })
-  expect(made).toBe(21)
+  expect(planCount).toBe(21)
 })
 
 test('a plan larger than the whole plan cache is cached alone', () => {
   const plans = createPlanCache()
   const [small, large] = [{}, {}]
-  let made = 0
+  let planCount = 0
   const make = (members: number) => () => {
-    made++
+    planCount++
     return { plan, members }
   }
   plans.memo(small, { context: make(1) })
   plans.memo(large, { context: make(1_000_000) })
   plans.memo(large, { context: make(1_000_000) })
-  expect(made).toBe(2)
+  expect(planCount).toBe(2)
   plans.memo(small, { context: make(1) })
-  expect(made).toBe(3)
+  expect(planCount).toBe(3)
 })
 
 test('a document with too many combinations of conditions is interpreted, and earlier combinations stay planned', async () => {
@@ -80,7 +80,7 @@ test.each([
   [1, 2],
   [4, 16],
   [5, 0],
-])('an operation with %i conditions has %i plans before its first request', (conditions, count) => {
+])('planning ahead for an operation with %i conditions makes %i plans', (conditions, count) => {
   const names = Array.from({ length: conditions }, (_, i) => `c${i}`)
   const declared = names.length > 0 ? `(${names.map((name) => `$${name}: Boolean!`).join()})` : ''
   // Half of the conditions are in a fragment.
@@ -107,7 +107,7 @@ test('a subscription has no plan', () => {
   expect(document.operations.map(({ planFor }) => planFor({ sources: {}, coerced: {} }))).toEqual([null])
 })
 
-test("a plan's rows have no column that its projection lacks", () => {
+test("a plan can't request another column after its projection is built", () => {
   const chosen = { names: ['id'], key: 'id', forms: new Map() }
   const { rows, columns } = projectRows({ columns: () => chosen } as never, {})
   const cell = rows.requestColumn('id')

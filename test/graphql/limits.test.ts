@@ -121,14 +121,14 @@ describe('selections that no operation uses', () => {
   const many = times(240, () => 'merchant {name}')
 
   test.each([
-    ['a fragment that is not spread', `{__typename} fragment f on Query {none ${many}}`, /^Fragment "f" is never used/],
+    ['an unused fragment', `{__typename} fragment f on Query {none ${many}}`, /^Fragment "f" is never used/],
     [
-      'the first of two fragments of one name',
+      'the first of two fragments with one name',
       `{...f} fragment f on Query {none ${many}} fragment f on Query {__typename}`,
       /only one fragment named "f"/,
     ],
     [
-      'fragments within themselves',
+      'fragments that spread themselves',
       `{__typename} fragment f on Query {none ...g} fragment g on Query {none ...f ${many}}`,
       /within itself|never used/,
     ],
@@ -149,16 +149,16 @@ describe('fields that merge under one response name', () => {
 
   test.each<[name: string, (count: number) => string]>([
     ['fields', (count) => `{a {${times(count, () => 'b')}}}`],
-    ['fields of other operations besides', (count) => `query q {c} query r {a {${times(count, () => 'b')}}}`],
+    ['fields alongside another operation', (count) => `query q {c} query r {a {${times(count, () => 'b')}}}`],
     ['aliases and fields', (count) => `{a {a: b ${times(count - 1, () => 'a')}}}`],
     ['fields through inline fragments', (count) => `{${times(count, () => '... on A {... {b}}')}}`],
-    ['fields below others that merge', (count) => `{a {b} a {${times(count - 1, () => 'b')}}}`],
+    ['fields below merging fields', (count) => `{a {b} a {${times(count - 1, () => 'b')}}}`],
     [
       'fragments',
       (count) => `{${times(count, (i) => `...f${i}`)}} ${times(count, (i) => `fragment f${i} on A {a${i}}`)}`,
     ],
     [
-      'fragments that spread the next',
+      'a chain of fragments',
       (count) => `{...f0} ${times(count, (i) => `fragment f${i} on A {a${i} ${i + 1 < count ? `...f${i + 1}` : ''}}`)}`,
     ],
   ])('merging fields are accepted up to their limit: %s', (_, document) => {
@@ -168,8 +168,8 @@ describe('fields that merge under one response name', () => {
 
   test.each([
     ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
-    ['a field a thousand times', `{${times(990, () => 'a')}}`],
-    ['levels of the same', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
+    ['a field about a thousand times', `{${times(990, () => 'a')}}`],
+    ['nested levels of merging fields', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
   ])('merging fields exceed their limit with %s', (_, text) => {
     expect(pairs(text)).not.toBeNull()
   })

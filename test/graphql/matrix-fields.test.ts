@@ -68,8 +68,8 @@ describe.each(everyEngine)('fields on %s', (engine) => {
     for (const call of callsOf(parents)) {
       await askFor(ask, call, { first: 8 }, everythingOf(schema, `${itemOf(call.list)}Connection`, 2))
     }
-    const made = await mutate(ask, 'createClientToken', { customerId: ours.person, scopes: ['READ'] })
-    const asPerson = bothWays(app, made.data.createClientToken.token)
+    const tokenPayload = await mutate(ask, 'createClientToken', { customerId: ours.person, scopes: ['READ'] })
+    const asPerson = bothWays(app, tokenPayload.data.createClientToken.token)
     await asPerson(`query { merchant ${everythingOf(schema, 'Merchant', 1)} }`)
     for (const [name, ...inputs] of mutations(ours)) for (const input of inputs) await mutate(ask, name, input)
     const keyless = await startApp(engine, { secrets: noSecrets })

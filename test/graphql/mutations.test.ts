@@ -119,7 +119,7 @@ describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) 
     const most = { walletId: fullId, amount: '9999999999' }
     for (let i = 0; i < 9; i++) await run(app, 'simulateDeposit', most)
     await run(app, 'createWallet', { currency: 'NGN', description: 'x', idempotencyKey: 'used' })
-    const made = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'used' }, 'payout { id }')
+    const created = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'used' }, 'payout { id }')
     const before = await readStoredRows(app)
 
     const cases: [string, object, string][] = [
@@ -158,7 +158,7 @@ describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) 
       ['simulateDeposit', { ...deposit, amount: '2' }, 'DepositReferenceReusedError'],
       ['simulateDeposit', { ...deposit, walletId: nobody }, 'ResourceNotFoundError'],
       ['simulateDeposit', most, 'BalanceLimitExceededError'],
-      ['simulatePayout', { payoutId: made.payout.id, status: 'RETURNED' }, 'PayoutStatusConflictError'],
+      ['simulatePayout', { payoutId: created.payout.id, status: 'RETURNED' }, 'PayoutStatusConflictError'],
       ['simulatePayout', { payoutId: nobody, status: 'FAILED' }, 'ResourceNotFoundError'],
     ]
     for (const [name, input, typeName] of cases) {
@@ -215,21 +215,21 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
       (await run(app, 'createWebhookEndpoint', { url }, 'webhookEndpoint { uuid }')).webhookEndpoint.uuid
     const webhookId = await endpoint()
     const anotherId = await endpoint()
-    const told = 'webhookEndpoint { id updatedAt status sentUpTo }'
+    const endpointSelection = 'webhookEndpoint { id updatedAt status sentUpTo }'
     const { id: carriedId } = await createRailPayout(app.context(), '1')
     const contradictedId = await createContradictedPayout(app.context(), 'COMPLETED', 'REJECTED')
     const decision = { payoutId: contradictedId, action: 'FAIL', reason: 'Sent back' }
-    const decided = 'payout { status updatedAt timeline { state } }'
+    const payoutSelection = 'payout { status updatedAt timeline { state } }'
     const inputs: [string, object, object, string][] = [
-      ['cancelPayout', { payoutId: carriedId }, { payoutId: nobody }, decided],
-      ['resolveAttention', decision, { reason: 'Another' }, decided],
+      ['cancelPayout', { payoutId: carriedId }, { payoutId: nobody }, payoutSelection],
+      ['resolveAttention', decision, { reason: 'Another' }, payoutSelection],
       ['createWebhookEndpoint', { url }, { types: ['WALLET_CREATED'] }, `webhookEndpoint { id createdAt } secret`],
-      ['updateWebhookEndpoint', { webhookId, description: 'x' }, { description: null }, told],
-      ['rotateWebhookSecret', { webhookId }, { overlapHours: 0 }, `${told} secret`],
-      ['testWebhookEndpoint', { webhookId }, { webhookId: nobody }, told],
-      ['replayWebhookEvents', { webhookId, after: 1 }, { after: 0 }, told],
-      ['enableWebhookEndpoint', { webhookId }, { from: 'NOW' }, told],
-      ['disableWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, told],
+      ['updateWebhookEndpoint', { webhookId, description: 'x' }, { description: null }, endpointSelection],
+      ['rotateWebhookSecret', { webhookId }, { overlapHours: 0 }, `${endpointSelection} secret`],
+      ['testWebhookEndpoint', { webhookId }, { webhookId: nobody }, endpointSelection],
+      ['replayWebhookEvents', { webhookId, after: 1 }, { after: 0 }, endpointSelection],
+      ['enableWebhookEndpoint', { webhookId }, { from: 'NOW' }, endpointSelection],
+      ['disableWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, endpointSelection],
       ['deleteWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, 'deletedWebhookEndpointId'],
       ['createBankPayoutMethod', bankInput, { bankName: 'Other' }, 'payoutMethod { id createdAt }'],
       [
@@ -289,8 +289,12 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     const completing = { payoutId: atRest, status: 'COMPLETED', ...key('complete') }
     const { payout: completed } = await run(app, 'simulatePayout', completing, paid)
     expect(completed).toMatchObject({ status: 'RETURNED', events: [{ status: 'COMPLETED' }, { status: 'RETURNED' }] })
-    const { wallet: now } = await run(app, 'createWallet', opening, opened)
-    expect(now).toMatchObject({ uuid: wallet.uuid, balance: '100.00000000', ledgerEntries: { totalCount: 5 } })
+    const { wallet: closedCustomer } = await run(app, 'createWallet', opening, opened)
+    expect(closedCustomer).toMatchObject({
+      uuid: wallet.uuid,
+      balance: '100.00000000',
+      ledgerEntries: { totalCount: 5 },
+    })
 
     const repeated = await app.rest(asRest.method, asRest.path, { body, headers })
     expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
@@ -302,11 +306,11 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     const { customer } = await run(app, 'createCustomer', registering, 'customer { uuid }')
     await run(app, 'updateCustomer', { customerId: customer.uuid, city: 'Kano', idempotencyKey: 'u' })
     await run(app, 'closeCustomer', { customerId: customer.uuid })
-    const shown = 'customer { uuid status address { city } }'
-    const now = { customer: { uuid: customer.uuid, status: 'CLOSED', address: { city: 'Kano' } } }
-    expect(await run(app, 'createCustomer', registering, shown)).toMatchObject(now)
+    const customerSelection = 'customer { uuid status address { city } }'
+    const closedCustomer = { customer: { uuid: customer.uuid, status: 'CLOSED', address: { city: 'Kano' } } }
+    expect(await run(app, 'createCustomer', registering, customerSelection)).toMatchObject(closedCustomer)
     const update = { customerId: customer.uuid, city: 'Kano', idempotencyKey: 'u' }
-    expect(await run(app, 'updateCustomer', update, shown)).toMatchObject(now)
+    expect(await run(app, 'updateCustomer', update, customerSelection)).toMatchObject(closedCustomer)
 
     const adding = { ...bankInput, idempotencyKey: 'm' }
     const method = 'payoutMethod { uuid bankName }'
@@ -603,12 +607,12 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
       ['COMPLETED', '59.50000000'],
       ['RETURNED', '100.00000000'],
     ] as const
-    const made = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'k' }, 'payout { id }')
+    const created = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'k' }, 'payout { id }')
     for (const [status, balance] of steps) {
       const { payout } = await run(
         app,
         'simulatePayout',
-        { payoutId: made.payout.id, status, cause: 'why' },
+        { payoutId: created.payout.id, status, cause: 'why' },
         'payout { status wallet { balance } events { status cause } }',
       )
       expect([payout.status, payout.wallet.balance]).toEqual([status, balance])

@@ -49,7 +49,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     const { app, ours, theirs } = await startWorlds(engine)
     const ask = createAsk(app)
     const things = thingsOf(ours)
-    const found = things.flatMap((thing) => spellingsOf(thing).map((id) => [id, toGlobalId(thing.type, thing.id)]))
+    const existing = things.flatMap((thing) => spellingsOf(thing).map((id) => [id, toGlobalId(thing.type, thing.id)]))
     const missing = [
       app.service.newId(),
       theirs.person,
@@ -58,14 +58,14 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
       '',
       ours.methods.deletedBank,
     ]
-    const mixed = [...found, ...missing.map((id) => [id, null])].sort(([one], [other]) =>
+    const mixed = [...existing, ...missing.map((id) => [id, null])].sort(([one], [other]) =>
       (one ?? '') < (other ?? '') ? -1 : 1,
     )
-    const asked = [...mixed, ...mixed.toReversed()].filter(([, id], index) => id === null || index % 3 === 0)
-    expect(asked.length).toBeLessThanOrEqual(100)
-    const { data } = await ask('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: asked.map(([id]) => id) })
-    expect(data.nodes.map((node: { id: string } | null) => node?.id ?? null)).toEqual(asked.map(([, id]) => id))
-    expect(asked.filter(([, id]) => id === null).length).toBeGreaterThan(missing.length - 1)
+    const requested = [...mixed, ...mixed.toReversed()].filter(([, id], index) => id === null || index % 3 === 0)
+    expect(requested.length).toBeLessThanOrEqual(100)
+    const { data } = await ask('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: requested.map(([id]) => id) })
+    expect(data.nodes.map((node: { id: string } | null) => node?.id ?? null)).toEqual(requested.map(([, id]) => id))
+    expect(requested.filter(([, id]) => id === null).length).toBeGreaterThan(missing.length - 1)
     expect((await ask('{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] })
   })
 
@@ -101,9 +101,9 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
         { first: 20 },
         `{ nodes ${everythingOf(schema, itemOf(call.list))} }`,
       )
-      const shown = connection.nodes as readonly { id: string; __typename: string }[]
-      expect(shown).not.toEqual([])
-      const one = shown.slice(0, 3)
+      const listedNodes = connection.nodes as readonly { id: string; __typename: string }[]
+      expect(listedNodes).not.toEqual([])
+      const one = listedNodes.slice(0, 3)
       for (const node of one) {
         const again = await ask(`query($id: ID!) { node(id: $id) ${ofType(node.__typename as NodeType)} }`, {
           id: node.id,
@@ -111,9 +111,9 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
         expect(again.data.node, call.list).toEqual(node)
       }
       const { data } = await ask(`query($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }`, {
-        ids: shown.map(({ id }) => id),
+        ids: listedNodes.map(({ id }) => id),
       })
-      expect(data.nodes).toEqual(shown.map(({ __typename, id }) => ({ __typename, id })))
+      expect(data.nodes).toEqual(listedNodes.map(({ __typename, id }) => ({ __typename, id })))
     }
   })
 

@@ -100,28 +100,28 @@ describe('the cache of persisted queries', () => {
   const text = (length: number) => 'x'.repeat(length)
 
   test('a full cache of one merchant evicts its least recently used query, and no query of other merchants', () => {
-    const kept = createPersistedQueryCache(bounds)
-    kept.set('quiet', 'own', text(40))
-    kept.set('loud', 'first', text(40))
-    kept.set('loud', 'second', text(40))
-    expect(kept.get('loud', 'first')).toBeDefined()
+    const cache = createPersistedQueryCache(bounds)
+    cache.set('quiet', 'own', text(40))
+    cache.set('loud', 'first', text(40))
+    cache.set('loud', 'second', text(40))
+    expect(cache.get('loud', 'first')).toBeDefined()
     for (let count = 0; count < 1_000; count++) {
-      kept.set('loud', `more ${count}`, text(40))
-      kept.get('loud', 'first')
+      cache.set('loud', `more ${count}`, text(40))
+      cache.get('loud', 'first')
     }
-    expect(kept.get('loud', 'second')).toBeUndefined()
-    expect(kept.get('loud', 'first')).toBeDefined()
-    expect(kept.get('loud', 'more 999')).toBeDefined()
-    expect(kept.get('loud', 'more 998')).toBeUndefined()
-    expect(kept.get('quiet', 'own')).toBeDefined()
+    expect(cache.get('loud', 'second')).toBeUndefined()
+    expect(cache.get('loud', 'first')).toBeDefined()
+    expect(cache.get('loud', 'more 999')).toBeDefined()
+    expect(cache.get('loud', 'more 998')).toBeUndefined()
+    expect(cache.get('quiet', 'own')).toBeDefined()
   })
 
   test('a full cache of many merchants evicts the least recently used queries of all', () => {
-    const kept = createPersistedQueryCache(bounds)
-    for (const merchant of ['a', 'b', 'c']) kept.set(merchant, 'own', text(80))
-    expect(kept.get('a', 'own')).toBeDefined()
-    kept.set('d', 'own', text(80))
-    expect(['a', 'b', 'c', 'd'].map((merchant) => kept.get(merchant, 'own') !== undefined)).toEqual([
+    const cache = createPersistedQueryCache(bounds)
+    for (const merchant of ['a', 'b', 'c']) cache.set(merchant, 'own', text(80))
+    expect(cache.get('a', 'own')).toBeDefined()
+    cache.set('d', 'own', text(80))
+    expect(['a', 'b', 'c', 'd'].map((merchant) => cache.get(merchant, 'own') !== undefined)).toEqual([
       true,
       false,
       true,
@@ -130,9 +130,9 @@ describe('the cache of persisted queries', () => {
   })
 
   test('a persisted query that is sent several times counts once', () => {
-    const kept = createPersistedQueryCache(bounds)
-    kept.set('a', 'other', text(50))
-    for (let count = 0; count < 10; count++) kept.set('a', 'own', text(50))
-    expect(kept.get('a', 'other')).toBeDefined()
+    const cache = createPersistedQueryCache(bounds)
+    cache.set('a', 'other', text(50))
+    for (let count = 0; count < 10; count++) cache.set('a', 'own', text(50))
+    expect(cache.get('a', 'other')).toBeDefined()
   })
 })

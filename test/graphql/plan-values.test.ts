@@ -212,8 +212,8 @@ test('a plan delegates invalid resolver results to graphql-js', async () => {
 
 test.each([
   ['a value without fields at the root', '{leaf}', 'glad', 'GLAD'],
-  ['a union that does not say its types', '{untold{... on Row{String_plain}}}', { String_plain: 'text' }, 'text'],
-  ['a field that does not say what it shows', '{undeclared{String_plain}}', { String_plain: 'text' }, 'text'],
+  ['a union without a declared row type', '{untold{... on Row{String_plain}}}', { String_plain: 'text' }, 'text'],
+  ['a field without a declared column', '{undeclared{String_plain}}', { String_plain: 'text' }, 'text'],
 ])('%s has no plan, and graphql-js executes it', async (_, query, value, text) => {
   const app = await startApp('sqlite')
   const engine = createEngine(schema, { executor: 'planned' })
@@ -227,21 +227,25 @@ test.each([
 })
 
 test.each([
-  ['a text for a list', '{row{String_list}}', { String_list: 'text' }],
-  ['a set for a list, which graphql-js takes for one', '{row{String_list}}', { String_list: new Set(['a', 'b']) }],
+  ['a string for a list', '{row{String_list}}', { String_list: 'text' }],
+  ['a Set for a list, which graphql-js accepts', '{row{String_list}}', { String_list: new Set(['a', 'b']) }],
   ['an object for a list', '{row{Row_list{String_plain}}}', { Row_list: { String_plain: 'a' } }],
-  ['a text for one of two lists', '{row{String_lists}}', { String_lists: [['a'], 'text'] }],
-  ['nothing for what is required', '{row{String_required}}', { String_required: null }],
-  ['nothing in a list of what is required', '{row{Int_requiredItems}}', { Int_requiredItems: [1, undefined] }],
-  ['nothing for a required list', '{row{Row_requiredLists{String_plain}}}', {}],
-  ['nothing in a list of required objects', '{row{Row_requiredItems{__typename}}}', { Row_requiredItems: [{}, null] }],
-  ['null for a required object of any form', '{row{JSON_required}}', { JSON_required: null }],
-  ['nothing for a required object of any form', '{row{JSON_required}}', {}],
-  ['a number for a text', '{row{String_plain}}', { String_plain: 7 }],
+  ['a string for the inner of two lists', '{row{String_lists}}', { String_lists: [['a'], 'text'] }],
+  ['undefined for a non-null field', '{row{String_required}}', { String_required: null }],
+  ['undefined in a list of non-null items', '{row{Int_requiredItems}}', { Int_requiredItems: [1, undefined] }],
+  ['undefined for a non-null list', '{row{Row_requiredLists{String_plain}}}', {}],
+  [
+    'undefined in a list of non-null objects',
+    '{row{Row_requiredItems{__typename}}}',
+    { Row_requiredItems: [{}, null] },
+  ],
+  ['null for a non-null object of an abstract type', '{row{JSON_required}}', { JSON_required: null }],
+  ['undefined for a non-null object of an abstract type', '{row{JSON_required}}', {}],
+  ['a number for a string', '{row{String_plain}}', { String_plain: 7 }],
   ['a number for a boolean', '{row{Boolean_plain}}', { Boolean_plain: 1 }],
-  ['a value that an enum does not have', '{row{Mood_plain}}', { Mood_plain: 'GLAD' }],
-  ['a text for a number', '{row{Int_plain}}', { Int_plain: 'x' }],
-  ['a type that a union does not have', '{row{Either_plain{__typename}}}', { Either_plain: { type: 'Query' } }],
+  ['a value that is not in the enum', '{row{Mood_plain}}', { Mood_plain: 'GLAD' }],
+  ['a string for a number', '{row{Int_plain}}', { Int_plain: 'x' }],
+  ['a type that is not in the union', '{row{Either_plain{__typename}}}', { Either_plain: { type: 'Query' } }],
 ])('a plan delegates %s to graphql-js', async (_, query, value) => {
   const app = await startApp('sqlite')
   const { planned, reference } = bothWays(app.service, app.merchant.id, schema)

@@ -62,14 +62,14 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     variables: { id: walletId },
   }),
   '__typename before and after fields': () => ({ query: '{a:__typename merchant{z:__typename name y:__typename}}' }),
-  'keys in the order of the query': () => ({
+  'members in the order of the query': () => ({
     query: '{customers{totalCount nodes{status email uuid phone id}} merchant{name}}',
   }),
-  'the same the other way round': () => ({
+  'the same in reverse order': () => ({
     query: '{merchant{name} customers{nodes{id phone uuid email status} totalCount}}',
   }),
   'aliases of one field': () => ({ query: '{b:merchant{x:name a:name name} a:merchant{name}}' }),
-  'aliases with other arguments': () => ({
+  'aliases with different arguments': () => ({
     query: '{two:customers(first:2){nodes{email}} one:customers(first:1){nodes{email}}}',
   }),
   'a fragment': () => ({ query: '{merchant{...F}} fragment F on Merchant{name uuid}' }),
@@ -98,7 +98,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
       ... on WalletPayoutMethod{label}}}}}}}}`,
     variables: { id: payoutId },
   }),
-  'other fields under one name for each type': () => ({
+  'different fields under one name for each type': () => ({
     query:
       '{payoutMethods{nodes{... on BankPayoutMethod{what:bankName} ... on WalletPayoutMethod{what:walletAddress}}}}',
   }),
@@ -111,7 +111,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
     variables: { ids: walletId },
   }),
-  'a list of what is named twice': ({ merchantId }) => ({
+  'a list of ids with a duplicate': ({ merchantId }) => ({
     query: 'query($ids:[ID!]!){nodes(ids:$ids){... on Merchant{name wallets{totalCount}}}}',
     variables: { ids: [merchantId, merchantId] },
   }),
@@ -124,17 +124,17 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     variables: { t: 'STABLECOIN' },
   }),
   'an enum default': () => ({ query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}' }),
-  'a default that is overruled': () => ({
+  'a default that a value overrides': () => ({
     query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}',
     variables: { t: 'STABLECOIN' },
   }),
-  'a default that null overrules': () => ({
+  'a default that null overrides': () => ({
     query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}',
     variables: { t: null },
   }),
   'a default number': () => ({ query: 'query($n:Int=1){customers(first:$n){nodes{email}}}' }),
-  'a variable that is not given': () => ({ query: 'query($n:Int){customers(first:$n){nodes{email}}}' }),
-  'a variable that nobody declared': () => ({ query: '{merchant{name}}', variables: { other: 1 } }),
+  'an absent variable': () => ({ query: 'query($n:Int){customers(first:$n){nodes{email}}}' }),
+  'an undeclared variable': () => ({ query: '{merchant{name}}', variables: { other: 1 } }),
   'null as a literal': () => ({ query: '{customers(first:null after:null filter:null){nodes{email}}}' }),
   'an input object as a variable': () => ({
     query: 'query($f:WalletFilter){wallets(filter:$f){nodes{currency}}}',
@@ -151,12 +151,12 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'edges and nodes': () => ({
     query: '{customers(first:1){edges{cursor node{email}} nodes{email} pageInfo{endCursor hasNextPage}}}',
   }),
-  'lists in lists': () => ({
+  'nested lists': () => ({
     query:
       '{customers(first:5){nodes{email wallets(first:5){nodes{balance ledgerEntries(first:5){nodes{amount kind payout{amount}}}}}}}}',
   }),
   backwards: () => ({ query: '{payouts(last:1){nodes{amount}pageInfo{hasPreviousPage startCursor}}}' }),
-  'what is null': ({ bankId }) => ({
+  'null values': ({ bankId }) => ({
     query: 'query($id:ID!){payoutMethod(id:$id){... on BankPayoutMethod{iban customer{email}}}wallet(id:$id){id}}',
     variables: { id: bankId },
   }),
@@ -170,7 +170,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
       wallet{currency}}}}`,
     variables: { i: { assetCode: 'USDC', amount: '1', recipient: { currency: 'NGN' } } },
   }),
-  'a quote that is refused': () => ({
+  'a quote with a domain error': () => ({
     query: `query($i:PayoutQuoteInput!){payoutQuote(input:$i){... on UserError{code message field}
       ... on InsufficientFundsError{available required}}}`,
     variables: { i: { assetCode: 'USDC', amount: '1000', recipient: { currency: 'NGN' } } },
@@ -184,7 +184,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($o:OwnerFilter!){wallets(filter:{owner:$o}){nodes{balance}}}',
     variables: { o: { customerId: personId } },
   }),
-  'an enum with another value within': () => ({
+  'an enum with a different internal value': () => ({
     query: 'query($s:WalletStatus!){wallets(filter:{status:$s}){nodes{status addresses{network}}}}',
     variables: { s: 'ACTIVE' },
   }),
@@ -193,12 +193,12 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
       'query($c:ID!){customer(id:$c){wallets{edges{node{balance}}}} wallets_customer:wallets(first:2){nodes{currency}}}',
     variables: { c: personId },
   }),
-  'a list beside an alias that joins to the end of its path': ({ personId }) => ({
+  'a list alongside an alias that joins to the end of its path': ({ personId }) => ({
     query:
       'query($c:ID!){customer(id:$c){wallets{edges{node{balance}}} wallets_customer:wallets(first:2){nodes{currency}}}}',
     variables: { c: personId },
   }),
-  'aliases that are names of JavaScript': () => ({
+  'aliases with a meaning in JavaScript': () => ({
     query:
       '{constructor:merchant{toString:name hasOwnProperty:name prototype:name} default:merchant{null:name this:name}}',
   }),
@@ -222,27 +222,30 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($c:ID!){wallets(filter:{owner:{customerId:$c}}){nodes{balance}}}',
     variables: { c: personId },
   }),
-  'a variable within that is not given': () => ({
+  'an absent variable in an input object': () => ({
     query: 'query($s:WalletStatus,$c:String){wallets(filter:{status:$s currency:$c}){totalCount}}',
     variables: { c: 'USDC' },
   }),
-  'a variable within that is null': () => ({
+  'a null variable in an input object': () => ({
     query: 'query($s:WalletStatus){wallets(filter:{status:$s}){totalCount}}',
     variables: { s: null },
   }),
-  'a quote with faulty fields': () => ({
+  'a quote with invalid fields': () => ({
     query: `query($a:Amount!){payoutQuote(input:{assetCode:USDC amount:$a recipient:{currency:NGN}}){
       ... on InvalidInputError{__typename code fields{field code message}}}}`,
     variables: { a: '-1' },
   }),
   'an operation by its name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}', operationName: 'B' }),
-  'the other by its name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}', operationName: 'A' }),
+  'the other operation by its name': () => ({
+    query: 'query A{merchant{name}} query B{merchant{uuid}}',
+    operationName: 'A',
+  }),
   'operations that share a fragment': () => ({
     query: 'query A{merchant{...F}} query B{merchant{uuid ...F}} fragment F on Merchant{name}',
     operationName: 'B',
   }),
-  'a text as a literal': () => ({ query: '{wallets(filter:{currency:"USDC"}){totalCount}}' }),
-  'a text of several lines': () => ({ query: '{wallets(filter:{currency:"""\n  USDC\n"""}){totalCount}}' }),
+  'a string as a literal': () => ({ query: '{wallets(filter:{currency:"USDC"}){totalCount}}' }),
+  'a block string': () => ({ query: '{wallets(filter:{currency:"""\n  USDC\n"""}){totalCount}}' }),
   '@include with true': () => ({
     query: 'query($a:Boolean!){merchant{name @include(if:$a) uuid}}',
     variables: { a: true },
@@ -289,7 +292,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($__proto__:ID!){wallet(id:$__proto__){balance}}',
     variables: JSON.parse(`{"__proto__":"${walletId}"}`),
   }),
-  'a default of what takes no null': () => ({ query: 'query($n:Int!=1){customers(first:$n){nodes{email}}}' }),
+  'a default of a non-null type': () => ({ query: 'query($n:Int!=1){customers(first:$n){nodes{email}}}' }),
 }
 
 /** Valid documents that graphql-js executes: introspection. */
@@ -313,9 +316,9 @@ const keptDocuments: Record<string, (ids: Ids) => RequestDocument> = {
 /** Documents that are rejected or have errors. */
 const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'no document': () => ({ query: '{' }),
-  'a field that is not there': () => ({ query: '{nothing}' }),
+  'an unknown field': () => ({ query: '{nothing}' }),
   'two operations and no name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}' }),
-  'a name of no operation': () => ({ query: 'query A{merchant{name}}', operationName: 'C' }),
+  'an unknown operation name': () => ({ query: 'query A{merchant{name}}', operationName: 'C' }),
   'a variable of the wrong type': () => ({
     query: 'query($n:Int){customers(first:$n){nodes{id}}}',
     variables: { n: 'x' },
@@ -324,35 +327,35 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($n:Int){customers(first:$n){nodes{id}}}',
     variables: { n: 2 ** 31 },
   }),
-  'null for what takes none': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}', variables: { id: null } }),
-  'nothing for what takes no null': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}' }),
-  'null over a default where none is taken': () => ({
+  'null for a non-null variable': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}', variables: { id: null } }),
+  'an absent non-null variable': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}' }),
+  'null over a default of a non-null type': () => ({
     query: 'query($id:ID=5){wallet(id:$id){id} merchant{name}}',
     variables: { id: null },
   }),
-  'null over a default in a list that takes none': () => ({
+  'null over a default in a list of non-null items': () => ({
     query: 'query($id:ID=5){nodes(ids:[$id]){id}}',
     variables: { id: null },
   }),
-  'null over a default in an object that takes none': () => ({
+  'null over a default of a non-null input field': () => ({
     query:
       'query($c:RecipientCurrency!,$a:Amount){payoutQuote(input:{assetCode:USDC amount:$a recipient:{currency:$c}}){__typename}}',
     variables: { c: 'NGN', a: null },
   }),
-  'null in a list that takes none': () => ({
+  'null in a list of non-null items': () => ({
     query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
     variables: { ids: [null] },
   }),
-  'an enum value that is not there': () => ({
+  'an unknown enum value': () => ({
     query: 'query($t:AssetType){assetCodes(assetType:$t){totalCount}}',
     variables: { t: 'STABLE' },
   }),
-  'a number for a text': () => ({ query: 'query($s:String){customers(after:$s){totalCount}}', variables: { s: 1 } }),
-  'a field of no input': () => ({
+  'a number for a string': () => ({ query: 'query($s:String){customers(after:$s){totalCount}}', variables: { s: 1 } }),
+  'an unknown input field': () => ({
     query: 'query($f:WalletFilter){wallets(filter:$f){totalCount}}',
     variables: { f: { x: 1 } },
   }),
-  'a text for an object': () => ({
+  'a string for an input object': () => ({
     query: 'query($f:WalletFilter){wallets(filter:$f){totalCount}}',
     variables: { f: 'x' },
   }),
@@ -380,15 +383,15 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($c:String!){customers(after:$c){totalCount}}',
     variables: { c: 'junk' },
   }),
-  'errors that leave null': ({ personId }) => ({
+  'errors that make a parent null': ({ personId }) => ({
     query: 'query($c:String!,$id:ID!){merchant{name} customer(id:$id){email wallets(after:$c){totalCount}}}',
     variables: { c: 'junk', id: personId },
   }),
-  'two errors that leave one null': ({ personId }) => ({
+  'two errors that make one parent null': ({ personId }) => ({
     query: 'query($c:String!,$id:ID!){customer(id:$id){wallets(after:$c){totalCount} payouts(before:$c){totalCount}}}',
     variables: { c: 'junk', id: personId },
   }),
-  'two errors that leave two': ({ personId }) => ({
+  'two errors that make two parents null': ({ personId }) => ({
     query: `query($c:String!,$id:ID!){b:customer(id:$id){wallets(after:$c){totalCount}} a:customer(id:$id){
       wallets(after:$c){totalCount}} merchant{name}}`,
     variables: { c: 'junk', id: personId },
@@ -397,11 +400,11 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($c:String!){customers{nodes{email wallets(after:$c){totalCount}}}}',
     variables: { c: 'junk' },
   }),
-  'an error in each item of a list that takes null': ({ personId, companyId, walletId }) => ({
+  'an error in each item of a list of nullable items': ({ personId, companyId, walletId }) => ({
     query: 'query($c:String!,$ids:[ID!]!){nodes(ids:$ids){id ... on Customer{wallets(after:$c){totalCount}}}}',
     variables: { c: 'junk', ids: [personId, walletId, companyId] },
   }),
-  'an error in a field that merges': ({ personId }) => ({
+  'an error in a merged field': ({ personId }) => ({
     query:
       'query($c:String!,$id:ID!){customer(id:$id){wallets(after:$c){totalCount}} customer(id:$id){wallets(after:$c){nodes{id}}}}',
     variables: { c: 'junk', id: personId },
@@ -427,11 +430,11 @@ const plannedMutations: Record<string, (ids: Ids) => RequestDocument> = {
       fragment W on CreateWalletPayload{wallet{description currency balance customer{email}}}`,
     variables: { i: { currency: 'NGN', description: 'One' } },
   }),
-  'a mutation that is refused': () => ({
+  'a mutation with a domain error': () => ({
     query: `mutation($i:CreateWalletInput!){createWallet(input:$i){__typename ... on InvalidInputError{fields{field code message}}}}`,
     variables: { i: { currency: 'XXX', description: '', network: 'ERC20' } },
   }),
-  'a mutation with variables within': ({ bankId }) => ({
+  'a mutation with variables in its input': ({ bankId }) => ({
     query: `mutation($id:ID!,$s:String,$n:String){updateBankPayoutMethod(input:{payoutMethodId:$id sortCode:$s bankName:$n}){
       ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
     variables: { id: bankId, s: '20-20-15', n: 'Other' },
@@ -453,16 +456,16 @@ const keptMutations: Record<string, (ids: Ids) => RequestDocument> = {
 }
 
 const faultyMutations: Record<string, (ids: Ids) => RequestDocument> = {
-  'a mutation of which a part fails': () => ({
+  'a mutation whose payload partly fails': () => ({
     query: `mutation($i:CreateWalletInput!,$c:String){createWallet(input:$i){
       ... on CreateWalletPayload{wallet{description currency payouts(after:$c){totalCount}}}}}`,
     variables: { i: { currency: 'NGN', description: 'Part' }, c: 'junk' },
   }),
-  'a mutation that is told less than it takes': () => ({
+  'a mutation without its optional fields': () => ({
     query: 'mutation($i:CreateWalletInput!){createWallet(input:$i){__typename}}',
     variables: { i: { currency: 'NGN' } },
   }),
-  'a default that does not fit': () => ({
+  'an invalid default': () => ({
     query: `mutation($i:CreateWalletInput={currency:NGN description:A}){a:createWallet(input:$i){__typename}}`,
     variables: { i: null },
   }),
@@ -477,12 +480,12 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
   test('a plan and graphql-js produce the same bytes, and every valid document has a plan', async () => {
     const { sameAnswer, ids } = await startBothWays(engine)
     const seen = async (documents: Record<string, (ids: Ids) => RequestDocument>) => {
-      const found: Record<string, string> = {}
+      const answersByName: Record<string, string> = {}
       for (const [name, documentFor] of Object.entries(documents)) {
         const { hasErrors, isPlanned } = await sameAnswer(documentFor(ids))
-        found[name] = hasErrors ? 'errors' : isPlanned ? 'planned' : 'kept'
+        answersByName[name] = hasErrors ? 'errors' : isPlanned ? 'planned' : 'kept'
       }
-      return found
+      return answersByName
     }
     const each = (documents: object, what: string) =>
       Object.fromEntries(Object.keys(documents).map((name) => [name, what]))
@@ -552,10 +555,10 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
   })
 
   test('a plan and graphql-js produce the same bytes for random documents, and every valid one has a plan', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const { merchantId, idempotencyKeys } = await seedRichData(app.service, app.url, () => {
-      now += 1_003
+      nowMs += 1_003
     })
     const ways = bothWays(app.service, merchantId)
     const known = await collectKnownValues(ways.reference, idempotencyKeys)

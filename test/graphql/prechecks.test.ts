@@ -43,7 +43,7 @@ const mutationFields = schema.getMutationType()?.getFields() ?? {}
 
 /** Every field that can be selected below a mutation, once per parent type, by the shortest path. */
 function reachedBy(mutation: string): Reached[] {
-  const found: Reached[] = []
+  const reached: Reached[] = []
   const seen = new Set<string>()
   const root: GraphQLOutputType | undefined = mutationFields[mutation]?.type
   let level = root ? [{ type: getNamedType(root), steps: [] as readonly Step[] }] : []
@@ -57,15 +57,15 @@ function reachedBy(mutation: string): Reached[] {
         seen.add(object.name)
         for (const field of Object.values(object.getFields())) {
           const isList = field.args.some(({ name }) => name === 'first')
-          const here = [...steps, { on: object.name, name: field.name, isList }]
-          found.push({ steps: here, field })
-          next.push({ type: getNamedType(field.type), steps: here })
+          const stepsToField = [...steps, { on: object.name, name: field.name, isList }]
+          reached.push({ steps: stepsToField, field })
+          next.push({ type: getNamedType(field.type), steps: stepsToField })
         }
       }
     }
     level = next
   }
-  return found
+  return reached
 }
 
 function scopeOf({ extensions }: GraphQLField<unknown, unknown>) {
@@ -167,13 +167,13 @@ describe("the precheck of an operation's selection", () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, i) => `w${i}: payouts(first: 101) { totalCount }`).join(' ')
     const paths = (count: number) => Array.from({ length: count }, (_, i) => `made.wallet.w${i}`)
-    for (const [wrong, found] of [
+    for (const [wrong, reached] of [
       [0, 0],
       [2, 2],
       [20, 20],
       [25, 20],
     ] as const) {
-      expect(faultsOf(making(fields(wrong)), given)).toEqual(paths(found))
+      expect(faultsOf(making(fields(wrong)), given)).toEqual(paths(reached))
     }
   })
 

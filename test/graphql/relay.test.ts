@@ -42,19 +42,19 @@ test('relay-compiler compiles the documents of a Relay application without error
 })
 
 test.each([
-  ['a field that is not there', 'fragment Fault_wallet on Wallet { colour }', 'colour'],
+  ['an unknown field', 'fragment Fault_wallet on Wallet { colour }', 'colour'],
   [
     'a plain list as a connection',
     'fragment Fault_w on Wallet { addresses @connection(key: "Fault_addresses") { id } }',
     'Fault.ts',
   ],
   [
-    'a type that can not be fetched again',
+    "a type that can't be refetched",
     'fragment Fault_e on PayoutEvent @refetchable(queryName: "FaultQuery") { cause }',
     'refetchable',
   ],
   [
-    'a record to delete that has no id',
+    'a deleted record without an id',
     'mutation FaultMutation($input: CloseCustomerInput!) { closeCustomer(input: $input) { ... on CloseCustomerPayload { customer { email @deleteRecord } } } }',
     'deleteRecord',
   ],
@@ -138,8 +138,8 @@ describe.each(everyEngine)('documents from relay-compiler on %s', (engine) => {
     expect(refused).toMatchObject({ __isUserError: 'InsufficientFundsError', available: '60.00000000' })
 
     const { id } = createPayout.payout.recipientMethod
-    const gone = { input: { payoutMethodId: id }, connections: [] }
-    expect((await data('PayoutMethodMenuDeleteMutation', gone)).deletePayoutMethod).toEqual({
+    const deletion = { input: { payoutMethodId: id }, connections: [] }
+    expect((await data('PayoutMethodMenuDeleteMutation', deletion)).deletePayoutMethod).toEqual({
       __typename: 'DeletePayoutMethodPayload',
       deletedPayoutMethodId: id,
     })

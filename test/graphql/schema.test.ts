@@ -22,10 +22,10 @@ import { sandboxSchema, schemaFor } from '../../src/server/graphql/schema.ts'
 const boundedLists: Record<string, string> = {
   'ApiKey.scopes': 'the values of an enum',
   'AssetCode.networks': 'the networks of one asset, of which five exist',
-  'AttentionPage.nodes': 'as many as are asked for, 100 at most',
+  'AttentionPage.nodes': 'the requested number, at most 100',
   'BankPayoutMethod.checks': 'one for each identifier of an account',
   'CreateClientTokenPayload.scopes': 'the values of an enum',
-  'EventPage.nodes': 'as many as are asked for, 100 at most',
+  'EventPage.nodes': 'the requested number, at most 100',
   'FieldRequirement.allowedValues': 'the values of an enum',
   'FieldRequirement.checks': 'one for each identifier of an account',
   'InvalidInputError.fields': 'the fields of one input',
@@ -60,28 +60,40 @@ describe('descriptions of the schema', () => {
   })
 
   test.each([
-    ['none', 'type Query { size: Int }', ['Query', 'Query.size']],
-    ['a small letter', '"What can be asked." type Query { "how large it is." size: Int }', ['Query.size']],
-    ['no end', '"What can be asked." type Query { "How large it is" size: Int }', ['Query.size']],
-    ['the name', '"What can be asked." type Query { "How large is." howLargeIs: Int }', ['Query.howLargeIs']],
-    ['two words', '"What can be asked." type Query { "Its size." size: Int }', ['Query.size']],
+    ['no descriptions at all', 'type Query { size: Int }', ['Query', 'Query.size']],
     [
-      'none on an argument',
+      'a description with a lower-case beginning',
+      '"What can be asked." type Query { "how large it is." size: Int }',
+      ['Query.size'],
+    ],
+    [
+      'a description without a full stop',
+      '"What can be asked." type Query { "How large it is" size: Int }',
+      ['Query.size'],
+    ],
+    [
+      'a description that repeats the name',
+      '"What can be asked." type Query { "How large is." howLargeIs: Int }',
+      ['Query.howLargeIs'],
+    ],
+    ['a description of two words', '"What can be asked." type Query { "Its size." size: Int }', ['Query.size']],
+    [
+      'an argument without a description',
       '"What can be asked." type Query { "How large it is." size(unit: Int): Int }',
       ['Query.size(unit)'],
     ],
     [
-      'none on a value',
+      'an enum value without a description',
       '"What can be asked." type Query { "How large it is." size: Size } "How large it is." enum Size { BIG }',
       ['Size.BIG'],
     ],
     [
-      'none on an input field',
+      'an input field without a description',
       '"What can be asked." type Query { "How large it is." size: Int } "Which one it is." input Which { of: Int }',
       ['Which.of'],
     ],
     [
-      'none on a directive',
+      'a directive without a description',
       '"What can be asked." type Query { "How large it is." size: Int } directive @large on FIELD',
       ['@large'],
     ],

@@ -9,22 +9,22 @@ const query =
 
 test('a plan queries an unavailable database no more often than graphql-js does', async () => {
   const app = await startApp('sqlite')
-  let asked = 0
+  let queryCount = 0
   // The lookup of the API key comes first.
   const execute: Database['execute'] = (statement, params) =>
-    asked++ === 0 ? app.db.execute(statement, params) : Promise.reject(unavailable('The database is away.'))
+    queryCount++ === 0 ? app.db.execute(statement, params) : Promise.reject(unavailable('The database is away.'))
   const service = { ...app.service, db: { ...app.db, execute } }
   const answers = []
   for (const executor of everyExecutor) {
     const server = createServerVariant(app, { executor, service, onLog: () => {} })
-    asked = 0
+    queryCount = 0
     const { statusCode, json } = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': app.merchant.apiKey, 'x-request-id': 'same' },
       payload: { query },
     })
-    answers.push({ statusCode, body: json(), asked })
+    answers.push({ statusCode, body: json(), asked: queryCount })
   }
   const [planned, reference] = answers
   expect(planned).toEqual(reference)

@@ -98,13 +98,13 @@ describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (eng
   })
 
   test.each<readonly [string, object, string]>([
-    ['a text beside the id', { documentId: 'who', query: who }, 'query'],
-    ['an id of another type', { documentId: 1 }, 'documentId'],
+    ['a text alongside the id', { documentId: 'who', query: who }, 'query'],
+    ['an id of the wrong type', { documentId: 1 }, 'documentId'],
     ['an empty id', { documentId: '' }, 'documentId'],
     ['an id that is too long', { documentId: 'x'.repeat(208) }, 'documentId'],
     ['no hash', { extensions: { persistedQuery: { version: 1 } } }, 'extensions.persistedQuery.sha256Hash'],
-    ['a version that is not known', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
-    ['a hash that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
+    ['an unknown version', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
+    ['a persistedQuery that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
   ])('%s is rejected with the name of the parameter', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
@@ -274,12 +274,12 @@ async function askAfterStart(engine: Engine) {
   })
   await server.ready()
   return async (documentId: string) => {
-    const asked = documentId === 'other' ? { query: screens('other')['other-1'] } : { documentId }
+    const parameters = documentId === 'other' ? { query: screens('other')['other-1'] } : { documentId }
     const answer = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': app.merchant.apiKey },
-      payload: { ...asked, variables: { id, customerId: customerIds[0] } },
+      payload: { ...parameters, variables: { id, customerId: customerIds[0] } },
     })
     return JSON.parse(answer.body)
   }

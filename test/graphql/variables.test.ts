@@ -22,7 +22,7 @@ const inputs = Object.values(sandboxSchema.getTypeMap())
   .sort()
 
 /** JSON values of all kinds, with those that are often mistaken for others. */
-const anything = fc.oneof(
+const anyJson = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(0, 1, 2 ** 31, 1.5, '', '25.50', 'USDC', true, false, null, [], {}, [null], ['a'], 'ERC20'),
   fc.constantFrom<unknown>({ length: 1 }, JSON.parse('{"__proto__": 1}'), { toString: 'a' }, { constructor: null }),
@@ -34,10 +34,10 @@ function valueFor(type: GraphQLInputType, depth = 0): fc.Arbitrary<unknown> {
   if (isListType(type))
     return fc.oneof(fc.array(valueFor(type.ofType, depth), { maxLength: 3 }), valueFor(type.ofType, depth))
   if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name))
-  if (!isInputObjectType(type) || depth > 3) return anything
+  if (!isInputObjectType(type) || depth > 3) return anyJson
   const fields = Object.values(type.getFields())
   const inner = (field: (typeof fields)[number]) =>
-    fc.oneof({ weight: 20, arbitrary: valueFor(field.type, depth + 1) }, { weight: 1, arbitrary: anything })
+    fc.oneof({ weight: 20, arbitrary: valueFor(field.type, depth + 1) }, { weight: 1, arbitrary: anyJson })
   const shape = fc.record(Object.fromEntries(fields.map((field) => [field.name, inner(field)])), { requiredKeys: [] })
   const oneField = fc.oneof(...fields.map((field) => inner(field).map((value) => ({ [field.name]: value }))))
   const filled = fc.record(Object.fromEntries(fields.map((field) => [field.name, inner(field)])))
@@ -68,7 +68,7 @@ test.each(inputs)('variables of %s are coerced as graphql-js coerces them', (nam
   const type = sandboxSchema.getType(name)
   if (!isInputType(type)) throw new Error(`${name} is no input`)
   for (const written of [name, `${name}!`, `[${name}]`, `[${name}!]!`]) {
-    const some = fc.oneof({ weight: 4, arbitrary: valueFor(type) }, { weight: 1, arbitrary: anything })
+    const some = fc.oneof({ weight: 4, arbitrary: valueFor(type) }, { weight: 1, arbitrary: anyJson })
     const value = written.startsWith('[') ? fc.oneof(fc.array(some, { maxLength: 3 }), some) : some
     fc.assert(
       fc.property(fc.option(value, { nil: undefined }), (given) => {
@@ -96,14 +96,14 @@ test('the generated variables include valid and invalid ones', () => {
 
 test.each([
   ['a default', 'query ($v: Int = 20) { __typename }', {}],
-  ['a default that null stands before', 'query ($v: Int = 20) { __typename }', { v: null }],
-  ['a default of what must be', 'query ($v: Int! = 20) { __typename }', {}],
-  ['null for what must be', 'query ($v: Int! = 20) { __typename }', { v: null }],
-  ['a default that is a list of one', 'query ($v: [ID!] = "a") { __typename }', {}],
-  ['what must be and is not', 'query ($v: Int!) { __typename }', {}],
-  ['what nobody asked for', 'query ($v: Int) { __typename }', { w: 1 }],
-  ['a name that every object has', 'query ($toString: Int, $__proto__: Int) { __typename }', {}],
-  ['one such that is given', 'query ($__proto__: Int) { __typename }', JSON.parse('{"__proto__": 7}')],
+  ['an explicit null with a default', 'query ($v: Int = 20) { __typename }', { v: null }],
+  ['a default of a non-null type', 'query ($v: Int! = 20) { __typename }', {}],
+  ['null for a non-null type', 'query ($v: Int! = 20) { __typename }', { v: null }],
+  ['a single value as the default of a list', 'query ($v: [ID!] = "a") { __typename }', {}],
+  ['an absent non-null variable', 'query ($v: Int!) { __typename }', {}],
+  ['an undeclared variable', 'query ($v: Int) { __typename }', { w: 1 }],
+  ['a variable named like a member of Object.prototype', 'query ($toString: Int, $__proto__: Int) { __typename }', {}],
+  ['a provided variable with such a name', 'query ($__proto__: Int) { __typename }', JSON.parse('{"__proto__": 7}')],
 ])('%s is coerced as graphql-js coerces it', (_, text, given) => {
   const [ours, theirs] = bothRead(text, given)
   expect(ours).toEqual(theirs)

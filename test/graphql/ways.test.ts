@@ -21,35 +21,38 @@ const pay = (
 
 /** Documents that are executed, that are rejected, and everything between. */
 const documents: readonly (readonly [name: string, parameters: unknown])[] = [
-  ['what is answered', { query: who }],
-  ['all of the schema', { query: getIntrospectionQuery() }],
+  ['a valid query', { query: who }],
+  ['full introspection', { query: getIntrospectionQuery() }],
   ['one operation of two', { query: `query A ${who} query B { __typename }`, operationName: 'B' }],
-  ['none of two operations', { query: `query A ${who} query B { __typename }` }],
+  ['two operations without an operationName', { query: `query A ${who} query B { __typename }` }],
   ['an unknown operation', { query: who, operationName: 'X' }],
-  ['an operation named by nothing', { query: who, operationName: '' }],
+  ['an empty operationName', { query: who, operationName: '' }],
   ['variables', { query: 'query Q($n: Int) { customers(first: $n) { totalCount } }', variables: { n: 1 } }],
-  ['a faulty variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }],
-  ['two faulty variables', { query: 'query ($a: ID!, $b: ID!) { a: node(id: $a) { id } b: node(id: $b) { id } }' }],
+  ['an invalid variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }],
+  ['two invalid variables', { query: 'query ($a: ID!, $b: ID!) { a: node(id: $a) { id } b: node(id: $b) { id } }' }],
   ['variables of a megabyte', { query: who, variables: { x: Array(5_000).fill({}) } }],
   ['a syntax error', { query: '{' }],
   ['an unknown field', { query: '{ nothing }' }],
   ['three unknown fields', { query: '{ nothing never none }' }],
   ['a long document', { query: `{ ${'x'.repeat(10_000)} }` }],
   ['no operation', { query: 'fragment F on Query { __typename }' }],
-  ['a fragment in itself', { query: '{ ...F } fragment F on Query { ...F }' }],
+  ['a fragment that spreads itself', { query: '{ ...F } fragment F on Query { ...F }' }],
   ['a field that fails', { query: '{ customers(after: "junk") { totalCount } }' }],
   [
-    'a field that fails beside one that does not',
+    'a field that fails alongside one that succeeds',
     { query: `{ customers(after: "junk") { totalCount } a: ${who.slice(1)}` },
   ],
-  ['a field that fails deep down', { query: '{ merchant { name } nodes(ids: ["x"]) { id } }' }],
-  ['what is too costly', { query: '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }' }],
-  ['a mutation that is refused', { query: pay('1000') }],
-  ['a mutation of a faulty input', { query: pay('x') }],
+  ['a nested field that fails', { query: '{ merchant { name } nodes(ids: ["x"]) { id } }' }],
+  [
+    'a query that is too complex',
+    { query: '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }' },
+  ],
+  ['a mutation with a domain error', { query: pay('1000') }],
+  ['a mutation with an invalid input', { query: pay('x') }],
   ['extensions', { query: who, extensions: { a: 1 } }],
   ['no parameters', {}],
   ['an empty document', { query: ' ' }],
-  ['a document of another type', { query: 7, operationName: 1, variables: [], extensions: 'x' }],
+  ['a query of the wrong type', { query: 7, operationName: 1, variables: [], extensions: 'x' }],
   ['nothing', null],
   ['a text', 'text'],
   ['a batch', [{ query: who }]],
@@ -124,17 +127,20 @@ describe('the fast path and Yoga return the same response', () => {
 
   test.each<[string, Asking]>([
     ['no JSON', { payload: '{' }],
-    ['two names alike', { payload: '{"query":"{a}","query":"{b}"}' }],
-    ['no UTF-8', { payload: '{"query":"\\ud800"}' }],
+    ['a duplicate name', { payload: '{"query":"{a}","query":"{b}"}' }],
+    ['invalid UTF-8', { payload: '{"query":"\\ud800"}' }],
     ['a form', { payload: 'query={a}', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-    ['a document alone', { payload: who, headers: { 'content-type': 'application/graphql' } }],
-    ['JSON by another name', { payload: '{"query":"{a}"}', headers: { 'content-type': 'application/graphql+json' } }],
+    ['a bare document', { payload: who, headers: { 'content-type': 'application/graphql' } }],
+    [
+      'another JSON media type',
+      { payload: '{"query":"{a}"}', headers: { 'content-type': 'application/graphql+json' } },
+    ],
     ['another charset', { payload: '{}', headers: { 'content-type': 'application/json; charset=latin1' } }],
     ['a compressed body', { payload: '{}', headers: { 'content-encoding': 'gzip' } }],
     ['300 kB', { payload: JSON.stringify({ query: 'x'.repeat(300_000) }) }],
     ['no body', {}],
-    ['a wrong key', { payload: '{}', headers: { 'x-api-key': 'wrong' } }],
-    ['another method', { method: 'PUT' }],
+    ['a wrong API key', { payload: '{}', headers: { 'x-api-key': 'wrong' } }],
+    ['another HTTP method', { method: 'PUT' }],
   ])('both paths return the same response to an invalid request: %s', async (_, request) => {
     const { short, yoga } = await bothWays(await startApp('sqlite'))
     for (const accept of accepts)
@@ -255,9 +261,9 @@ describe('requests that Yoga handles', () => {
   test('a subscription without an Accept of streams is rejected before it begins', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
-    const asked: object[] = []
+    const queries: object[] = []
     const execute: App['db']['execute'] = (query, params) => {
-      asked.push(params)
+      queries.push(params)
       return app.db.execute(query, params)
     }
     const { short } = await bothWays(app, { service: { ...app.service, db: { ...app.db, execute } } })
@@ -265,12 +271,12 @@ describe('requests that Yoga handles', () => {
     const payload = JSON.stringify({ query: `subscription Watch { payoutChanged(id: "${body.data.id}") { status } }` })
     // The API key is cached by then.
     await short({ payload: JSON.stringify({ query: who }) })
-    asked.length = 0
+    queries.length = 0
     for (const accept of ['application/json', newer, '*/*', 'image/png']) {
       const refused = await short({ payload, accept })
       expect([refused.status, refused.headers['content-type']]).toEqual([406, 'application/json; charset=utf-8'])
       expect(refused.log).toMatchObject([{ code: 'NOT_ACCEPTABLE' }])
     }
-    expect(asked).toEqual([])
+    expect(queries).toEqual([])
   })
 })

@@ -68,9 +68,9 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
             const members = new Set(added)
             const removed: number[] = []
             for (const removal of removals) {
-              const gone = [...members][removal % Math.max(1, members.size)]
-              if (gone === undefined || !members.delete(gone)) continue
-              removed.push(gone)
+              const removedNumber = [...members][removal % Math.max(1, members.size)]
+              if (removedNumber === undefined || !members.delete(removedNumber)) continue
+              removed.push(removedNumber)
             }
             await count(db, [list], [...added.map((n) => [n, 1] as const), ...removed.map((n) => [n, -1] as const)])
 
@@ -95,7 +95,7 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
     test('every page equals the slice of an array, over 5,000 numbers of which every third was removed', async () => {
       const { db } = await startDatabase(engine)
       const all = upTo(5_000)
-      const gone = all.filter((number) => number % 3 === 0 || (number > 1_000 && number < 1_400))
+      const removedNumbers = all.filter((number) => number % 3 === 0 || (number > 1_000 && number < 1_400))
       await count(
         db,
         ['list'],
@@ -104,17 +104,17 @@ describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
       await count(
         db,
         ['list'],
-        gone.map((n) => [n, -1]),
+        removedNumbers.map((n) => [n, -1]),
       )
-      const left = newestFirst(all.filter((number) => !gone.includes(number)))
+      const left = newestFirst(all.filter((number) => !removedNumbers.includes(number)))
 
       for (const limit of [10, 64, 100]) {
         const items: number[] = []
         for (let page = 1; items.length < left.length; page++) {
-          const found = await pageOf(db, { list: 'list', page, limit }, left)
-          expect(found.total).toBe(left.length)
-          items.push(...found.items)
-          if (found.items.length === 0) break
+          const pageFound = await pageOf(db, { list: 'list', page, limit }, left)
+          expect(pageFound.total).toBe(left.length)
+          items.push(...pageFound.items)
+          if (pageFound.items.length === 0) break
         }
         expect(items).toEqual(left)
       }

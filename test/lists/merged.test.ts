@@ -32,7 +32,7 @@ async function startWithPayouts(engine: Engine) {
   const context = app.context()
   const world = await buildWorld(app.service, app.merchant.id)
   const one = <Value>(values: readonly Value[]) => fc.constantFrom(...values)
-  const made = fc.record({
+  const anyPayout = fc.record({
     status: one(payoutStatuses),
     assetCode: one(payoutAssetCodes),
     corridor: one(corridors),
@@ -40,7 +40,7 @@ async function startWithPayouts(engine: Engine) {
     ms: one([0, 1, 70_000, 400_000]),
   })
   const rows: Payout[] = []
-  for (const { status, corridor, ms, ...request } of fc.sample(made, { numRuns: 45, seed: 17 })) {
+  for (const { status, corridor, ms, ...request } of fc.sample(anyPayout, { numRuns: 45, seed: 17 })) {
     at += ms
     const { recipientCurrency, recipientCountry } = corridor
     const destination = { ...account, recipientCurrency, recipientCountry }
@@ -128,14 +128,14 @@ test('every possible payout has values by which its list is merged', async () =>
   await addAssetCode(app.service, { code: 'EURC', assetType: 'STABLECOIN', networks: ['erc20'], minorUnitPlaces: 2 })
   const codes = (await listAssetCodes(context, {})).map(({ code }) => code)
   const countries = [...corridors.map(({ recipientCountry }) => recipientCountry), 'Ghana']
-  const made: string[] = []
+  const createdIds: string[] = []
   for (const assetCode of codes) {
     for (const recipientCurrency of codes) {
       for (const recipientCountry of countries) {
         const request = { ...account, amount: '1', assetCode, recipientCurrency, recipientCountry }
         const payout = await perform(createPayout, context, request as never).catch(() => null)
         if (!payout) continue
-        made.push(payout.id)
+        createdIds.push(payout.id)
         for (const filter of [{ assetCode }, { recipientCurrency }, { status: 'PROCESSING' as const }]) {
           const { items } = await payouts.slice(context, { ...filter, first: 1 })
           expect([filter, items.map(({ id }) => id)]).toEqual([filter, [payout.id]])
@@ -144,5 +144,5 @@ test('every possible payout has values by which its list is merged', async () =>
     }
   }
   expect(codes.length).toBeGreaterThan(payoutAssetCodes.length + recipientCurrencies.length)
-  expect(made).toHaveLength(payoutAssetCodes.length * recipientCurrencies.length)
+  expect(createdIds).toHaveLength(payoutAssetCodes.length * recipientCurrencies.length)
 })

@@ -92,12 +92,12 @@ describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
     expect(payouts).toHaveLength(5)
     // For any bound, the filter returns exactly the rows whose shown time matches.
     for (const { createdAt } of payouts) {
-      const found = await app.graphql(
+      const response = await app.graphql(
         `query($from: DateTime) { payouts(filter: { createdFrom: $from }) { totalCount nodes { uuid createdAt } } }`,
         { from: createdAt },
       )
       const expected = payouts.filter((each) => each.createdAt >= createdAt)
-      expect(found.data.payouts).toEqual({ totalCount: expected.length, nodes: expected })
+      expect(response.data.payouts).toEqual({ totalCount: expected.length, nodes: expected })
     }
     const changed = await app.graphql(`{ payouts { nodes { createdAt updatedAt events { createdAt } } } }`)
     for (const { createdAt, updatedAt, events } of changed.data.payouts.nodes) {

@@ -15,8 +15,8 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     const ids: string[] = []
     for (let i = 0; i < 70; i++) ids.unshift((await payoutMethodList.add(context, world, i)).id)
     // The merchant's own payout methods, so no customer has to be deleted.
-    for (const gone of [...ids.splice(51, 1), ...ids.splice(52, 1), ...ids.splice(3, 1)]) {
-      await perform(deletePayoutMethod, context, { payoutMethodId: gone })
+    for (const deletedId of [...ids.splice(51, 1), ...ids.splice(52, 1), ...ids.splice(3, 1)]) {
+      await perform(deletePayoutMethod, context, { payoutMethodId: deletedId })
     }
     for (const limit of [1, 9]) {
       const pages = Array.from({ length: Math.ceil(ids.length / limit) }, (_, page) => page + 1)

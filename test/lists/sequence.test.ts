@@ -52,8 +52,8 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
           const take = (name: (typeof addresses)[number]) => takeSequenceNumber(tx, merchantId, name)
           const numbers = isAtOnce ? await Promise.all(takes.map(take)) : []
           if (!isAtOnce) for (const name of takes) numbers.push(await take(name))
-          const now = () => Date.now() + (clock ?? 0)
-          const numbering = { merchantId, now, newId: () => newId(now()) }
+          const readClock = () => Date.now() + (clock ?? 0)
+          const numbering = { merchantId, now: readClock, newId: () => newId(readClock()) }
           const row = clock === null ? null : await newRowFields(tx, numbering, 'payouts')
           if (ending === 'failed after writing') await insertMerchant(tx, merchantRow(++others))
           if (ending === 'refused') throw refusal

@@ -10,11 +10,11 @@ import { buildWorld, payoutMethodList, walletList } from './lists.ts'
 /** The counts that are wrong: their block size and list. */
 async function wrongCounts({ db }: App): Promise<string[]> {
   db.refresh()
-  const found = [wholeListBlockSize, ...blockSizes].map(async (blockSize) => {
+  const countChecks = [wholeListBlockSize, ...blockSizes].map(async (blockSize) => {
     const wrong = await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })
     return wrong.map(({ id }) => `${blockSize} ${id}`)
   })
-  return (await Promise.all(found)).flat()
+  return (await Promise.all(countChecks)).flat()
 }
 
 describe.each(everyEngine)('the maintained counts of lists on %s', (engine) => {

@@ -40,25 +40,25 @@ describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) =>
   })
 
   test('payouts are listed newest first, filtered by owner, status, currency and time, on pages with each payout once', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const customerId = await app.customer()
     for (const owner of [undefined, customerId]) {
       for (const assetCode of ['USDC', 'USDT'])
         await app.wallet({ balance: '1000', assetCode, ...(owner && { customerId: owner }) })
     }
-    const made: { id: string; currency: string; owner: string | null; status: string; at: number }[] = []
+    const created: { id: string; currency: string; owner: string | null; status: string; at: number }[] = []
     for (let i = 0; i < 12; i++) {
-      now += 3_600_000
+      nowMs += 3_600_000
       const [owner, currency] = [i % 2 === 0 ? null : customerId, i % 3 === 0 ? 'USDT' : 'USDC']
       const id = await pay(app, { customer_id: owner, currency, amount: '1' })
       const status = i % 4 === 0 ? 'COMPLETED' : 'PROCESSING'
       if (status === 'COMPLETED') await settlePayout(app.context(), { payoutId: id, status })
-      made.unshift({ id, currency, owner, status, at: now })
+      created.unshift({ id, currency, owner, status, at: nowMs })
     }
-    const from = made[8]?.at ?? 0
-    const before = made[2]?.at ?? 0
-    const cases: [string, (each: (typeof made)[number]) => boolean][] = [
+    const from = created[8]?.at ?? 0
+    const before = created[2]?.at ?? 0
+    const cases: [string, (each: (typeof created)[number]) => boolean][] = [
       ['', () => true],
       ['customer_id=&status=&currency=&created_from=&created_before=', () => true],
       ['customer_id=null', ({ owner }) => owner === null],
@@ -78,7 +78,7 @@ describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) =>
       ],
     ]
     for (const [query, isListed] of cases) {
-      const expected = made.filter(isListed).map(({ id }) => id)
+      const expected = created.filter(isListed).map(({ id }) => id)
       const pages: string[] = []
       const totalPages = Math.ceil(expected.length / 5)
       for (let page = 1; page <= totalPages + 1; page++) {
@@ -167,12 +167,12 @@ describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
     expect(body.data[1]).toEqual({ ...one.data, addresses: address })
     expect(body.data[1].balance).toBe('12.50000000')
 
-    const found = async (query: string) => ids((await app.rest('GET', `/api/wallets?${query}`)).body)
-    expect(await found('currency=USDC')).toEqual([usdc])
-    expect(await found('asset_type=FIAT&status=active')).toEqual([zar])
-    expect(await found('asset_type=GOLD')).toEqual([])
-    expect(await found('limit=1&page=2')).toEqual([usdc])
-    expect(await found(`customer_id=${customerId}`)).not.toContain(customers)
+    const walletIds = async (query: string) => ids((await app.rest('GET', `/api/wallets?${query}`)).body)
+    expect(await walletIds('currency=USDC')).toEqual([usdc])
+    expect(await walletIds('asset_type=FIAT&status=active')).toEqual([zar])
+    expect(await walletIds('asset_type=GOLD')).toEqual([])
+    expect(await walletIds('limit=1&page=2')).toEqual([usdc])
+    expect(await walletIds(`customer_id=${customerId}`)).not.toContain(customers)
   })
 })
 
@@ -180,18 +180,18 @@ describe.each(everyEngine.slice(0, 1))('networks on %s', (engine) => {
   test('a network is accepted as the asset codes show it, and the response keeps its spelling', async () => {
     const app = await startApp(engine)
     const { body: assets } = await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')
-    const shown = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks
-    expect(shown.length).toBeGreaterThan(2)
-    for (const { network } of shown) {
+    const networkNames = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks
+    expect(networkNames.length).toBeGreaterThan(2)
+    for (const { network } of networkNames) {
       const wallet = { currency: 'USDC', description: 'x', network }
       const headers = { 'idempotency-key': network }
-      const made = await app.rest('POST', '/api/wallets', { body: wallet, headers })
-      expect([made.status, made.body.data.addresses[0].network]).toEqual([201, network.toLowerCase()])
+      const createdWallet = await app.rest('POST', '/api/wallets', { body: wallet, headers })
+      expect([createdWallet.status, createdWallet.body.data.addresses[0].network]).toEqual([201, network.toLowerCase()])
       const again = await app.rest('POST', '/api/wallets', {
         body: { ...wallet, network: network.toLowerCase() },
         headers,
       })
-      expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true'])
+      expect([again.text, again.headers['idempotent-replayed']]).toEqual([createdWallet.text, 'true'])
       const method = {
         type: 'WALLET',
         currency: 'USDC',

@@ -148,7 +148,7 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
   test.each([
     ['empty', ''],
     ['129 characters', 'r'.repeat(129)],
-    ['not ASCII', 'clé'],
+    ['not in ASCII', 'clé'],
     ['a control character', 'a\u0001b'],
     ['a delete', 'a\u007fb'],
   ])('ruling 11: a request id that is %s is replaced', async (_, id) => {

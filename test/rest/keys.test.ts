@@ -46,10 +46,10 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   })
 
   test.each([
-    ['an empty one', { 'x-api-key': '' }],
-    ['an empty bearer', { authorization: 'Bearer' }],
+    ['an empty key', { 'x-api-key': '' }],
+    ['an empty bearer token', { authorization: 'Bearer' }],
     ['two words', { authorization: 'Bearer a b' }],
-    ['two that differ', { 'x-api-key': 'a', authorization: 'Bearer b' }],
+    ['two different keys', { 'x-api-key': 'a', authorization: 'Bearer b' }],
   ])('ruling 4: a malformed API key is not reported as missing: %s', async (_, headers) => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('GET', '/api/customers', { headers, key: null })
@@ -57,8 +57,8 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   })
 
   test('ruling 6: wrong API keys over the rate of an address get 429, and valid ones from it do not', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { rateLimit: 3, clock: () => nowMs })
     const ask = (key: string | null, path = '/api/customers') => app.rest('GET', path, { key })
     const keys = [null, 'nonsense', `${app.merchant.apiKey}x`]
     for (const key of keys) expect((await ask(key)).status).toBe(401)
@@ -69,7 +69,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
       expect(text).toContain('"RATE_LIMITED"')
     }
     expect((await ask(app.merchant.apiKey)).status).toBe(200)
-    now += 1_000
+    nowMs += 1_000
     expect((await ask(null)).status).toBe(401)
     // Without a limit, wrong keys have none either.
     const free = await startApp(engine)
@@ -99,11 +99,11 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     const app = await startApp(engine)
     let isThere: boolean[] = []
     const execute = <Result>(query: Query, params: object) => {
-      const found = app.db.execute<Result>(query, params)
+      const rowsFound = app.db.execute<Result>(query, params)
       const note = (rows: readonly Result[]) => isThere.push(rows.length > 0)
-      if (found instanceof Promise) found.then(note)
-      else note(found)
-      return found
+      if (rowsFound instanceof Promise) rowsFound.then(note)
+      else note(rowsFound)
+      return rowsFound
     }
     const { server } = serverOf(app, { db: { ...app.db, execute } })
     const ask = async (key: string) => {
@@ -193,18 +193,18 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
 
   test('ruling 4: live mode rejects sandbox API keys, and the sandbox rejects live ones', async () => {
     const app = await startApp(engine)
-    const asked = async (mode: 'sandbox' | 'live', key: string) => {
+    const statusFor = async (mode: 'sandbox' | 'live', key: string) => {
       const { server } = serverOf(app, { mode })
       const answer = await server.inject({ url: '/api/customers', headers: { 'x-api-key': key } })
       return answer.statusCode
     }
     const { apiKey: live } = await createKey({ ...app.service, mode: 'live' }, app.merchant.id)
     const renamed = formatApiKey({ ...(parseApiKey(app.merchant.apiKey) as ApiKey), mode: 'live' })
-    expect(await asked('sandbox', app.merchant.apiKey)).toBe(200)
-    expect(await asked('live', live)).toBe(200)
-    expect(await asked('live', app.merchant.apiKey)).toBe(401)
-    expect(await asked('live', renamed)).toBe(401)
-    expect(await asked('sandbox', live)).toBe(401)
+    expect(await statusFor('sandbox', app.merchant.apiKey)).toBe(200)
+    expect(await statusFor('live', live)).toBe(200)
+    expect(await statusFor('live', app.merchant.apiKey)).toBe(401)
+    expect(await statusFor('live', renamed)).toBe(401)
+    expect(await statusFor('sandbox', live)).toBe(401)
   })
 
   test.each(['Bearer', 'bearer', 'BEARER'])(
@@ -226,13 +226,13 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   test('ruling 12: both headers with one API key are accepted, and with two valid keys rejected', async () => {
     const app = await startApp(engine)
     const { apiKey: second } = await createKey(app.service, app.merchant.id)
-    const asked = async (key: string, authorization: string) =>
+    const statusFor = async (key: string, authorization: string) =>
       (await app.rest('GET', '/api/customers', { key, headers: { authorization } })).status
-    expect(await asked(second, `Bearer ${second}`)).toBe(200)
-    expect(await asked(app.merchant.apiKey, `Bearer ${second}`)).toBe(401)
-    expect(await asked(app.merchant.apiKey, 'Bearer wrong')).toBe(401)
-    expect(await asked('wrong', `Bearer ${second}`)).toBe(401)
-    expect(await asked('', `Bearer ${second}`)).toBe(401)
+    expect(await statusFor(second, `Bearer ${second}`)).toBe(200)
+    expect(await statusFor(app.merchant.apiKey, `Bearer ${second}`)).toBe(401)
+    expect(await statusFor(app.merchant.apiKey, 'Bearer wrong')).toBe(401)
+    expect(await statusFor('wrong', `Bearer ${second}`)).toBe(401)
+    expect(await statusFor('', `Bearer ${second}`)).toBe(401)
   })
 
   test.each(['Bearer', 'Bearer ', 'Basic KEY', 'KEY', 'Bearer KEY KEY', 'Bearer  , KEY'])(

@@ -142,13 +142,13 @@ describe.each(everyEngine)('lists on %s', (engine) => {
   test.each(lists)(
     'ruling 17: $name are sorted newest first, and by id within one millisecond',
     async ({ path, add }) => {
-      let now = Date.UTC(2030, 0, 1)
-      const app = await startApp(engine, { clock: () => now })
+      let nowMs = Date.UTC(2030, 0, 1)
+      const app = await startApp(engine, { clock: () => nowMs })
       const customerId = await app.customer()
       const added: string[] = []
       for (let i = 0; i < 6; i++) {
         added.push(await add(app, i, customerId))
-        if (i === 2) now += 1_000
+        if (i === 2) nowMs += 1_000
       }
       const { body } = await app.rest('GET', path(customerId))
       expect(ids(body).slice(0, 6)).toEqual(added.reverse())
@@ -167,16 +167,16 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     const { apiKey } = await app.otherMerchant()
     await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody, key: apiKey })
 
-    const found = async (query: string) => ids((await app.rest('GET', `/api/payout/methods?${query}`)).body)
-    expect(await found('')).toEqual([adasWallet, adas, own])
-    expect(await found('customer_id=')).toEqual([adasWallet, adas, own])
-    expect(await found('customer_id=null')).toEqual([own])
-    expect(await found(`customer_id=${ada}`)).toEqual([adasWallet, adas])
-    expect(await found(`customer_id=${ada.toUpperCase()}`)).toEqual([adasWallet, adas])
-    expect(await found(`customer_id=${ada}&type=BANK`)).toEqual([adas])
-    expect(await found(`customer_id=${ada}&currency=USDC`)).toEqual([adasWallet])
-    expect(await found(`customer_id=${chidi}`)).toEqual([])
-    expect(await found(`customer_id=${absentId}`)).toEqual([])
+    const methodIds = async (query: string) => ids((await app.rest('GET', `/api/payout/methods?${query}`)).body)
+    expect(await methodIds('')).toEqual([adasWallet, adas, own])
+    expect(await methodIds('customer_id=')).toEqual([adasWallet, adas, own])
+    expect(await methodIds('customer_id=null')).toEqual([own])
+    expect(await methodIds(`customer_id=${ada}`)).toEqual([adasWallet, adas])
+    expect(await methodIds(`customer_id=${ada.toUpperCase()}`)).toEqual([adasWallet, adas])
+    expect(await methodIds(`customer_id=${ada}&type=BANK`)).toEqual([adas])
+    expect(await methodIds(`customer_id=${ada}&currency=USDC`)).toEqual([adasWallet])
+    expect(await methodIds(`customer_id=${chidi}`)).toEqual([])
+    expect(await methodIds(`customer_id=${absentId}`)).toEqual([])
     // The merchant's own id names no customer.
     expect((await app.rest('GET', `/api/payout/methods?customer_id=${app.merchant.id}`)).status).toBe(200)
   })
@@ -225,11 +225,11 @@ describe.each(everyEngine)('lists on %s', (engine) => {
 
   test('the pages of a list with deleted rows have each row once', async () => {
     const app = await startApp(engine)
-    const kept: string[] = []
+    const keptIds: string[] = []
     for (let i = 0; i < 12; i++) {
       const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
       if (i % 3 === 0) await app.rest('DELETE', `/api/payout/methods/${body.data.id}`)
-      else kept.unshift(body.data.id)
+      else keptIds.unshift(body.data.id)
     }
     const paged: string[] = []
     for (const page of [1, 2, 3]) {
@@ -237,6 +237,6 @@ describe.each(everyEngine)('lists on %s', (engine) => {
       expect(body.pagination).toMatchObject({ total: 8, totalPages: 3 })
       paged.push(...ids(body))
     }
-    expect(paged).toEqual(kept)
+    expect(paged).toEqual(keptIds)
   })
 })

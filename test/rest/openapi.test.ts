@@ -39,24 +39,27 @@ function everyAnswerFault(given: OpenapiDocument): string[] {
 describe('the recorded exchanges', () => {
   test('every recorded response matches the OpenAPI document', () => {
     expect(exchanges.length).toBeGreaterThan(300)
-    const shown = new Set(exchanges.map((each) => operationFor(document, each)?.path))
-    expect(Object.keys(document.paths).filter((path) => !shown.has(path))).toEqual([])
+    const recordedPaths = new Set(exchanges.map((each) => operationFor(document, each)?.path))
+    expect(Object.keys(document.paths).filter((path) => !recordedPaths.has(path))).toEqual([])
     expect(everyAnswerFault(document)).toEqual([])
   })
 
   // Each of these is a plausible mistake in the document.
   test.each<[string, (copy: OpenapiDocument) => void]>([
-    ['a member too few', ({ components }) => dropped(components.schemas.Payout?.properties, 'balance')],
-    ['a member too many', ({ components }) => Object.assign(components.schemas.Wallet ?? {}, { required: ['owner'] })],
-    ['null left out', ({ components }) => Object.assign(memberOf(components, 'Payout', 'fee'), { type: 'string' })],
+    ['a missing member', ({ components }) => dropped(components.schemas.Payout?.properties, 'balance')],
     [
-      'a value too few',
+      'a wrongly required member',
+      ({ components }) => Object.assign(components.schemas.Wallet ?? {}, { required: ['owner'] }),
+    ],
+    ['a missing null', ({ components }) => Object.assign(memberOf(components, 'Payout', 'fee'), { type: 'string' })],
+    [
+      'a missing enum value',
       ({ components }) => Object.assign(memberOf(components, 'Customer', 'status'), { enum: ['active'] }),
     ],
-    ['a status left out', ({ paths }) => dropped(paths['/api/payouts/banks']?.post?.responses, '409')],
-    ['a header left out', ({ components }) => dropped(components.responses.RATE_LIMITED?.headers, 'RateLimit')],
+    ['a missing status code', ({ paths }) => dropped(paths['/api/payouts/banks']?.post?.responses, '409')],
+    ['a missing header', ({ components }) => dropped(components.responses.RATE_LIMITED?.headers, 'RateLimit')],
     [
-      'a method too many',
+      'a method that the service lacks',
       ({ paths }) => Object.assign(paths['/api/wallets'] ?? {}, { patch: paths['/api/wallets']?.post }),
     ],
   ])('the recorded exchanges would reveal %s', (_, change) => {
@@ -87,10 +90,13 @@ describe('the recorded exchanges', () => {
   test('recorded failures have codes that the document lists, and cover nearly all of them', () => {
     for (const { path, method, operation } of operations) {
       const own = exchanges.filter((each) => each.method === method && operationFor(document, each)?.path === path)
-      const shown = own.flatMap(({ body }) => codeOf(body) ?? [])
+      const recordedCodes = own.flatMap(({ body }) => codeOf(body) ?? [])
       const named = Object.values(operation.responses).flatMap((each) => ('$ref' in each ? codesNamed(each.$ref) : []))
-      expect([path, shown.filter((code) => !named.some((each) => each === code))]).toEqual([path, []])
-      expect([path, named.filter((code) => !shown.includes(code) && !isUnrecorded(code, path))]).toEqual([path, []])
+      expect([path, recordedCodes.filter((code) => !named.some((each) => each === code))]).toEqual([path, []])
+      expect([path, named.filter((code) => !recordedCodes.includes(code) && !isUnrecorded(code, path))]).toEqual([
+        path,
+        [],
+      ])
     }
   })
 })
@@ -153,10 +159,10 @@ describe('the OpenAPI document', () => {
   test('every reference of the document resolves, and every component is referenced', () => {
     const written = JSON.stringify(document)
     const used = new Set([...written.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name))
-    const there = (['schemas', 'responses', 'headers', 'parameters'] as const).flatMap((kind) =>
+    const componentNames = (['schemas', 'responses', 'headers', 'parameters'] as const).flatMap((kind) =>
       Object.keys(document.components[kind]).map((name) => `${kind}/${name}`),
     )
-    expect([...used].sort()).toEqual(there.sort())
+    expect([...used].sort()).toEqual(componentNames.sort())
   })
 
   test('the document has the version of the package', () => {
@@ -193,7 +199,7 @@ describe('the OpenAPI document', () => {
   test.each([
     ['an endpoint', { description: '' }, /paths\/\/api\/customers\/new\/get$/],
     ['a field', { fields: { colour: '' } }, /get\/parameters\/0$/],
-    ['a part of an answer', { response: { data: shape('', {}) } }, /schema\/properties\/data$/],
+    ['a member of a response', { response: { data: shape('', {}) } }, /schema\/properties\/data$/],
   ])('the check of descriptions finds %s without one', (_, change, where) => {
     const complete = {
       name: 'getNew',

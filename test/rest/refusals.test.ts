@@ -317,8 +317,8 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
   )
 
   test('ruling 6: a request over the rate gets 429, for each merchant separately, and succeeds a second later', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { rateLimit: 3, clock: () => nowMs })
     const { apiKey } = await app.otherMerchant()
     const left: unknown[] = []
     for (let i = 0; i < 3; i++) {
@@ -337,7 +337,7 @@ describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
     })
     expect((await app.rest('GET', '/api/asset-codes', { key: apiKey })).status).toBe(200)
     expect((await app.rest('GET', '/api/asset-codes', { key: null })).status).toBe(401)
-    now += 1_000
+    nowMs += 1_000
     expect((await app.rest('GET', '/api/asset-codes')).status).toBe(200)
   })
 
@@ -402,7 +402,7 @@ describe.each(everyEngine)('conflicts and failures on %s', (engine) => {
     const rest = failingRest(
       app,
       async () => {
-        throw new Error('the cause, which is nobody else’s business')
+        throw new Error('the internal cause')
       },
       (line) => lines.push(line),
     )

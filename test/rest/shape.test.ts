@@ -95,19 +95,19 @@ test('the schema requires members that are always present, and allows null where
 
 test('a shape that does not fit its row does not compile', () => {
   const nullable = (row: Row) => row.note
-  // @ts-expect-error a value that can be null, in a form that cannot
+  // @ts-expect-error a nullable value in a non-null shape
   member(nullable, text('A note.', 'Fine'))
-  // @ts-expect-error an amount that is not written as one
+  // @ts-expect-error an amount without the shape of amounts
   member((row: Row) => row.fee ?? 0n, text('A fee.', '0.50000000'))
-  const said = { name: 'x', title: 'x', description: 'x', example: {}, refusals: [], answer: {} }
-  const endpoint = { ...said, input: GetPayoutInput, operation: getPayout }
-  // @ts-expect-error a field that nothing is said of
+  const documented = { name: 'x', title: 'x', description: 'x', example: {}, refusals: [], answer: {} }
+  const endpoint = { ...documented, input: GetPayoutInput, operation: getPayout }
+  // @ts-expect-error a field without a description
   get('/x', { ...endpoint, fields: {} })
   const id = { payoutId: 'An id.', other: 'Another.' }
   // @ts-expect-error a field that the input does not have
   get('/x', { ...endpoint, fields: id })
   const other = z.object({ payoutId: z.number() })
-  // @ts-expect-error an operation that takes something else
+  // @ts-expect-error an operation with another input
   get('/x', { ...endpoint, input: other, fields: { payoutId: 'An id.' } })
   // @ts-expect-error a shape of something else than the operation gives
   get('/x', { ...endpoint, fields: { payoutId: 'An id.' }, response: { data: shape<{ x: 1 }>('x', {}) } })

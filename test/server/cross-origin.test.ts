@@ -8,14 +8,18 @@ import { everyEngine, everyExecutionPath, payoutBody, startApp } from '../suppor
 
 const page = 'https://app.example.com'
 const stranger = 'https://evil.example'
-const exposed = 'x-request-id, idempotent-replayed, x-ignored-fields, retry-after, ratelimit, ratelimit-policy'
+const exposedHeaders = 'x-request-id, idempotent-replayed, x-ignored-fields, retry-after, ratelimit, ratelimit-policy'
 const json = { 'content-type': 'application/json' }
 const merchantId = { query: '{ merchant { id } }' }
 
 /** The CORS headers of a response. */
 const corsOf = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-') || name === 'vary'))
-const readable = { vary: 'origin', 'access-control-allow-origin': page, 'access-control-expose-headers': exposed }
+const readable = {
+  vary: 'origin',
+  'access-control-allow-origin': page,
+  'access-control-expose-headers': exposedHeaders,
+}
 const unreadable = { vary: 'origin' }
 
 type Sent = {
@@ -177,26 +181,26 @@ describe.each(everyEngine)('CORS for pages on %s', (engine) => {
     for (const path of [...paths, '/rails/node/deposits', '/nowhere', '/apis', '/graphqlx']) {
       const { headers } = await sendFrom(page, app, [200, 'GET', path])
       expect([path, Object.keys(headers).filter((name) => name.startsWith('access-control-'))]).toEqual([path, []])
-      const asked = await preflight(app, path)
-      expect([path, [404, 405].includes(asked.statusCode)]).toEqual([path, true])
-      expect(Object.keys(asked.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+      const preflightAnswer = await preflight(app, path)
+      expect([path, [404, 405].includes(preflightAnswer.statusCode)]).toEqual([path, true])
+      expect(Object.keys(preflightAnswer.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
     }
   })
 })
 
-const wanted = {
+const requestedAccess = {
   'access-control-request-method': 'POST',
   'access-control-request-headers': 'authorization,content-type,idempotency-key,sentry-trace',
 }
 
 /** The request that a browser sends before a page's request. */
 const preflight = (app: App, url: string, headers: Record<string, string> = {}) =>
-  app.server.inject({ method: 'OPTIONS', url, headers: { origin: page, ...wanted, ...headers } })
+  app.server.inject({ method: 'OPTIONS', url, headers: { origin: page, ...requestedAccess, ...headers } })
 
 const allowed = {
   ...readable,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-  'access-control-allow-headers': wanted['access-control-request-headers'],
+  'access-control-allow-headers': requestedAccess['access-control-request-headers'],
   'access-control-max-age': '86400',
 }
 
@@ -257,9 +261,9 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
   })
 
   test.each([
-    ['OPTIONS without an origin', 'OPTIONS', wanted],
+    ['OPTIONS without an origin', 'OPTIONS', requestedAccess],
     ['OPTIONS that announces no method', 'OPTIONS', { origin: page }],
-    ['another method', 'PATCH', { origin: page, ...wanted }],
+    ['another method', 'PATCH', { origin: page, ...requestedAccess }],
   ] as const)('%s is no preflight: it gets 405 with the allowed methods', async (_, method, headers) => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const [path, methods] of [

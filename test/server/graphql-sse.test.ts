@@ -17,15 +17,15 @@ const form = (results: object) => processServerSentEvents(results as never, fetc
 /** Reads a response chunk by chunk: `null` if none has arrived. */
 function reading(answer: Response) {
   const reader = (answer.body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()).getReader()
-  let asked: Promise<string | undefined> | null = null
+  let pendingRead: Promise<string | undefined> | null = null
   const next = async () => {
-    asked ??= reader.read().then(({ value }) => value)
+    pendingRead ??= reader.read().then(({ value }) => value)
     const turns = async () => {
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
       return null
     }
-    const piece = await Promise.race([asked, turns()])
-    if (piece !== null) asked = null
+    const piece = await Promise.race([pendingRead, turns()])
+    if (piece !== null) pendingRead = null
     return piece
   }
   return { next, cancel: () => reader.cancel() }

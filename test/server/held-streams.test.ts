@@ -49,7 +49,7 @@ function startCounting(service: Service, processes = 1) {
 }
 
 /** The present state of a promise; `waiting` while it is pending. */
-const now = <Value>(promise: Promise<Value>) =>
+const currentState = <Value>(promise: Promise<Value>) =>
   Promise.race([promise, new Promise<'waiting'>((resolve) => setImmediate(resolve, 'waiting'))])
 
 const refused = (message: string) => ({ code: 'RATE_LIMITED', message })
@@ -181,14 +181,14 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     const [key, other] = [await keyOf(), await keyOf()]
     const streams = [open({ keyId: key }), open({ keyId: other }), open({ keyId: key, merchantId: 'two' })]
     await look()
-    for (const { ended } of streams) expect(await now(ended)).toBe('waiting')
+    for (const { ended } of streams) expect(await currentState(ended)).toBe('waiting')
     await revokeKey(app.service, key)
     await look()
     const over = expect.objectContaining({
       code: 'INVALID_TOKEN',
       message: 'The API key of this stream is no longer valid.',
     })
-    expect(await Promise.all(streams.map(({ ended }) => now(ended)))).toEqual([over, 'waiting', over])
+    expect(await Promise.all(streams.map(({ ended }) => currentState(ended)))).toEqual([over, 'waiting', over])
     for (const { release } of streams) release()
     expect(timers()).toBe(0)
   })
@@ -208,7 +208,7 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     expect([timers(), await look()]).toEqual([0, 0])
     // The next stream is watched again.
     const again = open({ keyId: key })
-    expect([await look(), await now(again.ended)]).toEqual([1, 'waiting'])
+    expect([await look(), await currentState(again.ended)]).toEqual([1, 'waiting'])
     again.release()
   })
 
@@ -219,10 +219,10 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     await revokeKey(app.service, keyId)
     setAway(true)
     await look()
-    expect(await now(ended)).toBe('waiting')
+    expect(await currentState(ended)).toBe('waiting')
     setAway(false)
     await look()
-    expect(await now(ended)).toMatchObject({ code: 'INVALID_TOKEN' })
+    expect(await currentState(ended)).toMatchObject({ code: 'INVALID_TOKEN' })
     release()
   })
 
@@ -233,14 +233,14 @@ describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
     const lasting = open({ keyId, until: time() + 1_001 })
     pass(999)
     await look()
-    expect([await now(ending.ended), await now(lasting.ended)]).toEqual(['waiting', 'waiting'])
+    expect([await currentState(ending.ended), await currentState(lasting.ended)]).toEqual(['waiting', 'waiting'])
     pass(1)
     await look()
-    expect(await now(ending.ended)).toMatchObject({
+    expect(await currentState(ending.ended)).toMatchObject({
       code: 'INVALID_TOKEN',
       message: 'The token of this stream has expired.',
     })
-    expect(await now(lasting.ended)).toBe('waiting')
+    expect(await currentState(lasting.ended)).toBe('waiting')
     for (const { release } of [ending, lasting]) release()
   })
 })
@@ -266,7 +266,7 @@ describe('results of a stream with an end', () => {
 
   test.each([
     ['with the last one', 7, [1, 7]],
-    ['without another where there is no last one', null, [1]],
+    ['without another result if there is no last one', null, [1]],
   ])('results end %s, and their source is closed', async (_, last, expected) => {
     const { promise, resolve } = Promise.withResolvers<number | null>()
     const closed = vi.fn()

@@ -79,7 +79,7 @@ describe.each(everyEngine)("live mode rejects a page's API key on %s", (engine) 
   })
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: each door has its own envelope.
+// biome-ignore lint/suspicious/noExplicitAny: each API has its own envelope.
 function codeIn(body: any): string | undefined {
   return body.error?.code ?? body.errors?.[0]?.extensions.code
 }

@@ -91,11 +91,11 @@ describe('the page for a missing path', () => {
 
   test.each([
     ['a program', 'GET', '/nowhere', 'application/json'],
-    ['one that takes anything', 'GET', '/nowhere', '*/*'],
-    ['one that wants no page', 'GET', '/nowhere', 'text/html;q=0, */*'],
-    ['a browser below the endpoints', 'GET', '/api/nowhere', browser.accept],
-    ['a browser at an address below GraphQL', 'GET', '/graphql/nowhere', browser.accept],
-    ['one that posts', 'POST', '/nowhere', browser.accept],
+    ['a client that accepts anything', 'GET', '/nowhere', '*/*'],
+    ['a client that accepts no HTML', 'GET', '/nowhere', 'text/html;q=0, */*'],
+    ['a browser below the REST endpoints', 'GET', '/api/nowhere', browser.accept],
+    ['a browser below /graphql', 'GET', '/graphql/nowhere', browser.accept],
+    ['a client that posts', 'POST', '/nowhere', browser.accept],
   ] as const)('%s gets the envelope, byte for byte', async (_, method, url, accept) => {
     const answer = await (await start()).inject({ method, url, headers: { accept, 'x-request-id': 'r' } })
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])

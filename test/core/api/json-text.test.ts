@@ -80,7 +80,7 @@ function repeatedIn(value: Written, path: readonly string[] = []): string[] {
 }
 
 test('the parser finds every duplicate name, however the text is formatted', () => {
-  let found = 0
+  let repeatCount = 0
   fc.assert(
     fc.property(written, fc.infiniteStream(fc.nat()), (value, numbers) => {
       const text = textOf(value, (count) => (numbers.next().value as number) % count)
@@ -88,13 +88,13 @@ test('the parser finds every duplicate name, however the text is formatted', () 
       // V8 may misread an escaped name; all known names that it misreads contain such a character.
       if (!/["\\\p{Cc}]/u.test(namesOf(value).join(''))) expect(read).toEqual(valueOfWritten(value))
       const [first] = repeatedIn(value)
-      found += first === undefined ? 0 : 1
+      repeatCount += first === undefined ? 0 : 1
       expect(repeated).toBe(first ?? null)
     }),
     { numRuns: 3_000 },
   )
   // One text in twelve has such a name, so fewer than half of the expected number is no chance.
-  expect(found).toBeGreaterThan(120)
+  expect(repeatCount).toBeGreaterThan(120)
 })
 
 describe('a JSON name with escapes', () => {
