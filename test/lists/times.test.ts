@@ -116,7 +116,7 @@ test.each([
   [0, 0],
   [maxCountedRows, maxCountedRows],
   [maxCountedRows + 1, null],
-])('a count that reaches %d rows makes the total %s, and reads no more rows', async (rowCount, total) => {
+])('a count of %d rows makes the total %s, and reads at most one row above the maximum', async (rowCount, total) => {
   const counted = await totalOf({ status: 'active' }, { rowCount, latest: 1_000_000 })
   expect(counted).toEqual({ total, limits: [maxCountedRows + 1] })
 })

@@ -177,7 +177,7 @@ describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
 })
 
 describe.each(everyEngine.slice(0, 1))('networks on %s', (engine) => {
-  test('a network is accepted as the asset codes show it, and the response keeps its spelling', async () => {
+  test('a network is accepted as the asset codes show it, and responses have it in lower case', async () => {
     const app = await startApp(engine)
     const { body: assets } = await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')
     const networkNames = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks

@@ -44,7 +44,7 @@ describe.each(everyEngine)('field names in a body on %s', (engine) => {
     }
   })
 
-  test('ruling 13: a misspelt customer_id creates nothing for the merchant, and both spellings together are rejected', async () => {
+  test('ruling 13: a misspelt customer_id is rejected, alone or together with the right spelling, and creates no wallet of the customer', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const both = { ...walletBody, customerId, customer_id: customerId }

@@ -57,7 +57,7 @@ test.each([
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
 
-test('the report of secrets names the key of each', () => {
+test('loadSecrets uses SECRETS_KEY, or a key file next to the SQLite file in the sandbox, or no encryption', () => {
   const sqlite = { DATABASE_URL: `sqlite:${join(folder, 'payouts.sqlite')}` }
   const postgres = { DATABASE_URL: 'postgres://user@host/database' }
   const given = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') }
