@@ -75,22 +75,22 @@ function notCompiled(): ObjectFields<WalletRow>[] {
   addMutation(closeCustomer, { ...closing, input, payload })
   // @ts-expect-error the operation takes no such field
   addMutation(closeCustomer, { ...closing, input: { ...input, reason: optional('') }, payload })
-  // @ts-expect-error the operation needs to know the customer
+  // @ts-expect-error the operation requires the customer
   addMutation(closeCustomer, { ...closing, input: {}, payload })
   const otherPayload = { wallet: exposeRowAs(Wallet, '') }
-  // @ts-expect-error the operation answers no wallet
+  // @ts-expect-error the operation returns no wallet
   addMutation(closeCustomer, { ...closing, input, payload: otherPayload })
   const counted = (row: { readonly count: number }) => String(row.count)
   return [
     { balance: exposeColumn('balance', '', 'Amount'), customer: relationField(Customer, 'customerId', '') },
     // @ts-expect-error no such column
     { memo: exposeColumn('memo', '') },
-    // @ts-expect-error it may be NULL
+    // @ts-expect-error the column may be NULL
     { customer: exposeColumn('customerId', '') },
     { customer: exposeNullableColumn('customerId', '') },
-    // @ts-expect-error an amount is no text
+    // @ts-expect-error an amount is no string
     { balance: exposeColumn('balance', '') },
-    // @ts-expect-error it holds no network
+    // @ts-expect-error the column holds no network
     { currency: exposeColumn('currency', '', NetworkEnum) },
     // @ts-expect-error one of them is no column
     exposeStrings({ currency: '', memo: '' }),

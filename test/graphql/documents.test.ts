@@ -59,7 +59,7 @@ describe.each(everyEngine)('typed documents on %s', (engine) => {
     expectTypeOf(wallet).not.toBeAny()
     expect(wallet).toMatchObject({ balance: '12.50000000', currency: 'USDC', status: 'ACTIVE' })
     expect(wallet?.addresses?.map(({ network, address }) => [network, address.slice(0, 2)])).toEqual([['ERC20', '0x']])
-    // @ts-expect-error a field that was not asked for has no type
+    // @ts-expect-error a field that the document does not select has no type
     expect(wallet?.description).toBeUndefined()
   })
 

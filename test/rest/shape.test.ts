@@ -109,7 +109,7 @@ test('a shape that does not fit its row does not compile', () => {
   const other = z.object({ payoutId: z.number() })
   // @ts-expect-error an operation with another input
   get('/x', { ...endpoint, input: other, fields: { payoutId: 'An id.' } })
-  // @ts-expect-error a shape of something else than the operation gives
+  // @ts-expect-error a shape of another type than the operation's result
   get('/x', { ...endpoint, fields: { payoutId: 'An id.' }, response: { data: shape<{ x: 1 }>('x', {}) } })
   expect(uuid('An id.').schema.format).toBe('uuid')
 })
