@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { createRecordClock, createUuidV7Generator, parseUuid, timestamp } from '../../src/core/ids-and-clock.ts'
 
 const form = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-const now = Date.parse('2026-03-01T12:00:00.000Z')
+const nowMs = Date.parse('2026-03-01T12:00:00.000Z')
 
 const millisecondOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 
-/** One id for each time, from one source. */
+/** One id per time, from one source. */
 function idsAt(times: readonly number[]): string[] {
   const newId = createUuidV7Generator()
   return times.map(newId)
@@ -18,15 +18,15 @@ function expectStrictlyRising(ids: readonly string[]): void {
 }
 
 describe('an id', () => {
-  test('has the form of a UUIDv7 and begins with its millisecond', () => {
-    const ids = idsAt([now, now + 1, now + 1, 2 ** 47])
+  test('an id is a UUIDv7 that begins with its millisecond', () => {
+    const ids = idsAt([nowMs, nowMs + 1, nowMs + 1, 2 ** 47])
 
     for (const id of ids) expect(id).toMatch(form)
-    expect(ids.map(millisecondOf)).toEqual([now, now + 1, now + 1, 2 ** 47])
+    expect(ids.map(millisecondOf)).toEqual([nowMs, nowMs + 1, nowMs + 1, 2 ** 47])
   })
 
-  test('is one that we read, in either case', () => {
-    const [id] = idsAt([now]) as [string]
+  test('an id is parsed in upper and lower case', () => {
+    const [id] = idsAt([nowMs]) as [string]
 
     expect(parseUuid(id)).toBe(id)
     expect(parseUuid(id.toUpperCase())).toBe(id)
@@ -36,62 +36,63 @@ describe('an id', () => {
   })
 })
 
-describe('ids rise strictly', () => {
-  test('within one millisecond, for more than its counter holds', () => {
-    const ids = idsAt(Array(20_000).fill(now))
+describe('ids increase strictly', () => {
+  test('ids increase within one millisecond, also beyond the capacity of its counter', () => {
+    const ids = idsAt(Array(20_000).fill(nowMs))
 
     expectStrictlyRising(ids)
     for (const id of ids) expect(id).toMatch(form)
-    // What the counter can't hold is borrowed from the milliseconds that follow: 2,049 to 4,096 ids fit in each.
-    expect(millisecondOf(ids.at(-1) as string) - now).toBeLessThan(10)
+    // Ids beyond the counter's capacity borrow from the next milliseconds: 2,049 to 4,096 ids fit in each.
+    expect(millisecondOf(ids.at(-1) as string) - nowMs).toBeLessThan(10)
   })
 
-  test('across milliseconds that were borrowed before they came', () => {
-    expectStrictlyRising(idsAt([...Array(10_000).fill(now), now + 1, now + 1, now + 2, now + 3, now + 9]))
+  test('ids increase across milliseconds that earlier ids borrowed', () => {
+    expectStrictlyRising(idsAt([...Array(10_000).fill(nowMs), nowMs + 1, nowMs + 1, nowMs + 2, nowMs + 3, nowMs + 9]))
   })
 
-  test('when the clock steps back', () => {
-    const ids = idsAt([now, now - 1, now - 3_600_000, 0, now, now + 1])
+  test('ids increase when the clock steps back', () => {
+    const ids = idsAt([nowMs, nowMs - 1, nowMs - 3_600_000, 0, nowMs, nowMs + 1])
 
     expectStrictlyRising(ids)
-    expect(ids.map(millisecondOf)).toEqual([now, now, now, now, now, now + 1])
+    expect(ids.map(millisecondOf)).toEqual([nowMs, nowMs, nowMs, nowMs, nowMs, nowMs + 1])
   })
 
-  test('whatever the clock does', () => {
+  test('ids increase for any sequence of clock readings', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: now - 20, max: now + 20 }), { minLength: 2, maxLength: 500 }), (times) =>
-        expectStrictlyRising(idsAt(times)),
+      fc.property(
+        fc.array(fc.integer({ min: nowMs - 20, max: nowMs + 20 }), { minLength: 2, maxLength: 500 }),
+        (times) => expectStrictlyRising(idsAt(times)),
       ),
     )
   })
 })
 
-test('ids of sources that know nothing of each other are unique', () => {
-  const ids = Array.from({ length: 200 }, () => idsAt(Array(500).fill(now))).flat()
+test('ids of independent sources are unique', () => {
+  const ids = Array.from({ length: 200 }, () => idsAt(Array(500).fill(nowMs))).flat()
 
   expect(new Set(ids).size).toBe(100_000)
 })
 
-test('the random part of ids is spread over all its bits', () => {
-  const ids = idsAt(Array(4_000).fill(now))
+test('the random part of ids is uniform over all its bits', () => {
+  const ids = idsAt(Array(4_000).fill(nowMs))
   const bits = ids.map((id) => BigInt(`0x${id.slice(19).replace('-', '')}`))
 
   for (let bit = 0n; bit < 62n; bit++) {
     const ones = bits.filter((value) => (value >> bit) & 1n).length
-    // Seven standard deviations to either side of the half.
+    // Seven standard deviations to either side of the mean.
     expect(Math.abs(ones - 2_000)).toBeLessThan(222)
   }
 })
 
-describe('the steady clock', () => {
-  test('follows the clock forwards and stands while that is behind', () => {
+describe('the monotonic clock', () => {
+  test('the monotonic clock advances with its source and stands while the source is behind', () => {
     const times = [5, 7, 6, 0, 7, 8, 3]
     const steady = createRecordClock(() => times.shift() as number)
 
     expect([1, 2, 3, 4, 5, 6, 7].map(() => steady())).toEqual([5, 7, 7, 7, 7, 8, 8])
   })
 
-  test('is the system’s unless another is given', () => {
+  test('the monotonic clock reads the system clock by default', () => {
     const before = Date.now()
     const read = createRecordClock()()
 
@@ -101,6 +102,6 @@ describe('the steady clock', () => {
 })
 
 test('a timestamp is UTC with milliseconds', () => {
-  expect(timestamp(now)).toBe('2026-03-01T12:00:00.000Z')
-  expect(timestamp(now + 7)).toBe('2026-03-01T12:00:00.007Z')
+  expect(timestamp(nowMs)).toBe('2026-03-01T12:00:00.000Z')
+  expect(timestamp(nowMs + 7)).toBe('2026-03-01T12:00:00.007Z')
 })

@@ -13,18 +13,18 @@ import { perform } from '../support/perform.ts'
 
 const source = new URL('../../src/', import.meta.url)
 
-/** Every schema that an operation parses its input with, wherever it is. */
+/** The input schemas of all operations. */
 async function everyInput(): Promise<[string, z.ZodObject][]> {
-  const found: [string, z.ZodObject][] = []
+  const inputs: [string, z.ZodObject][] = []
   for (const path of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.ts') || !/^export const \w+Input = /m.test(readFileSync(new URL(path, source), 'utf8')))
       continue
     const module: Record<string, unknown> = await import(new URL(path, source).href)
     for (const [name, schema] of Object.entries(module)) {
-      if (name.endsWith('Input') && schema instanceof z.ZodObject) found.push([name, schema])
+      if (name.endsWith('Input') && schema instanceof z.ZodObject) inputs.push([name, schema])
     }
   }
-  return found
+  return inputs
 }
 
 const junk = [
@@ -54,26 +54,26 @@ const moreJunk = [
   Number.POSITIVE_INFINITY,
 ]
 
-describe('what is wrong with an input', () => {
-  // A word of zod's own would be this one.
+describe('messages of input validation', () => {
+  // Replaces zod's own messages, so that one would be visible.
   beforeEach(() => void z.config({ customError: () => 'zod speaks' }))
   afterEach(() => void z.config({ customError: undefined }))
 
-  test('is never said in the words of zod, whatever is sent in whichever field', async () => {
+  test("no validation message is zod's own, for any value in any field", async () => {
     const inputs = await everyInput()
     expect(inputs.length).toBeGreaterThan(25)
-    const said = new Set<string>()
+    const messages = new Set<string>()
     for (const [name, schema] of inputs) {
       for (const value of [...junk, ...moreJunk]) {
         const input = Object.fromEntries(Object.keys(schema.shape).map((field) => [field, value]))
         for (const { field, message } of findFieldErrors(schema, input)) {
           expect(`${name}.${field}: ${message}`).not.toMatch(/zod speaks|: .*(undefined|invalid|expected)/i)
-          said.add(message)
+          messages.add(message)
         }
       }
     }
-    // The schemas have refused in many ways.
-    expect(said.size).toBeGreaterThan(15)
+    // Shows that the values were rejected in many ways.
+    expect(messages.size).toBeGreaterThan(15)
   })
 })
 
@@ -81,24 +81,27 @@ test.each([
   ['a length', z.string().min(2), 'x', 'must have a length of at least 2'],
   ['a bound', z.number().max(2), 3, 'must be at most 2'],
   ['a multiple', z.number().multipleOf(2), 3, 'must be a multiple of 2'],
-  ['more members', z.strictObject({}), { more: 1 }, 'must not have more'],
-  ['none of several', z.union([z.literal(1), z.literal(2)]), 3, 'must be in one of the forms that it can have'],
+  ['unknown members', z.strictObject({}), { more: 1 }, 'must not have more'],
+  [
+    'an unknown value of several',
+    z.union([z.literal(1), z.literal(2)]),
+    3,
+    'must be in one of the forms that it can have',
+  ],
   ['a whole number', z.int(), 0.5, 'must be a whole number'],
   ['a day', z.iso.date(), 'x', 'must be a day in ISO 8601, such as 1990-01-31'],
-])('%s is said in our words', (_, schema, value, message) => {
+])("the message for %s is the service's own", (_, schema, value, message) => {
   expect(findFieldErrors(z.object({ field: schema }), { field: value })).toMatchObject([{ message }])
 })
 
-// Ruling 20.
-test('an empty page or limit is the default one', () => {
+test('an empty page or limit selects the default (ruling 20)', () => {
   expect(parseInput(z.object({ page: page(), limit: limit(20) }), { page: '', limit: '' })).toEqual({
     page: 1,
     limit: 20,
   })
 })
 
-// Ruling 21.
-test('free text keeps its words on one line, and refuses other control characters', () => {
+test('free text is put on one line, and other control characters are rejected (ruling 21)', () => {
   const read = (text: string) => parseInput(z.object({ text: freeText(20) }), { text }).text
   expect(['a\nb', 'a\r\nb', 'a\tb', 'a\rb', ' a b\n'].map(read)).toEqual(Array(5).fill('a b'))
   expect(['a\n\nb', 'a\n\r\nb'].map(read)).toEqual(['a  b', 'a  b'])
@@ -116,32 +119,35 @@ test('free text keeps its words on one line, and refuses other control character
 })
 
 describe.each(everyEngine)('input on %s', (engine) => {
-  test.each(everyApi)('ruling 21: line breaks in narration, description and label are spaces at %s', async (door) => {
-    const app = await startApp(engine)
-    const { createWallet, createWalletPayoutMethod, createPayout } = apiClients[door]
-    await app.wallet({ balance: '100' })
-    const text = ' one\r\ntwo\tthree\n'
-    const wallet = await createWallet(app, { currency: 'USDC', network: 'erc20', description: text })
-    expect(wallet.result.description).toBe('one two three')
-    const { wallet_address: walletAddress, network, currency } = walletMethodBody
-    const method = await createWalletPayoutMethod(app, { walletAddress, network, currency, label: text })
-    expect(method.result.label).toBe('one two three')
-    const payout = await createPayout(app, {
-      assetCode: payoutBody.currency,
-      accountNumber: payoutBody.account_number,
-      bankName: payoutBody.bank_name,
-      bankCode: payoutBody.bank_code,
-      amount: payoutBody.amount,
-      recipientName: payoutBody.recipient_name,
-      recipientCurrency: payoutBody.recipient_currency,
-      recipientCountry: payoutBody.recipient_country,
-      paymentPurpose: payoutBody.payment_purpose,
-      narration: text,
-    })
-    expect(payout.result.narration).toBe('one two three')
-  })
+  test.each(everyApi)(
+    'ruling 21: line breaks in narration, description and label become spaces at %s',
+    async (door) => {
+      const app = await startApp(engine)
+      const { createWallet, createWalletPayoutMethod, createPayout } = apiClients[door]
+      await app.wallet({ balance: '100' })
+      const text = ' one\r\ntwo\tthree\n'
+      const wallet = await createWallet(app, { currency: 'USDC', network: 'erc20', description: text })
+      expect(wallet.result.description).toBe('one two three')
+      const { wallet_address: walletAddress, network, currency } = walletMethodBody
+      const method = await createWalletPayoutMethod(app, { walletAddress, network, currency, label: text })
+      expect(method.result.label).toBe('one two three')
+      const payout = await createPayout(app, {
+        assetCode: payoutBody.currency,
+        accountNumber: payoutBody.account_number,
+        bankName: payoutBody.bank_name,
+        bankCode: payoutBody.bank_code,
+        amount: payoutBody.amount,
+        recipientName: payoutBody.recipient_name,
+        recipientCurrency: payoutBody.recipient_currency,
+        recipientCountry: payoutBody.recipient_country,
+        paymentPurpose: payoutBody.payment_purpose,
+        narration: text,
+      })
+      expect(payout.result.narration).toBe('one two three')
+    },
+  )
 
-  test('ruling 20: ?page= and ?limit= mean the default', async () => {
+  test('ruling 20: ?page= and ?limit= select the default', async () => {
     const app = await startApp(engine)
     for (const [path, standard] of [
       ['/api/customers', 10],
@@ -153,7 +159,7 @@ describe.each(everyEngine)('input on %s', (engine) => {
     }
   })
 
-  test('nobody is born after today', async () => {
+  test('a date of birth after today is rejected', async () => {
     const app = await startApp(engine, { clock: () => Date.parse('2026-03-01T23:59:59.999Z') })
     const { id } = await perform(createCustomer, app.context(), { ...sampleCustomer, birthDate: '2026-03-01' })
     const attempts = [
@@ -173,7 +179,7 @@ describe.each(everyEngine)('input on %s', (engine) => {
     ['2400.5', '2400.50'],
     ['2400.05', '2400.05'],
     ['0', '0.00'],
-  ])('an expected income of %s is taken as %s through GraphQL, as every decimal', async (given, answered) => {
+  ])('an expected income of %s is stored as %s through GraphQL, like every decimal', async (given, answered) => {
     const app = await startApp(engine)
     const input = { ...sampleCustomer, customerType: 'INDIVIDUAL', expectedMonthlyIncome: given }
     const { data } = await app.graphql(

@@ -10,18 +10,18 @@ import { collectKnownValues, randomDocuments } from './support/random-documents.
 import { recordingStatements, rowsByKey } from './support/recorded.ts'
 import { seedRichData } from './support/rich-world.ts'
 
-/** A merchant with some of everything, and what a plan asks the database for a document. */
+/** A merchant with some of every object, and a recorder of the statements that a plan executes for a document. */
 async function startRecording(engine: Engine) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const { merchantId, idempotencyKeys } = await seedRichData(app.service, app.url, () => {
-    now += 1_003
+    nowMs += 1_003
   })
   const recording = recordingStatements(app.service)
   const { planned } = bothWays(recording.service, merchantId)
   const known = await collectKnownValues(planned, idempotencyKeys)
-  /** The statements for a document; `null` where no plan answers it. */
-  const asked = async (document: RequestDocument) => {
+  /** The statements that a plan executes for a document; `null` if no plan answers it. */
+  const statementsFor = async (document: RequestDocument) => {
     let isPlanned = false
     const statements = await recording.during(async () => {
       isPlanned = (await planned(document)).isPlanned
@@ -29,11 +29,11 @@ async function startRecording(engine: Engine) {
     return isPlanned ? statements : null
   }
   const idsOf = (type: string) => known.ids[type] as readonly string[]
-  return { known, asked, idsOf }
+  return { known, asked: statementsFor, idsOf }
 }
 
-describe.each(everyEngine)('what a plan reads on %s', (engine) => {
-  test('is no row twice by its key, whatever is asked', async () => {
+describe.each(everyEngine)('database reads of a plan on %s', (engine) => {
+  test('a plan reads each row by its key at most once per document', async () => {
     const { known, asked } = await startRecording(engine)
     const seed = randomInt(2 ** 32)
     const documents = randomDocuments(randomFrom(seed), known)
@@ -43,8 +43,8 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
       const rows = rowsByKey((await asked(document)) ?? [])
       rowsRead += rows.length
       const twice = rows.filter((row, place) => rows.indexOf(row) !== place)
-      // A quote reads for itself, as the payout that it stands for would, and so does what tells of an event; how long statements
-      // are is no row that anything shows.
+      // A quote reads its rows separately, as its payout would, and so does the hydration of events. A count of
+      // statements is not a row of a response.
       const isMeant = /payoutQuote|\bevents\b/.test(document.query)
       const unmeant = twice.filter((row) => !isMeant && !row.startsWith('accounts.'))
       expect(unmeant, `seed ${seed}: ${document.query}`).toEqual([])
@@ -53,25 +53,25 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
   })
 
   test.each([
-    ['one wallet under two names', 'wallets', '{a:wallet(id:W){id} b:wallet(id:W){balance}}'],
+    ['one wallet under two aliases', 'wallets', '{a:wallet(id:W){id} b:wallet(id:W){balance}}'],
     ['two wallets', 'wallets', '{a:wallet(id:W){id} b:wallet(id:X){balance}}'],
     ['a wallet and a node', 'wallets', '{a:wallet(id:W){id} b:node(id:W){... on Wallet{balance}}}'],
-    ['the merchant under two names', 'merchants', '{a:merchant{name} b:merchant{uuid}}'],
+    ['the merchant under two aliases', 'merchants', '{a:merchant{name} b:merchant{uuid}}'],
     ['the merchant and a node', 'merchants', '{a:merchant{name} nodes(ids:[M M]){id}}'],
-    ['a customer of two things', 'customers', '{a:wallet(id:Y){customer{email}} b:wallet(id:Y){customer{phone}}}'],
+    ['a customer of two objects', 'customers', '{a:wallet(id:Y){customer{email}} b:wallet(id:Y){customer{phone}}}'],
     ['methods of both types', 'payout_methods', '{a:payoutMethod(id:B){__typename} nodes(ids:[B V]){id}}'],
     [
-      'a customer and who it leads to',
+      'a customer and its relations',
       'customers',
       '{wallets(first:30){nodes{customer{email}} edges{node{customer{phone}}}}}',
     ],
-  ])('for %s in one statement', async (_, table, query) => {
+  ])('a plan reads the rows of %s in one statement', async (_, table, query) => {
     const { asked, idsOf } = await startRecording(engine)
     const of = (type: string, place = 0) => JSON.stringify(idsOf(type).at(place))
     const names: Record<string, string> = {
       W: of('Wallet'),
       X: of('Wallet', 2),
-      // The newest wallet is a customer's.
+      // The newest wallet belongs to a customer.
       Y: of('Wallet', 4),
       M: of('Merchant'),
       B: of('BankPayoutMethod'),
@@ -84,12 +84,12 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
     )
   })
 
-  test('is nothing for what can not be an id', async () => {
+  test('a plan executes no statement for a malformed id', async () => {
     const { asked } = await startRecording(engine)
     expect(await asked({ query: '{wallet(id:"no id"){balance} node(id:"no id"){id}}' })).toEqual([])
   })
 
-  test('is the columns that a document needs', async () => {
+  test('a plan reads only the columns that a document needs', async () => {
     const { asked } = await startRecording(engine)
     const statements = await asked({
       query: `{payouts(first:5){nodes{amount reason customer{address{city}} wallet{balance} recipientMethod{
@@ -101,7 +101,8 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
         return columns ? [[table, columns.join(' ')]] : []
       }),
     )
-    // Besides what is shown: what it is made of, the keys that lead on, and the type of a method.
+    // The selected columns, the columns that computed fields need, foreign keys, and the type of a payout
+    // method.
     expect(columns).toEqual({
       payouts: 'accountNumber amount bankCode customerId payoutMethodId walletId',
       customers: 'city id',
@@ -115,26 +116,26 @@ describe.each(everyEngine)('what a plan reads on %s', (engine) => {
   })
 })
 
-test('a row that is on its way is waited for', async () => {
-  const asked: (readonly string[])[] = []
+test('a second read of a row waits for the pending read of it', async () => {
+  const requestedKeys: (readonly string[])[] = []
   const answers: (() => void)[] = []
   const find = async (keys: readonly string[]) => {
-    asked.push(keys)
+    requestedKeys.push(keys)
     await new Promise<void>((resolve) => answers.push(resolve))
-    return (key: string) => `${key} of ${asked.length}`
+    return (key: string) => `${key} of ${requestedKeys.length}`
   }
   const loader = getOrCreateLoader({ loaders: new Map() } as never, {}, find)
   const first = loader.loadAll(['a', 'b'])
-  await expect.poll(() => asked.length).toBe(1)
+  await expect.poll(() => requestedKeys.length).toBe(1)
   const second = loader.loadAll(['b', 'c'])
   const third = loader.load('a')
-  await expect.poll(() => asked.length).toBe(2)
+  await expect.poll(() => requestedKeys.length).toBe(2)
   for (const answer of answers) answer()
   await Promise.all([first, second, third])
-  expect(asked).toEqual([['a', 'b'], ['c']])
+  expect(requestedKeys).toEqual([['a', 'b'], ['c']])
 })
 
-test('a row that could not be read is asked for again', async () => {
+test('a row whose read failed is read again', async () => {
   let tries = 0
   const find = async () => {
     if (++tries === 1) throw new Error('not now')

@@ -5,7 +5,7 @@ import type { App } from '../support/app.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { cpuMs } from '../support/cpu.ts'
 
-// What is refused here never reaches an engine.
+// These requests are rejected before they reach an engine.
 const anyEngine = everyEngine.slice(0, 1)
 
 const times = (count: number, part: (i: number) => string, between = ' ') =>
@@ -13,7 +13,7 @@ const times = (count: number, part: (i: number) => string, between = ' ') =>
 const nested = (levels: number, open: string, inner: string, close: string) =>
   `${open.repeat(levels)}${inner}${close.repeat(levels)}`
 
-/** Fragments of which each spreads the next twice; the last holds `leaf`. */
+/** Fragments that each spread the next one twice; the last contains `leaf`. */
 const bomb = (levels: number, leaf: string, spread = (next: string) => `${next} ${next}`) =>
   `${times(levels, (i) => `fragment f${i} on Query {${spread(`...f${i + 1}`)}}`)} fragment f${levels} on Query {${leaf}}`
 
@@ -24,12 +24,12 @@ const newPayout = (key: string) =>
   `createPayout(input: {assetCode: USDC, amount: "1", recipient: {payoutMethodId: "x"}, paymentPurpose: GIFTS, idempotencyKey: "${key}"}) {__typename}`
 const newWallet = 'createWallet(input: {currency: "NGN", description: "x"}) {__typename}'
 
-/** Documents that ask for too much, the code with which each is refused, and what the message says. */
+/** Documents over a limit, with the error code and message that each must produce. */
 const documents: readonly (readonly [name: string, query: string, code: string, says: RegExp])[] = [
   ['200 kB of spaces', `{merchant {id}}${' '.repeat(200_000)}`, 'QUERY_TOO_COMPLEX', /10000 characters/],
   ['100 kB of commas', `{merchant {id}}${','.repeat(100_000)}`, 'QUERY_TOO_COMPLEX', /10000 characters/],
   ['a block string of 100 kB', `{node(id: """${'\\"""\n'.repeat(20_000)}""") {id}}`, 'QUERY_TOO_COMPLEX', /characters/],
-  ['nothing but comments', '# comment\n'.repeat(900), 'INVALID_DOCUMENT', /Unexpected <EOF>/],
+  ['comments only', '# comment\n'.repeat(900), 'INVALID_DOCUMENT', /Unexpected <EOF>/],
   ['20 levels', nested(20, '{merchant', '{id}', '}'), 'QUERY_TOO_COMPLEX', /12 levels deep/],
   ['330 levels', nested(330, '{merchant', '{id}', '}'), 'QUERY_TOO_COMPLEX', /12 levels deep/],
   ['1,000 levels', nested(1_000, '{a', '', '}'), 'QUERY_TOO_COMPLEX', /1000 tokens/],
@@ -71,23 +71,28 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
     'QUERY_TOO_COMPLEX',
     /1000 fields/,
   ],
-  ['a fragment bomb of nothing', `{...f0} ${bomb(30, '...none')}`, 'INVALID_DOCUMENT', /Unknown fragment/],
+  ['a fragment bomb without fields', `{...f0} ${bomb(30, '...none')}`, 'INVALID_DOCUMENT', /Unknown fragment/],
+  ['an unused fragment bomb', `{merchant {id}} ${bomb(30, 'merchant {id}')}`, 'INVALID_DOCUMENT', /never used/],
   [
-    'a fragment bomb that nobody uses',
-    `{merchant {id}} ${bomb(30, 'merchant {id}')}`,
-    'INVALID_DOCUMENT',
-    /never used/,
+    'a fragment that spreads itself',
+    '{...f} fragment f on Query {merchant {id} ...f}',
+    'QUERY_TOO_COMPLEX',
+    /form a cycle/,
   ],
-  ['a fragment in itself', '{...f} fragment f on Query {merchant {id} ...f}', 'QUERY_TOO_COMPLEX', /form a cycle/],
   [
-    'fragments in a circle',
+    'a cycle of fragments',
     '{...a} fragment a on Query {...b} fragment b on Query {... {...c}} fragment c on Query {merchant {id} ...a}',
     'QUERY_TOO_COMPLEX',
     /form a cycle/,
   ],
-  ['an unused fragment in itself', '{merchant {id}} fragment f on Query {...f}', 'INVALID_DOCUMENT', /within itself/],
   [
-    'unused fragments, each within all',
+    'an unused fragment that spreads itself',
+    '{merchant {id}} fragment f on Query {...f}',
+    'INVALID_DOCUMENT',
+    /within itself/,
+  ],
+  [
+    'unused fragments, each spread in all',
     `{merchant {id}} ${times(18, (i) => `fragment f${i} on Query {${times(18, (j) => `...f${j}`)}}`)}`,
     'INVALID_DOCUMENT',
     /within itself/,
@@ -132,15 +137,15 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
   ['10,000 directives', `{merchant ${'@include(if: true) '.repeat(10_000)} {id}}`, 'QUERY_TOO_COMPLEX', /10000 char/],
   ['51 directives', `{merchant {${'id @include(if: true) '.repeat(51)}}}`, 'QUERY_TOO_COMPLEX', /50 directives/],
   ['unknown directives', `{merchant ${'@x'.repeat(400)} {id}}`, 'QUERY_TOO_COMPLEX', /50 directives/],
-  ['directives of an operation', `query ${'@x'.repeat(400)} {merchant {id}}`, 'QUERY_TOO_COMPLEX', /50 directives/],
-  ['directives of a variable', `query ($v: ID! ${'@x'.repeat(400)}) {node(id: $v) {id}}`, 'INVALID_DOCUMENT', /"@x"/],
+  ['directives on an operation', `query ${'@x'.repeat(400)} {merchant {id}}`, 'QUERY_TOO_COMPLEX', /50 directives/],
+  ['directives on a variable', `query ($v: ID! ${'@x'.repeat(400)}) {node(id: $v) {id}}`, 'INVALID_DOCUMENT', /"@x"/],
   [
     'directives of a fragment',
     `{...f} fragment f on Query ${'@x'.repeat(400)} {merchant {id}}`,
     'INVALID_DOCUMENT',
     /@x/,
   ],
-  ['a directive twice', '{merchant @skip(if: true) @skip(if: true) {id}}', 'INVALID_DOCUMENT', /only be used once/],
+  ['a repeated directive', '{merchant @skip(if: true) @skip(if: true) {id}}', 'INVALID_DOCUMENT', /only be used once/],
   ['51 operations', times(51, (i) => `query q${i} {merchant {id}}`), 'QUERY_TOO_COMPLEX', /50 operations/],
   ['10,000 operations', times(10_000, (i) => `query q${i} {a}`), 'QUERY_TOO_COMPLEX', /10000 characters/],
   ['150 variables', `query (${times(150, (i) => `$v${i}: Int`)}) {merchant {id}}`, 'INVALID_DOCUMENT', /never used/],
@@ -152,7 +157,7 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
     'INVALID_DOCUMENT',
     /Cannot query field/,
   ],
-  ['types of a schema', `type A {${times(300, (i) => `a${i}: A`)}}`, 'INVALID_DOCUMENT', /not executable/],
+  ['type definitions', `type A {${times(300, (i) => `a${i}: A`)}}`, 'INVALID_DOCUMENT', /not executable/],
   ['NUL', '{merchant {id}}\0', 'INVALID_DOCUMENT', /U\+0000/],
   ['a lone surrogate', '{node(id: "\ud800") {id}}', 'INVALID_DOCUMENT', /U\+D800/],
   ['an escaped lone surrogate', '{node(id: "\\ud800") {id}}', 'INVALID_DOCUMENT', /Invalid Unicode escape/],
@@ -180,7 +185,7 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
     /costs/,
   ],
   [
-    'lists of type names alone',
+    'lists of __typename alone',
     `{customers(first: 100) {nodes {${times(25, (i) => `a${i}: payouts(first: 100) {nodes {__typename}}`)}}}}`,
     'QUERY_TOO_COMPLEX',
     /costs/,
@@ -227,7 +232,7 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
     /money at most once/,
   ],
   [
-    'one of two payouts, as a variable says',
+    'one of two payouts, selected by a variable',
     `mutation ($v: Boolean = true) {... @include(if: $v) {a: ${newPayout('a')}} ... @skip(if: $v) {b: ${newPayout('b')}}}`,
     'QUERY_TOO_COMPLEX',
     /money at most once/,
@@ -242,25 +247,25 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
   ],
 
   [
-    'a look at the schema with aliases',
+    'introspection with aliases',
     `{__schema {types {${times(25, (i) => `a${i}: fields {args {type {name description}}}`)}}}}`,
     'QUERY_TOO_COMPLEX',
     /not use aliases/,
   ],
   [
-    'several looks at the schema',
+    'several introspections',
     '{a: __schema {types {name}} b: __schema {types {name}}}',
     'QUERY_TOO_COMPLEX',
     /not use alias/,
   ],
   [
-    'a look at the schema within a look',
+    'introspection within introspection',
     '{__type(name: "Query") {fields {type {fields {type {fields {name}}}}}}}',
     'INVALID_DOCUMENT',
     /introspection depth/,
   ],
   [
-    'four lists of the schema within one another',
+    'four nested lists of introspection',
     '{__schema {types {possibleTypes {fields {args {name}}}}}}',
     'QUERY_TOO_COMPLEX',
     /3 lists/,
@@ -286,7 +291,7 @@ const documents: readonly (readonly [name: string, query: string, code: string, 
   ),
 ]
 
-/** Variables that hold too much or the wrong things. */
+/** Variables that are too large or have wrong types. */
 const variables: readonly (readonly [name: string, query: string, json: string, code: string, says: RegExp])[] = [
   ...['first', 'last'].map(
     (end) =>
@@ -358,7 +363,7 @@ const variables: readonly (readonly [name: string, query: string, json: string, 
     /5000 values/,
   ],
   [
-    '100,000 levels that nobody asked for',
+    '100,000 levels in an undeclared variable',
     '{merchant {id}}',
     `{"v": ${nested(100_000, '[', '1', ']')}}`,
     'QUERY_TOO_COMPLEX',
@@ -433,7 +438,7 @@ const variables: readonly (readonly [name: string, query: string, json: string, 
       ] as const,
   ),
   [
-    'null where a default stood',
+    'null instead of a default',
     'query ($v: ID = "x") {node(id: $v) {id}}',
     '{"v": null}',
     'INVALID_INPUT',
@@ -449,7 +454,7 @@ const small = '{"query": "{merchant {id}}"}'
 const form = 'application/x-www-form-urlencoded'
 const parts = '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query": "{a}"}\r\n--x--\r\n'
 
-/** Bodies that are no single request in JSON. */
+/** Bodies that are not a single JSON request. */
 const bodies: readonly (readonly [
   name: string,
   body: string,
@@ -463,21 +468,25 @@ const bodies: readonly (readonly [
   ['a body 100,000 levels deep', nested(100_000, '[', '1', ']'), noBatch],
   ['a form', 'query=%7Bmerchant%7Bid%7D%7D', noJson, form],
   ['a form of 250 kB', `query=${'a&query='.repeat(30_000)}`, noJson, form],
-  ['a form in parts', parts, noJson, 'multipart/form-data; boundary=x'],
+  ['a multipart form', parts, noJson, 'multipart/form-data; boundary=x'],
   ['a bare document', '{merchant {id}}', noJson, 'application/graphql'],
-  ['no text', '{"query": 7}', [400, 'INVALID_INPUT', /^query must be/]],
-  ['an object for the text', '{"query": {"toString": 1}}', [400, 'INVALID_INPUT', /^query must be/]],
-  ['a list for the variables', '{"query": "{a}", "variables": []}', [400, 'INVALID_INPUT', /^variables must be/]],
-  ['a string for the variables', '{"query": "{a}", "variables": "{}"}', [400, 'INVALID_INPUT', /^variables must be/]],
-  ['a number for the name', '{"query": "{a}", "operationName": 7}', [400, 'INVALID_INPUT', /^operationName must be/]],
-  ['a list for the extensions', '{"query": "{a}", "extensions": []}', [400, 'INVALID_INPUT', /^extensions must be/]],
+  ['no query text', '{"query": 7}', [400, 'INVALID_INPUT', /^query must be/]],
+  ['an object as query text', '{"query": {"toString": 1}}', [400, 'INVALID_INPUT', /^query must be/]],
+  ['a list as variables', '{"query": "{a}", "variables": []}', [400, 'INVALID_INPUT', /^variables must be/]],
+  ['a string as variables', '{"query": "{a}", "variables": "{}"}', [400, 'INVALID_INPUT', /^variables must be/]],
   [
-    'an operation that is not there',
+    'a number as operation name',
+    '{"query": "{a}", "operationName": 7}',
+    [400, 'INVALID_INPUT', /^operationName must be/],
+  ],
+  ['a list as extensions', '{"query": "{a}", "extensions": []}', [400, 'INVALID_INPUT', /^extensions must be/]],
+  [
+    'an unknown operation name',
     '{"query": "query q {merchant {id}}", "operationName": "__proto__"}',
     [200, 'INVALID_DOCUMENT', /"__proto__"/],
   ],
   [
-    'an operation of a long name',
+    'an operation name that is too long',
     JSON.stringify({ query: '{merchant {id}}', operationName: 'x'.repeat(100_000) }),
     [200, 'INVALID_DOCUMENT', /There is no operation named/],
   ],
@@ -499,7 +508,7 @@ const bodies: readonly (readonly [
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Tells documents of equal text apart: one that was refused, or answered, is not known when it comes again. */
+/** Makes documents of equal text distinct, so that no document cache recognizes them. */
 let turn = 0
 
 async function post(
@@ -512,8 +521,9 @@ async function post(
 }
 
 /**
- * What a refusal may take: 100 ms, or twenty times what a new document of the largest size takes. Half of that was exceeded on machines
- * whose processors others use as well. The least of several turns is the time without the compiler and the garbage collector, which come and go.
+ * The time limit for a rejection: 100 ms, or twenty times the time of a new document of maximum size. Half of
+ * that was exceeded on machines with other load. The minimum of several runs excludes compilation and garbage
+ * collection.
  */
 async function boundMs(app: App): Promise<number> {
   const large = (i: number) =>
@@ -523,8 +533,8 @@ async function boundMs(app: App): Promise<number> {
   return Math.max(100, 20 * Math.min(...turns))
 }
 
-describe.each(anyEngine)('attacks on %s', (engine) => {
-  test('are refused with a code that says why, in little time, and with a short answer', async () => {
+describe.each(anyEngine)('malicious requests on %s', (engine) => {
+  test('every malicious request is rejected with a specific code, in little time, and with a short response', async () => {
     const app = await startApp(engine)
     const bound = await boundMs(app)
     const attacks = [
@@ -560,7 +570,7 @@ describe.each(anyEngine)('attacks on %s', (engine) => {
         expect.soft([name, answered?.statusCode, extensions.code]).toEqual([name, status, code])
         expect.soft(message, name).toMatch(says)
         if (data !== null) expect.soft(Object.values(data), name).toEqual([null])
-        // Twenty-one faults, with the place and the request id of each.
+        // Twenty-one errors, each with its location and request id.
         expect.soft(answered?.body.length, name).toBeLessThan(16_384)
       }
       if (least > bound) slow.push(`${name}: ${least} ms of ${bound} ms`)
@@ -570,8 +580,8 @@ describe.each(anyEngine)('attacks on %s', (engine) => {
   })
 })
 
-describe.each(anyEngine)('a document that is known on %s', (engine) => {
-  test('is judged by what comes with it, each time', async () => {
+describe.each(anyEngine)('the document cache on %s', (engine) => {
+  test('a cached document is still checked against the variables of each request', async () => {
     const app = await startApp(engine)
     const text =
       'query Few($n: Int) {payouts(first: $n) {nodes {id}}} query Many($n: Int) {payouts {nodes {wallet {payouts(first: $n) {nodes {id reason}}}}}}'
@@ -589,7 +599,7 @@ describe.each(anyEngine)('a document that is known on %s', (engine) => {
     }
   })
 
-  test('takes the place of others, so that they take little memory together', async () => {
+  test('a new document evicts older ones, so the cache stays under 12 MB', async () => {
     const app = await startApp(engine)
     const words = 'id uuid status balance currency description '
     const send = async (count: number) => {
@@ -601,11 +611,11 @@ describe.each(anyEngine)('a document that is known on %s', (engine) => {
     await send(50)
     const before = heapMegabytes()
     await send(100)
-    // All of them would take three times as much.
+    // All documents together would need three times as much.
     expect(heapMegabytes() - before).toBeLessThan(12)
   })
 
-  test('is kept, and a refused one is not', async () => {
+  test('the cache keeps a valid document and no rejected one', async () => {
     const app = await startApp(engine)
     await post(app, JSON.stringify({ query: '{a' }))
     const growths: number[] = []
@@ -614,13 +624,13 @@ describe.each(anyEngine)('a document that is known on %s', (engine) => {
       for (let i = 0; i < 80; i++) await post(app, JSON.stringify({ query: `{x${turn++}${' '.repeat(250_000)}}` }))
       growths.push(heapMegabytes() - before)
     }
-    // Their texts alone would take twenty each time; what else the process keeps may grow once.
+    // The texts alone would take 20 MB each time; other memory of the process may grow once.
     expect(Math.min(...growths)).toBeLessThan(8)
   })
 })
 
-describe.each(anyEngine)('streams on %s', (engine) => {
-  test('are a hundred for a merchant at most, whatever their form, and each that ends makes room', async () => {
+describe.each(anyEngine)('the limit of streams on %s', (engine) => {
+  test('a merchant has at most a hundred streams of any transport, and each that ends frees a place', async () => {
     const app = await startApp(engine)
     const url = await app.server.listen({ port: 0, host: '127.0.0.1' })
     const payoutOf = async (key: string): Promise<string> => {
@@ -663,7 +673,7 @@ describe.each(anyEngine)('streams on %s', (engine) => {
     const { apiKey } = await app.otherMerchant()
     const others = await open('text/event-stream', apiKey, await payoutOf(apiKey))
     expect(others.answered.status).toBe(200)
-    // What is answered at once is no stream, even while there is no room for one.
+    // A request that is answered immediately is not a stream, so it succeeds although the limit is reached.
     expect(
       (await app.graphql('{merchant {name}}', {}, { headers: { accept: 'text/event-stream, application/json' } }))
         .status,
@@ -675,7 +685,7 @@ describe.each(anyEngine)('streams on %s', (engine) => {
   })
 })
 
-/** What is in use after everything has been swept: what the first sweep frees of buffers is taken off the count by the second. */
+/** Heap in use after two collections: the second accounts for buffers that the first released. */
 function heapMegabytes(): number {
   collect()
   collect()

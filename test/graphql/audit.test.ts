@@ -3,11 +3,11 @@ import { serverAudits } from 'graphql-http'
 import { describe, expect, test } from 'vitest'
 import { everyExecutionPath, startApp } from '../support/app.ts'
 
-/** As many as the package has; there were 61 when this was written. */
+/** The package had 61 audits when this test was written. */
 const auditCount = serverAudits({ url: '' }).length
 
-describe.each(everyExecutionPath)('GraphQL over HTTP on %s, short way: %s', (engine, hasFastPath) => {
-  test(`passes all ${auditCount} audits of the specification, on a server that listens`, async () => {
+describe.each(everyExecutionPath)('GraphQL over HTTP on %s, fast path: %s', (engine, hasFastPath) => {
+  test(`a listening server passes all ${auditCount} audits of the GraphQL over HTTP specification`, async () => {
     const app = await startApp(engine, { hasFastPath })
     await app.server.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.server.address() as AddressInfo
@@ -20,7 +20,7 @@ describe.each(everyExecutionPath)('GraphQL over HTTP on %s, short way: %s', (eng
     const audits = serverAudits({ url: `http://127.0.0.1:${port}/graphql`, fetchFn })
     const results = await Promise.all(audits.map((audit) => audit.fn()))
 
-    // Recommendations too: one that is not followed is a `warn`.
+    // A recommendation that is not followed is a `warn`, which counts as a failure here.
     const failed = results.filter(({ status }) => status !== 'ok')
     expect(failed.map((result) => `${result.name}: ${'reason' in result ? result.reason : ''}`)).toEqual([])
     expect(results.length).toBeGreaterThanOrEqual(61)

@@ -8,7 +8,7 @@ import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 const schema = schemaFor('sandbox')
 
-/** An app with some rows in every list, the merchant's and a customer's. */
+/** An app with rows in every list of the merchant and of a customer. */
 async function startFilled(engine: Engine) {
   const app = await startApp(engine)
   const customerId = await app.customer()
@@ -22,7 +22,7 @@ async function startFilled(engine: Engine) {
   return app
 }
 
-/** Where rows of each table are listed, and their types there. */
+/** The list that shows the rows of each table, and their types. */
 const lists = {
   payouts: ['Payout'],
   wallets: ['Wallet'],
@@ -30,7 +30,7 @@ const lists = {
   payoutMethods: ['BankPayoutMethod', 'WalletPayoutMethod'],
 } as const
 
-/** A field with the least that can be selected of it; of an object all that it shows itself. */
+/** A field with its smallest valid selection; for an object, all of its own values. */
 function selectionOf(field: GraphQLField<unknown, unknown>): string {
   const type = getNamedType(field.type)
   if (isLeafType(type)) return field.name
@@ -50,21 +50,24 @@ function fieldsOf(typeName: string): GraphQLField<unknown, unknown>[] {
 
 const cases = Object.entries(lists).flatMap(([list, types]) => types.map((type) => [list, type] as const))
 
-describe.each(everyEngine)('columns that are read on %s', (engine) => {
-  test.each(cases)('in %s each field of a %s says alone what it says among all', async (list, type) => {
-    const app = await startFilled(engine)
-    const ask = async (selection: string) => {
-      const query = `{ ${list}(first: 20) { nodes { __typename ... on ${type} { uuid ${selection} } } } }`
-      const { data, errors } = await app.graphql(query)
-      expect(errors).toEqual([])
-      return data[list].nodes as Record<string, unknown>[]
-    }
-    const selections = fieldsOf(type).map((field) => [field.name, selectionOf(field)] as const)
-    const whole = await ask(selections.map(([, selection]) => selection).join(' '))
-    expect(whole.some((node) => node.__typename === type)).toBe(true)
-    for (const [name, selection] of selections) {
-      const alone = await ask(selection)
-      expect(alone.map((node) => node[name])).toEqual(whole.map((node) => node[name]))
-    }
-  })
+describe.each(everyEngine)('projections of types on %s', (engine) => {
+  test.each(cases)(
+    'in %s each field of a %s has the same value when it is selected alone as with all fields',
+    async (list, type) => {
+      const app = await startFilled(engine)
+      const ask = async (selection: string) => {
+        const query = `{ ${list}(first: 20) { nodes { __typename ... on ${type} { uuid ${selection} } } } }`
+        const { data, errors } = await app.graphql(query)
+        expect(errors).toEqual([])
+        return data[list].nodes as Record<string, unknown>[]
+      }
+      const selections = fieldsOf(type).map((field) => [field.name, selectionOf(field)] as const)
+      const whole = await ask(selections.map(([, selection]) => selection).join(' '))
+      expect(whole.some((node) => node.__typename === type)).toBe(true)
+      for (const [name, selection] of selections) {
+        const alone = await ask(selection)
+        expect(alone.map((node) => node[name])).toEqual(whole.map((node) => node[name]))
+      }
+    },
+  )
 })

@@ -15,7 +15,7 @@ import { inputPathsOf } from './support/walk.ts'
 
 const isSlice = (path: string) => ['first', 'after', 'last', 'before'].includes(path)
 
-test('every list takes a slice, and every one of its filters has cases', () => {
+test('every list takes slice arguments, and every filter of a list has test cases', () => {
   expect(everyList.length).toBeGreaterThan(10)
   for (const list of everyList) {
     const [owner = '', field = ''] = list.split('.')
@@ -26,7 +26,7 @@ test('every list takes a slice, and every one of its filters has cases', () => {
   }
 })
 
-/** Filters by what all rows of a list have in common: wallets have one status, and a wallet one asset. */
+/** Filters by a value that all rows of a list share: a wallet's status, and the asset within a wallet. */
 const lettingAllOrNothingThrough = [
   'Query.wallets filter.status',
   'Merchant.wallets filter.status',
@@ -35,7 +35,7 @@ const lettingAllOrNothingThrough = [
 ]
 
 describe.each(everyEngine)('connections on %s', (engine) => {
-  test('a walk gives each item once and in order, forwards and backwards, in pages of any size', async () => {
+  test('paging through a list returns each item once and in order, in both directions and at any page size', async () => {
     const { app, parents } = await startLists(engine)
     const ask = createAsk(app)
     for (const call of callsOf(parents)) {
@@ -51,7 +51,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('a list that is selected in several places has what all of them select', async () => {
+  test('a list that is selected in several places returns the union of the selections', async () => {
     const { app } = await startLists(engine)
     const query = `
       fragment Nodes on Query { customers(first: 2) { nodes { id } } }
@@ -69,7 +69,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('sizes are from 0 to 100, from one end only', async () => {
+  test('first and last accept 0 to 100, and only one of them per list', async () => {
     const { app, parents } = await startLists(engine)
     const ask = createAsk(app)
     for (const call of callsOf(parents)) {
@@ -90,7 +90,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
           const fault = { field: end, code: 'INVALID_PARAMETER', message: `${end} must be an integer from 0 to 100` }
           expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', fields: [fault] } }])
         }
-        // These are no integers of GraphQL's.
+        // These are not GraphQL integers.
         for (const size of someOf(app, [2_147_483_648, 1.5, '5'])) {
           const { data, errors } = await askFor(ask, call, { [end]: size }, '{ totalCount }')
           expect([data, errors.length], `${call.list} ${end} ${size}`).toEqual([null, 1])
@@ -103,7 +103,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('a filter lets through what it says, counts it, and pages through it', async () => {
+  test('each filter returns, counts and pages through exactly its matching rows', async () => {
     const world = await startLists(engine)
     const ask = createAsk(world.app)
     for (const call of callsOf(world.parents)) {
@@ -124,7 +124,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('filters hold together, and a time that is none is refused by its path', async () => {
+  test('several filters combine with AND, and an invalid time is rejected with its path', async () => {
     const { app, person, wallets, parents } = await startLists(engine)
     const ask = createAsk(app)
     const call: ListCall = { list: 'Query.payouts' }
@@ -189,7 +189,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     })
   })
 
-  test('a total is counted when it is asked for, and a list takes no other statement', async () => {
+  test('a list reads its total only if totalCount is selected, and takes one statement otherwise', async () => {
     const { app, parents, person } = await startLists(engine)
     const { ask, countOf } = countingStatements(app)
     for (const call of callsOf(parents)) {
@@ -200,7 +200,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
       for (const args of filters) {
         const without = await countOf(() => askFor(ask, { ...call, args }, { first: 2 }, '{ nodes { ID } }'))
         const counted = await countOf(() => askFor(ask, { ...call, args }, { first: 2 }, '{ totalCount nodes { ID } }'))
-        // What is supported fits in memory.
+        // The supported assets are in memory.
         const extra = itemOf(call.list) === 'AssetCode' ? 0 : 1
         expect(counted - without, `${call.list} ${JSON.stringify(args)}`).toBe(extra)
       }
@@ -210,8 +210,8 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     expect([customer, query]).toEqual([1, 1])
   })
 
-  // Generated for whatever a list's items lead to, so that no relation is read once for each row.
-  test('what the items of a list lead to takes as many statements for fifty as for five', async () => {
+  // Generated from the schema, so that no relation is read once per row.
+  test("the relations of a list's items take as many statements for fifty items as for five", async () => {
     const { app, walletId } = await startFifty(engine)
     const { ask, countOf } = countingStatements(app)
     const grows: string[] = []
@@ -227,10 +227,10 @@ describe.each(everyEngine)('connections on %s', (engine) => {
         if (item !== 'AssetCode') expect(rows, list).toBe(first)
         return statements
       }
-      // Totals with a filter cost too much for fifty.
+      // Filtered totals cost too much for fifty items.
       const [few, many] = selection.includes('filter') && selection.includes('totalCount') ? [2, 7] : [5, 50]
       const [ofFew, ofMany] = [await count(few), await count(many)]
-      // The log of each endpoint is asked for alone, and a merchant has 50 endpoints at most.
+      // Each endpoint's delivery log takes its own query; a merchant has at most 50 endpoints.
       if (selection.includes('on WebhookEndpoint { deliveries')) continue
       if (ofFew !== ofMany) grows.push(`${list} { ${selection} }: ${ofFew} for ${few}, ${ofMany} for ${many}`)
     }
@@ -244,7 +244,7 @@ describe.each(everyEngine)('connections on %s', (engine) => {
     }
   })
 
-  test('a payout that is made between two pages neither repeats nor skips one', async () => {
+  test('a payout that is created between two pages neither repeats nor skips an item', async () => {
     const { app, parents, payout } = await startLists(engine)
     const ask = createAsk(app)
     for (const call of callsOf(parents).filter(({ list }) => itemOf(list) === 'Payout')) {
@@ -257,14 +257,14 @@ describe.each(everyEngine)('connections on %s', (engine) => {
       const backwards = await askFor(ask, call, { last: 100, before: last.connection.pageInfo.startCursor })
       const ids = ({ connection }: Awaited<ReturnType<typeof askFor>>) => connection.nodes.map(({ id }) => id)
       expect([...ids(first), ...ids(onwards)]).toEqual(before)
-      const now = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
-      expect(now.length).toBeGreaterThan(before.length)
-      expect([...ids(backwards), ...ids(last)]).toEqual(now)
+      const currentIds = (await rowsOf(app, call)).map((row) => globalIdOf(call.list, row))
+      expect(currentIds.length).toBeGreaterThan(before.length)
+      expect([...ids(backwards), ...ids(last)]).toEqual(currentIds)
     }
   })
 })
 
-/** Lists in lists, with the statements that they take: one for each kind of thing, however many. */
+/** Nested lists with their expected number of statements: one per type of object, however many objects. */
 const deepQueries = [
   [
     'query($first: Int) { payouts(first: $first) { nodes { id customer { email } recipientMethod { __typename } events { status } wallet { currency addresses { address } customer { phone } } } } }',
@@ -276,13 +276,13 @@ const deepQueries = [
   ],
 ] as const
 
-describe.each(everyEngine)('the flags of a page on %s', (engine) => {
+describe.each(everyEngine)('pageInfo on %s', (engine) => {
   const flags = 'pageInfo { hasPreviousPage hasNextPage }'
   const methods = (given: object) => {
     const slice = Object.entries(given).map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
     return `payoutMethods(${slice.join(', ')}) { edges { cursor node { ... on Node { id } } } ${flags} }`
   }
-  /** What each of the three lists of methods says of a slice. */
+  /** The slice of each of the three lists of payout methods. */
   const lists = (customerId: string, given: object) =>
     [
       [methods(given), ['payoutMethods']],
@@ -291,7 +291,7 @@ describe.each(everyEngine)('the flags of a page on %s', (engine) => {
       [`customers { nodes { ${methods(given)} } }`, ['customers', 'nodes', 0, 'payoutMethods']],
     ] as const
 
-  test('tell the truth after rows are gone, on either side of a cursor', async () => {
+  test('hasNextPage and hasPreviousPage are correct after rows on either side of a cursor are deleted', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     for (const [i, [, path]] of lists(customer_id, {}).entries()) {
@@ -306,7 +306,7 @@ describe.each(everyEngine)('the flags of a page on %s', (engine) => {
         return [edges.length, pageInfo.hasPreviousPage, pageInfo.hasNextPage]
       }
       const ids: string[] = []
-      for (let made = 0; made < 5; made++) {
+      for (let createdCount = 0; createdCount < 5; createdCount++) {
         const body = { ...bankMethodBody, ...owner }
         ids.unshift((await app.rest('POST', '/api/payout/methods/banks', { body })).body.data.id)
       }
@@ -334,7 +334,7 @@ describe.each(everyEngine)('the flags of a page on %s', (engine) => {
     }
   })
 
-  test('tell the truth where a filter lets a row through no more', async () => {
+  test('hasNextPage and hasPreviousPage are correct when a row stops matching the filter', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (let i = 0; i < 3; i++) await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
@@ -352,7 +352,7 @@ describe.each(everyEngine)('the flags of a page on %s', (engine) => {
   })
 })
 
-/** The argument that has a value at a path such as `filter.owner.customerId`. */
+/** The argument with a value at a path such as `filter.owner.customerId`. */
 function argumentOf(path: string, value: unknown): Record<string, unknown> {
   const nested = path.split('.').reduceRight((inner: unknown, name) => ({ [name]: inner }), value)
   return nested as Record<string, unknown>
@@ -393,7 +393,7 @@ async function expectWalk(
   expect(seen, about).toEqual(expected)
 }
 
-/** Cursors from both sides at once, with either end. */
+/** Both `after` and `before`, with `first` or `last`. */
 async function expectSlicesBetweenCursors(ask: Ask, call: ListCall, expected: readonly string[]): Promise<void> {
   const { connection } = await askFor(ask, call, { first: 100 })
   const [newest, oldest] = [connection.edges[0]?.cursor, connection.edges.at(-1)?.cursor]

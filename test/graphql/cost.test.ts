@@ -38,43 +38,43 @@ function cost(text: string, variables: Record<string, unknown> = {}): number {
   )(variables)
 }
 
-describe('the cost of an operation', () => {
+describe('the cost of a GraphQL operation', () => {
   test.each([
     ['each field', '{merchant {id name}}', 3],
-    ['type names too', '{merchant {__typename} __typename}', 3],
-    ['a field that is skipped, because it may not be', 'query ($v: Boolean!) {merchant @skip(if: $v) {id}}', 2],
-    ['nothing for a look at the schema', '{__schema {types {name fields {name}}} __type(name: "A") {name}}', 0],
+    ['__typename', '{merchant {__typename} __typename}', 3],
+    ['a field with @skip, because a variable decides', 'query ($v: Boolean!) {merchant @skip(if: $v) {id}}', 2],
+    ['nothing for introspection', '{__schema {types {name fields {name}}} __type(name: "A") {name}}', 0],
     ['a page as 10 and its items', '{payouts(first: 7) {nodes {id fee}}}', 10 + 1 + 7 * 2],
     ['a page from the end', '{payouts(last: 7) {nodes {id fee}}}', 10 + 1 + 7 * 2],
     ['the larger of two sizes', '{payouts(last: 7, first: 3) {nodes {id fee}}}', 10 + 1 + 7 * 2],
-    ['20 items unless told otherwise', '{payouts {nodes {id fee}}}', 10 + 1 + 20 * 2],
-    ['no items as no items', '{payouts(first: 0) {nodes {id fee}}}', 10 + 1],
-    ['fewer than none as none', '{payouts(first: -5) {nodes {id fee}}}', 10 + 1],
+    ['20 items of a page without a size', '{payouts {nodes {id fee}}}', 10 + 1 + 20 * 2],
+    ['zero items as none', '{payouts(first: 0) {nodes {id fee}}}', 10 + 1],
+    ['a negative size as no items', '{payouts(first: -5) {nodes {id fee}}}', 10 + 1],
     ['edges, each as a value', '{payouts(first: 7) {edges {cursor node {id fee}}}}', 10 + 1 + 7 * 4],
-    ['items twice where they are asked for twice', '{payouts(first: 7) {nodes {id} edges {cursor}}}', 10 + 2 + 14],
-    ['the rows of a page that are not asked for', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 7 + 2],
-    ['the place of a page once', '{payouts(first: 7) {pageInfo {endCursor} nodes {id}}}', 10 + 2 + 1 + 7],
+    ['items twice if nodes and edges are selected', '{payouts(first: 7) {nodes {id} edges {cursor}}}', 10 + 2 + 14],
+    ['the rows of a page whose items are not selected', '{payouts(first: 7) {pageInfo {endCursor}}}', 10 + 7 + 2],
+    ['the cursor of a page once', '{payouts(first: 7) {pageInfo {endCursor} nodes {id}}}', 10 + 2 + 1 + 7],
     [
-      'a page of events as 500, because many may be looked through',
+      'a page of events as 500, because a filter may read many rows',
       '{events(first: 7) {nodes {id} after}}',
       500 + 2 + 7,
     ],
     ['a total as 50', '{payouts(first: 0) {totalCount}}', 10 + 50],
-    ['a total as 50 where the filter is null', '{payouts(first: 0, filter: null) {totalCount}}', 10 + 50],
+    ['a total with a null filter as 50', '{payouts(first: 0, filter: null) {totalCount}}', 10 + 50],
     [
       'a total with a filter as 1,200, because up to 10,000 rows are counted',
       '{payouts(first: 0, filter: {createdFrom: "2026-01-01T00:00:00Z"}) {totalCount}}',
       10 + 1_200,
     ],
     [
-      'attempts as 40 besides, because their answers are read with them',
+      'attempts as 40 more, because their responses are read with them',
       '{webhookEndpoint(id: "x") {deliveries(first: 2) {nodes {attempts {status}}}}}',
       1 + 10 + 1 + 2 * (40 + 20),
     ],
-    ['a page of payouts to look at as 1,000', '{attention(first: 7) {nodes {cause} after}}', 1_000 + 2 + 7],
-    ['pages of pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
+    ['a page of the attention queue as 1,000', '{attention(first: 7) {nodes {cause} after}}', 1_000 + 2 + 7],
+    ['nested pages', '{customers(first: 3) {nodes {wallets(first: 5) {nodes {id}}}}}', 10 + 1 + 3 * (10 + 1 + 5)],
     [
-      'fragments where they are spread',
+      'fragments at each spread',
       '{customers(first: 3) {...f nodes {...g}}} fragment f on CustomerConnection {nodes {... on Node {id}}} fragment g on Customer {email phone}',
       10 + 1 + 3 + 1 + 3 * 2,
     ],
@@ -84,7 +84,7 @@ describe('the cost of an operation', () => {
       1 + 3 * (10 + 4),
     ],
     [
-      'a list that is no page as 8 items',
+      'a list without pages as 8 items',
       '{payouts(first: 2) {nodes {events {status cause} checks {code}}}}',
       10 + 1 + 2 * (1 + 8 * 2 + 1 + 8),
     ],
@@ -95,7 +95,7 @@ describe('the cost of an operation', () => {
       2 * 1_001,
     ],
     ['a subscription', 'subscription {payoutChanged(id: "x") {id events {status}}}', 1 + 1 + 9],
-  ])('counts %s', (_, text, expected) => {
+  ])("an operation's cost includes %s", (_, text, expected) => {
     expect(cost(text)).toBe(expected)
   })
 
@@ -111,12 +111,12 @@ describe('the cost of an operation', () => {
     ['query ($f: PayoutFilter) {payouts(first: 0, filter: $f) {totalCount}}', { f: { status: 'FAILED' } }, 1_210],
     ['query ($ids: [ID!]!) {nodes(ids: $ids) {id}}', { ids: ['a', 'b'] }, 1 + 2 * 11],
     ['query ($id: ID!) {nodes(ids: [$id, $id]) {id}}', { id: 'a' }, 1 + 2 * 11],
-  ])('of %s with %j', (text, variables, expected) => {
+  ])('the cost of %s with %j', (text, variables, expected) => {
     expect(cost(text, variables)).toBe(expected)
   })
 })
 
-/** A merchant of whom every list holds at least `most` rows, and the ids of one thing of each kind. */
+/** A merchant whose lists each hold at least `most` rows, and one id per type of object. */
 async function startFull(app: App) {
   const ids: string[] = []
   for (let i = 0; i < most; i++) {
@@ -149,7 +149,7 @@ async function startFull(app: App) {
 
 const most = 3
 
-/** Any valid selection of a type, with lists of no more than `most` items. */
+/** Any valid selection of a type, with lists of at most `most` items. */
 function selectionOf(type: GraphQLNamedType, ids: readonly string[], depth: number): fc.Arbitrary<string> {
   const own = isCompositeType(type) && 'getFields' in type ? Object.values(type.getFields()) : []
   const usable = own.filter((field) => depth > 1 || !isCompositeType(getNamedType(field.type)))
@@ -200,7 +200,7 @@ function fieldOf(
             : fc.constant('')
   const named = getNamedType(type)
   const inner = isCompositeType(named) ? selectionOf(named, ids, depth - 1) : fc.constant('')
-  // The alias says all that the field is given, so that no two that are merged differ.
+  // The alias encodes the arguments, so fields that merge have equal arguments.
   return fc
     .tuple(given, inner)
     .map(
@@ -209,7 +209,7 @@ function fieldOf(
     )
 }
 
-describe.each(everyEngine)('an answer on %s', (engine) => {
+describe.each(everyEngine)('the bound that cost sets for a response on %s', (engine) => {
   let app: App
   let ids: readonly string[] = []
   beforeEach(async () => {
@@ -217,13 +217,13 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
     ids = await startFull(app)
   })
 
-  test('never holds more values than its operation costs', async () => {
-    // What a document costs is the same on every engine.
+  test('a response never has more values than the cost of its operation', async () => {
+    // The cost of a document does not depend on the engine.
     const numRuns = engine === 'sqlite' ? 120 : 30
     let answered = 0
     await fc.assert(
       fc.asyncProperty(selectionOf(sandboxSchema.getQueryType() as GraphQLObjectType, ids, 5), async (query) => {
-        // Two members of a union may have a field of one name and of other types.
+        // Two members of a union may have fields of one name and different types.
         fc.pre(validate(sandboxSchema, parse(query)).length === 0)
         const { data, errors, extensions } = await app.graphql(query)
         if (data === null) return expect(errors[0].extensions.code, query).toBe('QUERY_TOO_COMPLEX')
@@ -235,7 +235,7 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
     expect(answered).toBeGreaterThan(numRuns / 2)
   })
 
-  test('holds no list but pages with more items than are reckoned', async () => {
+  test('no list of a response except a page exceeds the size that the cost assumes', async () => {
     const lists = Object.values(sandboxSchema.getTypeMap())
       .filter((type) => isObjectType(type) && !/^__|Connection$|Error$/.test(type.name))
       .flatMap((type) => Object.values((type as GraphQLObjectType).getFields()).map((field) => ({ type, field })))
@@ -253,7 +253,7 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
       payouts {nodes {events {status} checks {code} timeline {state}}} attention {nodes {actions}}
       payoutMethods {nodes {... on BankPayoutMethod {checks {code}} ... on WalletPayoutMethod {checks {code}}}}
       payoutQuote(input: {assetCode: USDC, amount: "1", recipient: {currency: NGN}}) {... on PayoutQuote {warnings {code}}}}`)
-    const seen = longestLists(data)
+    const seen = maxListLengths(data)
     const plain = lists.map((name) => name.split('.')[1] as string).filter((name) => name !== 'nodes')
     expect(Object.keys(seen).sort()).toEqual([...new Set(plain)].sort())
     const { types = 0, attempts = 0, timeline = 0, pendingDeposits = 0, ...others } = seen
@@ -267,13 +267,13 @@ describe.each(everyEngine)('an answer on %s', (engine) => {
   })
 })
 
-/** The scalars, enum values and nulls of an answer. */
+/** The number of scalars, enum values and nulls in a response. */
 function valuesIn(answer: unknown): number {
   if (typeof answer !== 'object' || answer === null) return 1
   return Object.values(answer).reduce((sum: number, inner) => sum + valuesIn(inner), 0)
 }
 
-/** A payout that has come to so many states, and that a person must look at. */
+/** A payout with this many status changes and an entry in the attention queue. */
 async function goToAndFro(app: App, times: number): Promise<void> {
   const { id } = await createRailPayout(app.context(), '1')
   const { orderId } = await railOrderOf(app.context(), id)
@@ -289,7 +289,7 @@ async function goToAndFro(app: App, times: number): Promise<void> {
   }
 }
 
-/** A wallet that waits for so many deposits. */
+/** A wallet with this many pending deposits. */
 async function detectOften(app: App, times: number): Promise<void> {
   const ref = await refOf(app, await app.wallet({ network: 'erc20' }))
   for (let log = 0; log < times; log++) {
@@ -305,7 +305,7 @@ async function detectOften(app: App, times: number): Promise<void> {
   }
 }
 
-/** An endpoint of every type there is, to which an event was sent so many times. */
+/** An endpoint subscribed to every event type, with this many attempts of one event. */
 async function deliverOften(app: App, times: number): Promise<void> {
   const { body } = await app.rest('POST', '/api/webhooks', {
     body: { url: 'http://127.0.0.1:9/', types: [...eventTypes] },
@@ -332,12 +332,12 @@ async function deliverOften(app: App, times: number): Promise<void> {
     })
 }
 
-/** The length of the longest list under each name. */
-function longestLists(answer: unknown, longest: Record<string, number> = {}): Record<string, number> {
+/** The length of the longest list per field name. */
+function maxListLengths(answer: unknown, longest: Record<string, number> = {}): Record<string, number> {
   if (typeof answer !== 'object' || answer === null) return longest
   for (const [name, inner] of Object.entries(answer)) {
     if (Array.isArray(inner) && name !== 'nodes') longest[name] = Math.max(longest[name] ?? 0, inner.length)
-    longestLists(inner, longest)
+    maxListLengths(inner, longest)
   }
   return longest
 }

@@ -27,14 +27,14 @@ import type { WalletRow } from '../../src/modules/wallets/wallet.ts'
 
 const uuid = '019a2b4c-5d6e-7f80-9a1b-2c3d4e5f6071'
 
-test('an input has local ids wherever its fields say that they hold global ones', () => {
+test('the input of an operation has local ids for all fields that are declared as global ids', () => {
   registerUnion('Thing', ['SmallThing', 'LargeThing'])
   const whom = { customerId: optionalId('Customer'), name: optional('What it is called.') }
   const fields: GraphqlInputFields = {
     walletId: requiredId('Wallet'),
     thingId: optionalId('Thing'),
     ids: optionalIds('Wallet', 'Some.'),
-    // As an input type of the schema is.
+    // Like an input type of the schema.
     whom: { ...optional('Whom.'), type: { declared: whom } as unknown as GraphqlInputField['type'] },
     many: { ...optional('Several.'), type: [{ declared: whom }] as unknown as GraphqlInputField['type'] },
     text: required('Some text.'),
@@ -63,11 +63,11 @@ test('an input has local ids wherever its fields say that they hold global ones'
   })
 })
 
-test('what rows or an operation do not have does not compile', () => {
+test('a declaration that refers to a missing column, input field or error does not compile', () => {
   expect(notCompiled).toBeInstanceOf(Function)
 })
 
-/** Never run: `npm run types` refuses an expectation of an error where there is none. */
+/** Never called: `npm run types` fails for an expected error that does not occur. */
 function notCompiled(): ObjectFields<WalletRow>[] {
   const closing = { description: '', inputDescription: '' }
   const input = { customerId: requiredId('Customer') }
@@ -75,28 +75,28 @@ function notCompiled(): ObjectFields<WalletRow>[] {
   addMutation(closeCustomer, { ...closing, input, payload })
   // @ts-expect-error the operation takes no such field
   addMutation(closeCustomer, { ...closing, input: { ...input, reason: optional('') }, payload })
-  // @ts-expect-error the operation needs to know the customer
+  // @ts-expect-error the operation requires the customer
   addMutation(closeCustomer, { ...closing, input: {}, payload })
   const otherPayload = { wallet: exposeRowAs(Wallet, '') }
-  // @ts-expect-error the operation answers no wallet
+  // @ts-expect-error the operation returns no wallet
   addMutation(closeCustomer, { ...closing, input, payload: otherPayload })
   const counted = (row: { readonly count: number }) => String(row.count)
   return [
     { balance: exposeColumn('balance', '', 'Amount'), customer: relationField(Customer, 'customerId', '') },
     // @ts-expect-error no such column
     { memo: exposeColumn('memo', '') },
-    // @ts-expect-error it may be NULL
+    // @ts-expect-error the column may be NULL
     { customer: exposeColumn('customerId', '') },
     { customer: exposeNullableColumn('customerId', '') },
-    // @ts-expect-error an amount is no text
+    // @ts-expect-error an amount is no string
     { balance: exposeColumn('balance', '') },
-    // @ts-expect-error it holds no network
+    // @ts-expect-error the column holds no network
     { currency: exposeColumn('currency', '', NetworkEnum) },
     // @ts-expect-error one of them is no column
     exposeStrings({ currency: '', memo: '' }),
     // @ts-expect-error no such key
     { payout: relationField(Customer, 'payoutId', '') },
-    // @ts-expect-error it is made of what rows do not have
+    // @ts-expect-error it reads a column that the row type lacks
     { count: computedField('String', ['count'], '', counted) },
     // @ts-expect-error a row of wallets is no customer
     { customer: exposeRowAs(Customer, '') },

@@ -43,14 +43,14 @@ const newPayout = (idempotencyKey: string): CreatePayoutInput => ({
   idempotencyKey,
 })
 
-test('the typed documents are what the schema and the .graphql files say', async () => {
+test('the generated typed documents match the schema and the .graphql files', async () => {
   const committed = readFileSync(resolve(root, documentsPath), 'utf8')
   const generated = await typedDocuments(root, sandboxSchema)
   expect(committed, `${documentsPath} is not up to date: run npm run codegen`).toBe(generated)
 })
 
 describe.each(everyEngine)('typed documents on %s', (engine) => {
-  test('show a wallet with its addresses', async () => {
+  test('a typed document returns a wallet with its addresses', async () => {
     const app = await startApp(engine)
     const id = await app.wallet({ network: 'erc20', balance: '12.5' })
 
@@ -59,11 +59,11 @@ describe.each(everyEngine)('typed documents on %s', (engine) => {
     expectTypeOf(wallet).not.toBeAny()
     expect(wallet).toMatchObject({ balance: '12.50000000', currency: 'USDC', status: 'ACTIVE' })
     expect(wallet?.addresses?.map(({ network, address }) => [network, address.slice(0, 2)])).toEqual([['ERC20', '0x']])
-    // @ts-expect-error a field that was not asked for has no type
+    // @ts-expect-error a field that the document does not select has no type
     expect(wallet?.description).toBeUndefined()
   })
 
-  test('quote and pay, and tell a refusal from a payload by its type', async () => {
+  test('typed documents quote and create a payout, and distinguish an error from a payload by __typename', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     const customerId = await app.customer()
@@ -90,7 +90,7 @@ describe.each(everyEngine)('typed documents on %s', (engine) => {
     ])
   })
 
-  test('list payouts with their customers and wallets, page after page', async () => {
+  test('a typed document lists payouts with their customers and wallets, page by page', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const id = await app.wallet({ balance: '1000', customerId })
@@ -115,7 +115,7 @@ describe.each(everyEngine)('typed documents on %s', (engine) => {
     expect(newest?.wallet?.id).toBe(wallet?.id)
   })
 
-  test('take only the variables that they declare', async () => {
+  test('a typed document accepts only the variables that it declares', async () => {
     const app = await startApp(engine)
     // @ts-expect-error a variable that is required
     await expect(send(app, WalletScreenDocument, {})).rejects.toThrow('$id')
@@ -125,7 +125,7 @@ describe.each(everyEngine)('typed documents on %s', (engine) => {
   })
 })
 
-/** The data that answers a typed document; it fails where the answer has errors. */
+/** Returns the data of a typed document; throws if the response has errors. */
 async function send<Result, Variables>(
   app: App,
   document: TypedDocumentString<Result, Variables>,

@@ -12,7 +12,7 @@ import { everyEngine, startApp } from '../support/app.ts'
 import { perform } from '../support/perform.ts'
 import { readStoredRows } from '../support/stored.ts'
 
-const nobody = '019b7679-7400-7000-8000-000000000000'
+const absentIdPrefix = '019b7679-7400-7000-8000-000000000000'
 
 const bank = {
   accountName: 'Ada Obi',
@@ -35,7 +35,7 @@ const payout = {
   paymentPurpose: 'GIFTS',
 }
 
-/** The four operations that make something, each with an input that nothing is wrong with and another. */
+/** The four create operations, each with a valid input and another one. */
 const creations = [
   ['createBankPayoutMethod', bank, { bankName: 'Zenith' }],
   ['createWalletPayoutMethod', crypto, { label: 'Other' }],
@@ -43,29 +43,29 @@ const creations = [
   ['createWallet', wallet, { description: 'Other' }],
 ] as const
 
-const doorPairs = everyApi.map((door) => [door, otherApi(door)] as const)
+const apiPairs = everyApi.map((door) => [door, otherApi(door)] as const)
 
-test('the contract has twelve operations, and each is asked for through both doors', () => {
+test('both APIs offer all twelve operations of the contract', () => {
   const ofTheContract = routes.filter(({ description }) => !description.includes(notInContract))
   expect(operationNames).toHaveLength(ofTheContract.length)
   expect(ofTheContract).toHaveLength(12)
   for (const door of everyApi) expect(Object.keys(apiClients[door])).toEqual([...operationNames])
 })
 
-describe.each(everyEngine)('both doors on %s', (engine) => {
-  describe.each(doorPairs)('what %s makes and %s shows', (one, other) => {
+describe.each(everyEngine)('REST and GraphQL on %s', (engine) => {
+  describe.each(apiPairs)('an object created through %s and read through %s', (one, other) => {
     test.each([
       ['for the merchant', {}],
       ['with every field', { sortCode: '04-00-04', swiftCode: 'ABNGNGLA', routingNumber: '021000021', iban: 'GB33 1' }],
-    ])('a bank method %s', async (_, more) => {
+    ])('a bank payout method %s is the same in both APIs', async (_, more) => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...bank, ...more, ...('iban' in more && { customerId }) }
-      const { result: made } = await apiClients[one].createBankPayoutMethod(app, input)
-      expect(made).toEqual({
+      const { result: created } = await apiClients[one].createBankPayoutMethod(app, input)
+      expect(created).toEqual({
         id: expect.any(String),
         type: 'BANK',
         createdAt: expect.any(String),
-        updatedAt: made.createdAt,
+        updatedAt: created.createdAt,
         customerId: null,
         sortCode: null,
         swiftCode: null,
@@ -74,36 +74,40 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
         ...input,
       })
       const listed = await apiClients[other].listPayoutMethods(app, { type: 'BANK', limit: 1 })
-      expect(listed.result.items).toEqual([made])
+      expect(listed.result.items).toEqual([created])
     })
 
-    test('a crypto method', async () => {
+    test('a crypto payout method is the same in both APIs', async () => {
       const { app, customerId } = await startHeld(engine)
       const input = { ...crypto, network: 'polygon', label: 'Cold', customerId }
-      const { result: made } = await apiClients[one].createWalletPayoutMethod(app, input)
-      expect(made).toEqual({
+      const { result: created } = await apiClients[one].createWalletPayoutMethod(app, input)
+      expect(created).toEqual({
         id: expect.any(String),
         type: 'WALLET',
         createdAt: expect.any(String),
-        updatedAt: made.createdAt,
+        updatedAt: created.createdAt,
         ...input,
       })
       const listed = await apiClients[other].listPayoutMethods(app, { owner: { customerId }, currency: 'USDC' })
-      expect(listed.result).toMatchObject({ items: [made, { label: null }], total: 2 })
+      expect(listed.result).toMatchObject({ items: [created, { label: null }], total: 2 })
     })
 
-    test('a bank method that was changed, and then deleted', async () => {
+    test('a bank payout method that was updated and then deleted is the same in both APIs', async () => {
       const { app, customerId } = await startHeld(engine)
-      const { result: made } = await apiClients[one].createBankPayoutMethod(app, { ...bank, customerId, iban: 'GB33' })
-      const named = { payoutMethodId: made.id, customerId }
+      const { result: created } = await apiClients[one].createBankPayoutMethod(app, {
+        ...bank,
+        customerId,
+        iban: 'GB33',
+      })
+      const named = { payoutMethodId: created.id, customerId }
       const changed = await apiClients[one].updateBankPayoutMethod(app, { ...named, bankName: 'Zenith', iban: null })
       expect(changed.result).toEqual({
-        ...made,
+        ...created,
         bankName: 'Zenith',
         iban: null,
         updatedAt: expect.any(String),
       })
-      expect(changed.result.updatedAt > made.updatedAt).toBe(true)
+      expect(changed.result.updatedAt > created.updatedAt).toBe(true)
       const unchanged = await apiClients[other].updateBankPayoutMethod(app, named)
       expect(unchanged.result).toEqual(changed.result)
       const list = () => apiClients[other].listPayoutMethods(app, { owner: { customerId } })
@@ -119,41 +123,44 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
       [{ ...wallet, currency: 'USDT', network: 'trc20' }, 'STABLECOIN', 1],
       [{ ...wallet, network: 'solana' }, 'STABLECOIN', 1],
       [{ currency: 'NGN', description: 'Naira' }, 'FIAT', 0],
-    ])('a wallet of %j', async ({ network, ...input }: { network?: string; currency: string }, assetType, count) => {
-      const { app, customerId } = await startHeld(engine)
-      const given = { ...input, ...(network && { network }), customerId }
-      const { result: made } = await apiClients[one].createWallet(app, given)
-      expect(made).toEqual({
-        id: expect.any(String),
-        assetType,
-        balance: '0.00000000',
-        status: 'active',
-        createdAt: expect.any(String),
-        updatedAt: made.createdAt,
-        customerId,
-        ...input,
-        addresses: Array(count).fill({
+    ])(
+      'a wallet of %j is the same in both APIs',
+      async ({ network, ...input }: { network?: string; currency: string }, assetType, count) => {
+        const { app, customerId } = await startHeld(engine)
+        const given = { ...input, ...(network && { network }), customerId }
+        const { result: created } = await apiClients[one].createWallet(app, given)
+        expect(created).toEqual({
           id: expect.any(String),
-          address: expect.any(String),
-          network,
-          createdAt: made.createdAt,
-        }),
-      })
-      expect((await apiClients[other].getWallet(app, { walletId: made.id })).result).toEqual(made)
-      const [address] = made.addresses
-      const listed = await apiClients[other].listCustomerWallets(app, { customerId, currency: input.currency })
-      const oldest = address ? { address: address.address, network, createdAt: made.createdAt } : null
-      expect(listed.result).toEqual({ items: [{ ...made, addresses: oldest }], total: 1 })
-    })
+          assetType,
+          balance: '0.00000000',
+          status: 'active',
+          createdAt: expect.any(String),
+          updatedAt: created.createdAt,
+          customerId,
+          ...input,
+          addresses: Array(count).fill({
+            id: expect.any(String),
+            address: expect.any(String),
+            network,
+            createdAt: created.createdAt,
+          }),
+        })
+        expect((await apiClients[other].getWallet(app, { walletId: created.id })).result).toEqual(created)
+        const [address] = created.addresses
+        const listed = await apiClients[other].listCustomerWallets(app, { customerId, currency: input.currency })
+        const oldest = address ? { address: address.address, network, createdAt: created.createdAt } : null
+        expect(listed.result).toEqual({ items: [{ ...created, addresses: oldest }], total: 1 })
+      },
+    )
 
-    test('a payout', async () => {
+    test('a payout is the same in both APIs', async () => {
       const { app, customerId } = await startHeld(engine)
       await app.fee('0.5', '1')
       const walletId = await app.wallet({ balance: '50', customerId })
       const input = { ...payout, customerId, narration: 'For March', transferType: 'swift' }
-      const made = await apiClients[one].createPayout(app, input, { idempotencyKey: 'k' })
+      const created = await apiClients[one].createPayout(app, input, { idempotencyKey: 'k' })
       const { paymentPurpose: _, ...shown } = input
-      expect(made.result).toEqual({
+      expect(created.result).toEqual({
         ...shown,
         id: expect.any(String),
         senderWalletId: walletId,
@@ -163,7 +170,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
         referenceId: expect.any(String),
         status: 'PROCESSING',
         createdAt: expect.any(String),
-        updatedAt: made.result.createdAt,
+        updatedAt: created.result.createdAt,
         cryptoTransactionId: null,
         network: null,
         exchangeRate: '1500',
@@ -174,14 +181,14 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
         amountFiat: '60000.00000000',
         fiatReferenceId: null,
       })
-      // The contract has no endpoint that reads a payout; a key that comes again does.
+      // The contract has no endpoint that reads a payout, so a replay of its key does.
       const again = await apiClients[other].createPayout(app, input, { idempotencyKey: 'k' })
-      expect(again.result).toEqual(made.result)
+      expect(again.result).toEqual(created.result)
       expect((await apiClients[other].getWallet(app, { walletId })).result.balance).toBe('9.10000000')
     })
   })
 
-  test('show the same customers, wallets and assets', async () => {
+  test('both APIs list the same customers, wallets and assets', async () => {
     const { app, customerId } = await startHeld(engine)
     const companyId = await app.customer({
       customerType: 'business',
@@ -210,7 +217,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
       ['listPayoutMethods', { currency: 'XXX' }, 0],
       ['listPayoutMethods', { owner: 'merchant' }, 1],
       ['listPayoutMethods', { owner: { customerId } }, 1],
-      ['listPayoutMethods', { owner: { customerId: nobody } }, 0],
+      ['listPayoutMethods', { owner: { customerId: absentIdPrefix } }, 0],
       ['listPayoutMethods', { page: 2, limit: 1 }, 1],
       ['listCustomerWallets', { customerId: companyId }, 3],
       ['listCustomerWallets', { customerId: companyId, assetType: 'FIAT' }, 1],
@@ -231,7 +238,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
     }
   })
 
-  // The same key with the same meaning, in other words: a replay proves that both read it alike.
+  // The same key with an equivalent input in another notation: a replay proves that both APIs parse it alike.
   test.each([
     ['createBankPayoutMethod', bank, { sortCode: null, swiftCode: null, iban: null, customerId: null }],
     ['createBankPayoutMethod', bank, { sortCode: '', swiftCode: ' ', iban: '', customerId: null }],
@@ -245,34 +252,34 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
     ],
     ['createPayout', payout, { narration: null, transferType: null, customerId: null }],
     ['createPayout', payout, { narration: '', customerId: null }],
-  ] as const)('%s of %j with %j changes nothing', async (name, input, change) => {
+  ] as const)('%s of %j repeated with the equivalent %j replays the first result', async (name, input, change) => {
     const { app } = await startHeld(engine)
-    for (const [one, other] of doorPairs) {
-      const made = await apiClients[one][name](app, input, { idempotencyKey: one })
-      expect(made.refusal).toBeNull()
+    for (const [one, other] of apiPairs) {
+      const created = await apiClients[one][name](app, input, { idempotencyKey: one })
+      expect(created.refusal).toBeNull()
       const again = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: one })
-      expect(again).toMatchObject({ refusal: null, result: made.result })
+      expect(again).toMatchObject({ refusal: null, result: created.result })
     }
   })
 
-  describe.each(doorPairs)('a key of %s at %s', (one, other) => {
-    test.each(creations)('%s is done once', async (name, input, change) => {
+  describe.each(apiPairs)('an idempotency key used at %s and then at %s', (one, other) => {
+    test.each(creations)('%s with a key that the other API used runs once', async (name, input, change) => {
       const { app } = await startHeld(engine)
-      const made = await apiClients[one][name](app, input, { idempotencyKey: 'k' })
+      const created = await apiClients[one][name](app, input, { idempotencyKey: 'k' })
       const before = await readStoredRows(app)
 
       const again = await apiClients[other][name](app, input, { idempotencyKey: 'k' })
-      expect(again.result).toEqual(made.result)
+      expect(again.result).toEqual(created.result)
       const reused = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: 'k' })
       expect(reused.refusal).toEqual({ code: 'IDEMPOTENCY_KEY_REUSED', fields: null })
       expect(await readStoredRows(app)).toEqual(before)
 
       const next = await apiClients[other][name](app, { ...input, ...change }, { idempotencyKey: 'l' })
-      expect(next.result.id).not.toBe(made.result.id)
+      expect(next.result.id).not.toBe(created.result.id)
       await app.expectBooksToBalance()
     })
 
-    test('that is malformed is refused by its name', async () => {
+    test('a malformed idempotency key is rejected with the name of its field', async () => {
       const { app } = await startHeld(engine)
       for (const [name, input] of creations) {
         for (const idempotencyKey of ['x'.repeat(256), 'é']) {
@@ -283,7 +290,7 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
     })
   })
 
-  test('twenty requests at once with one key, half through each, make one payout', async () => {
+  test('twenty simultaneous requests with one key, half through each API, create one payout', async () => {
     const { app, walletId } = await startHeld(engine)
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
@@ -300,8 +307,8 @@ describe.each(everyEngine)('both doors on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
-  const ofMethods = { customerId: nobody }
+describe.each(everyEngine)('domain errors of REST and GraphQL on %s', (engine) => {
+  const ofMethods = { customerId: absentIdPrefix }
   const withoutRate = { ...payout, assetCode: 'USDT', recipientCurrency: 'ZAR', recipientCountry: 'South Africa' }
   const tooMuch = { amount: '100.00000001' }
   const used = { idempotencyKey: 'used' }
@@ -309,7 +316,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
   type Options = { idempotencyKey?: string }
   type Case = [(typeof operationNames)[number], string, (held: Held) => Input, Options?]
 
-  // In order of precedence: each case also holds every later fault.
+  // In order of precedence: each case also contains every later error.
   const cases: Case[] = [
     [
       'createPayout',
@@ -335,9 +342,9 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     [
       'updateBankPayoutMethod',
       'INVALID_INPUT accountNumber currency',
-      () => ({ payoutMethodId: nobody, accountNumber: '!', currency: 'X' }),
+      () => ({ payoutMethodId: absentIdPrefix, accountNumber: '!', currency: 'X' }),
     ],
-    ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: nobody })],
+    ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: absentIdPrefix })],
     ['updateBankPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: 'x' })],
     [
       'updateBankPayoutMethod',
@@ -369,8 +376,8 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     ['createWalletPayoutMethod', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...crypto, ...ofMethods }), used],
     ['createWalletPayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ ...crypto, ...ofMethods })],
     ['createWalletPayoutMethod', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...crypto, customerId: closedId })],
-    ['deletePayoutMethod', 'INVALID_INPUT customerId', () => ({ payoutMethodId: nobody, customerId: 'x' })],
-    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: nobody })],
+    ['deletePayoutMethod', 'INVALID_INPUT customerId', () => ({ payoutMethodId: absentIdPrefix, customerId: 'x' })],
+    ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: absentIdPrefix })],
     ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', () => ({ payoutMethodId: 'x' })],
     ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', ({ cryptoId }) => ({ payoutMethodId: cryptoId })],
     ['deletePayoutMethod', 'RESOURCE_NOT_FOUND', ({ bankId, customerId }) => ({ payoutMethodId: bankId, customerId })],
@@ -385,18 +392,18 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     ['createWallet', 'IDEMPOTENCY_KEY_REUSED', () => ({ ...wallet, ...ofMethods }), used],
     ['createWallet', 'RESOURCE_NOT_FOUND', () => ({ ...wallet, ...ofMethods })],
     ['createWallet', 'CUSTOMER_CLOSED', ({ closedId }) => ({ ...wallet, customerId: closedId })],
-    ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: nobody })],
+    ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: absentIdPrefix })],
     ['getCustomer', 'RESOURCE_NOT_FOUND', () => ({ customerId: 'x' })],
     ['getCustomer', 'RESOURCE_NOT_FOUND', ({ walletId }) => ({ customerId: walletId })],
-    ['getWallet', 'RESOURCE_NOT_FOUND', () => ({ walletId: nobody })],
+    ['getWallet', 'RESOURCE_NOT_FOUND', () => ({ walletId: absentIdPrefix })],
     ['getWallet', 'RESOURCE_NOT_FOUND', ({ customerId }) => ({ walletId: customerId })],
-    ['listCustomerWallets', 'RESOURCE_NOT_FOUND', () => ({ customerId: nobody })],
+    ['listCustomerWallets', 'RESOURCE_NOT_FOUND', () => ({ customerId: absentIdPrefix })],
     ['listCustomers', 'INVALID_INPUT limit', () => ({ limit: 101 })],
     ['listCustomerWallets', 'INVALID_INPUT limit', ({ customerId }) => ({ customerId, limit: 101 })],
     ['listPayoutMethods', 'INVALID_INPUT limit', () => ({ limit: 101 })],
   ]
 
-  test('for the first reason that applies, and nothing moves', async () => {
+  test('both APIs report the first error in order of precedence, and no money moves', async () => {
     const held = await startHeld(engine)
     const before = await readStoredRows(held.app)
     for (const [name, expected, inputOf, options] of cases) {
@@ -410,7 +417,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     }
   })
 
-  test('DEPOSIT_ADDRESS_UNAVAILABLE after all others, and nothing moves', async () => {
+  test('both APIs report DEPOSIT_ADDRESS_UNAVAILABLE after all other errors, and no money moves', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const closedId = await app.customer()
     await perform(closeCustomer, app.context(), { customerId: closedId })
@@ -425,7 +432,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('what is another merchant’s is not there, through either', async () => {
+  test('both APIs report another merchant’s objects as not found', async () => {
     const held = await startHeld(engine)
     const { apiKey: key } = await held.app.otherMerchant()
     const before = await readStoredRows(held.app)
@@ -457,8 +464,8 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     ])
   })
 
-  // The only differences. Where the types of a schema say what is allowed, GraphQL refuses before the operation is asked:
-  // the code is the same, but the faulty field is in the message and not in `fields`.
+  // The only differences. GraphQL validates the types of its schema before the operation runs: the code is the
+  // same, but the invalid field is in the message and not in `fields`.
   const typed: [(typeof operationNames)[number], Input, readonly string[]][] = [
     ['createPayout', { ...payout, assetCode: 'USD' }, ['assetCode']],
     ['createPayout', { ...payout, recipientCurrency: 'KES' }, ['recipientCurrency']],
@@ -487,7 +494,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     ['createBankPayoutMethod', {}, ['accountName', 'accountNumber', 'bankName', 'currency', 'bankCode']],
     ['createBankPayoutMethod', { ...bank, accountName: ['Ada'] }, ['accountName']],
     ['createBankPayoutMethod', { ...bank, iban: true }, ['iban']],
-    ['updateBankPayoutMethod', { payoutMethodId: nobody, bankName: {} }, ['bankName']],
+    ['updateBankPayoutMethod', { payoutMethodId: absentIdPrefix, bankName: {} }, ['bankName']],
     ['createWalletPayoutMethod', {}, ['walletAddress', 'network', 'currency']],
     ['createWalletPayoutMethod', { ...crypto, network: 'ERC-20' }, ['network']],
     ['createWalletPayoutMethod', { ...crypto, network: '' }, ['network']],
@@ -499,7 +506,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     ['listAssetCodes', { assetType: 'GOLD' }, ['assetType']],
   ]
 
-  test('though GraphQL’s types say some of it first', async () => {
+  test('both APIs use the same code for an invalid value that GraphQL’s types already reject', async () => {
     const { app } = await startHeld(engine)
     const before = await readStoredRows(app)
     for (const [name, input, fields] of typed) {
@@ -513,8 +520,8 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  // And these, which one door takes and the other has no word for.
-  test('a payout without a purpose is for OTHER (ruling 40)', async () => {
+  // Inputs that only one API can express.
+  test('a payout without a purpose has the purpose OTHER in both APIs (ruling 40)', async () => {
     const { app } = await startHeld(engine)
     const { paymentPurpose: _, ...withoutPurpose } = payout
     for (const input of [withoutPurpose, { ...payout, paymentPurpose: null }]) {
@@ -528,7 +535,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     expect(data.payouts.nodes).toEqual(Array(4).fill({ paymentPurpose: 'OTHER' }))
   })
 
-  test('a null transfer type is all that empty can be at GraphQL', async () => {
+  test('GraphQL takes null as the only empty transfer type', async () => {
     const { app } = await startHeld(engine)
     expect((await apiClients.rest.createPayout(app, { ...payout, amount: '1', transferType: '' })).refusal).toBeNull()
     expect((await apiClients.graphql.createPayout(app, { ...payout, transferType: '' })).refusal?.code).toBe(
@@ -537,7 +544,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     expect((await apiClients.rest.createPayout(app, { ...payout, amount: '1' })).refusal).toBeNull()
   })
 
-  test('an unknown value of a filter matches nothing at REST (ruling 19) and is no value at GraphQL', async () => {
+  test('REST finds nothing for an unknown filter value (ruling 19), and GraphQL rejects it as no enum value', async () => {
     const { app, customerId } = await startHeld(engine)
     for (const filter of [{ status: 'frozen' }, { assetType: 'GOLD' }]) {
       const input = { customerId, ...filter }
@@ -546,7 +553,7 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     }
   })
 
-  test('a number is an id at GraphQL, as its specification says, and no text at REST', async () => {
+  test('GraphQL takes a number as an id, as its specification says, and REST rejects it as no string', async () => {
     const { app } = await startHeld(engine)
     const input = { ...bank, customerId: 5 }
     for (const { refusal } of await throughBoth((door) => apiClients[door].createBankPayoutMethod(app, input))) {
@@ -554,15 +561,15 @@ describe.each(everyEngine)('both doors refuse alike on %s', (engine) => {
     }
   })
 
-  test('an empty page can be asked for at GraphQL, and none of zero items at REST', async () => {
+  test('GraphQL takes a page size of zero, and REST rejects it', async () => {
     const { app } = await startHeld(engine)
     expect((await apiClients.graphql.listCustomers(app, { limit: 0 })).result.items).toEqual([])
     expect((await apiClients.rest.listCustomers(app, { limit: 0 })).refusal).toMatchObject({ fields: ['limit'] })
   })
 })
 
-describe.each(everyEngine)('both doors judge alike on %s', (engine) => {
-  test('whatever is sent to them', async () => {
+describe.each(everyEngine)('validation by REST and GraphQL on %s', (engine) => {
+  test('both APIs return the same outcome for any generated request', async () => {
     const twins = { rest: await startHeld(engine, '100000'), graphql: await startHeld(engine, '100000') }
     const outcomes = new Map<string, number>()
     await fc.assert(
@@ -577,7 +584,8 @@ describe.each(everyEngine)('both doors judge alike on %s', (engine) => {
       }),
       { numRuns: 120 },
     )
-    // It is a test only if much is taken and much refused: each is about a third, so that chance can't miss so many.
+    // The test needs enough accepted and enough rejected requests: each is about a third of them, so fewer than
+    // this is no chance.
     expect(outcomes.get('done')).toBeGreaterThan(6)
     expect(outcomes.get('INVALID_INPUT')).toBeGreaterThan(6)
     expect(outcomes.get('RESOURCE_NOT_FOUND')).toBeGreaterThan(3)
@@ -587,12 +595,15 @@ describe.each(everyEngine)('both doors judge alike on %s', (engine) => {
 
 type Held = Awaited<ReturnType<typeof startHeld>>
 
-/** A merchant with a wallet, a customer with a crypto method, a closed customer with a bank method, and used keys. */
+/**
+ * A merchant with a wallet, a customer with a crypto payout method, a closed customer with a bank payout method,
+ * and used keys.
+ */
 async function startHeld(engine: Engine, balance = '100') {
   const rates = ['USDC', 'USDT'].map((fromCode) => ({ fromCode, toCode: 'NGN', rate: '1500' }))
-  // A clock that never stands still, so that what came later also says so.
-  let now = Date.UTC(2030, 0, 1)
-  const app = await startApp(engine, { rates, clock: () => now++ })
+  // A clock that advances with each read, so that later rows have later times.
+  let nowMs = Date.UTC(2030, 0, 1)
+  const app = await startApp(engine, { rates, clock: () => nowMs++ })
   const closedId = await app.customer()
   const customerId = await app.customer()
   const walletId = await app.wallet({ balance: String(Number(balance) + 1) })
@@ -614,13 +625,13 @@ async function throughBoth<Result>(
   return [await ask('rest'), await ask('graphql')]
 }
 
-/** The codes that the doors answer, which should be one. */
+/** The codes of both APIs, which should be equal. */
 async function codesOf(ask: (door: ApiName) => Promise<ApiOutcome>): Promise<string[]> {
   const outcomes = await throughBoth(ask)
   return [...new Set(outcomes.map(({ refusal }) => refusal?.code ?? 'done'))]
 }
 
-/** A name for each id of an app, which stands for it in a generated input. */
+/** A placeholder in generated inputs for each id of an app. */
 const idNames = ['customerId', 'closedId', 'walletId', 'bankId', 'cryptoId', 'closedBankId'] as const
 
 function withIds(input: Input, held: Held): Input {
@@ -632,7 +643,10 @@ function withIds(input: Input, held: Held): Input {
   )
 }
 
-/** A result without what differs between twins: ids and times of the new, and names for the ids that were there. */
+/**
+ * A result without what differs between the twin apps: new ids and times are removed, existing ids are replaced
+ * by placeholders.
+ */
 function unnamed(result: unknown, held: Held): unknown {
   let text = JSON.stringify(result)
   for (const name of idNames) text = text.replaceAll(held[name], `the ${name}`)
@@ -686,16 +700,25 @@ const anyCode = fc.oneof(
 const anyId = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(null, undefined) },
   fc.constantFrom(...idNames.map((name) => `the ${name}`)),
-  fc.constantFrom(nobody, nobody.toUpperCase(), '', 'x', `${nobody}0`, randomUUID(), '\u0000', 'null'),
+  fc.constantFrom(
+    absentIdPrefix,
+    absentIdPrefix.toUpperCase(),
+    '',
+    'x',
+    `${absentIdPrefix}0`,
+    randomUUID(),
+    '\u0000',
+    'null',
+  ),
 )
 const anyMethodId = fc.oneof(
   fc.constantFrom('the bankId', 'the cryptoId', 'the closedBankId', 'the customerId'),
-  fc.constantFrom(nobody, 'x', 'null', '0'),
+  fc.constantFrom(absentIdPrefix, 'x', 'null', '0'),
 )
 const anyNetwork = fc.constantFrom('erc20', 'polygon', 'bep20', 'trc20', 'solana')
 const anyOptional = fc.oneof(fc.constantFrom(undefined, null), anyWord)
 
-/** An input that is right but for a few of its fields. */
+/** An input that is valid except for a few of its fields. */
 function mostly(right: Input, others: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Input> {
   const fields = Object.keys(others)
   return fc.tuple(fc.record(others), fc.subarray(fields, { maxLength: 3 })).map(([values, chosen]) => ({
@@ -713,7 +736,7 @@ const bankWords = {
 }
 const bankOptions = { sortCode: anyOptional, swiftCode: anyOptional, routingNumber: anyOptional, iban: anyOptional }
 
-/** Inputs of the right types; what GraphQL's types refuse is the subject of tests above. */
+/** Inputs of the right types; the tests above cover values that GraphQL's types reject. */
 const anyRequest = fc.oneof(
   mostly(payout, {
     customerId: anyId,

@@ -8,9 +8,9 @@ import { schemaPath } from '../../codegen.ts'
 const schema = readFileSync(resolve(import.meta.dirname, '../..', schemaPath), 'utf8')
 const ruleSets = ['flat/schema-recommended', 'flat/schema-relay'] as const
 
-/** What the rules themselves leave to a schema to say. */
+/** Options that the rules require for this schema. */
 const options = {
-  // What is no thing of its own, but part of another or the answer to one question, has no id.
+  // A type that is part of another, or the result of one query, has no id.
   'strict-id-in-types': {
     exceptions: {
       suffixes: ['Connection', 'Edge', 'Payload', 'Error'],
@@ -38,17 +38,17 @@ const options = {
       ],
     },
   },
-  // Connections have `nodes` beside `edges`, and lists that are bounded are plain: `schema.test.ts` names each.
-  // What was sent to an endpoint is no node, and `schema.test.ts` looks at the others.
+  // Connections have `nodes` alongside `edges`, and bounded lists are plain: `schema.test.ts` names each. A
+  // delivery to an endpoint is not a node, and `schema.test.ts` checks the others.
   'relay-edge-types': { listTypeCanWrapOnlyEdgeType: false, shouldImplementNode: false },
 }
 
 describe('@graphql-eslint', () => {
-  test('finds nothing in schema.graphql with its recommended rules and those for Relay', async () => {
+  test('schema.graphql passes the recommended rules and those for Relay', async () => {
     expect(await findingsIn(schema)).toEqual([])
   })
 
-  test('applies every rule of both sets, as an error', async () => {
+  test('the configuration applies every rule of both sets as an error', async () => {
     const { rules = {} } = await linter(schema).calculateConfigForFile('schema.graphql')
     const names = ruleSets.flatMap((set) => Object.keys(plugin.configs[set].rules))
     expect(names.length).toBeGreaterThanOrEqual(22)
@@ -71,11 +71,11 @@ describe('@graphql-eslint', () => {
     ['relay-connection-types', 'pageInfo: PageInfo!', 'pageInfo: PageInfo'],
     ['relay-edge-types', '  cursor: String!', '  cursor: PageInfo!'],
     ['relay-page-info', '  hasNextPage: Boolean!', '  hasNextPage: Boolean'],
-  ])('%s finds a defect', async (rule, from, to) => {
+  ])('the rule %s finds a defect', async (rule, from, to) => {
     const defective = schema.replaceAll(from, to)
     expect(defective).not.toBe(schema)
-    const found = await findingsIn(defective)
-    expect(found.filter((finding) => finding.startsWith(`${rule}: `))).not.toEqual([])
+    const findings = await findingsIn(defective)
+    expect(findings.filter((finding) => finding.startsWith(`${rule}: `))).not.toEqual([])
   })
 })
 

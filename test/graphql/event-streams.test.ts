@@ -15,7 +15,7 @@ import { listen, listenAt } from './support/listen.ts'
 
 type Params = Readonly<Record<string, unknown>>
 
-/** So many events: a wallet, and deposits to it. */
+/** Creates this many events: a wallet, and deposits to it. */
 async function happen(app: App, count: number): Promise<string> {
   const walletId = await app.wallet()
   for (let i = 1; i < count; i++) await deposit(app, walletId)
@@ -38,7 +38,7 @@ const all = 'subscription { eventPublished { sequence } }'
 const fromStart = 'subscription { eventPublished(after: "0") { sequence } }'
 
 describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
-  test('tells what happens from now on, in order and each with its sequence as id, and nothing of others', async () => {
+  test('eventPublished sends new events of its merchant in order, each with its sequence as id, and none of other merchants', async () => {
     const app = await startApp(engine)
     await app.otherMerchant()
     const walletId = await app.wallet({ balance: '100' })
@@ -67,22 +67,22 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
     expect(stream.seen.ids).toEqual(['3', '4', '5'])
   })
 
-  test('goes on after any number that a reader remembers, by GET and by POST, and misses and repeats nothing', async () => {
+  test('eventPublished resumes after any Last-Event-ID, by GET and by POST, without gaps or duplicates', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 6)
     for (const method of ['GET', 'POST'] as const) {
       let had = 0
-      // Cut off at different places.
+      // Disconnects at different positions.
       for (const count of [1, 3, 2]) {
         const stream = await listen(app, fromStart, { method, ...(had > 0 && { lastEventId: String(had) }) })
-        const told = await read(stream, count)
+        const received = await read(stream, count)
         stream.end()
-        expect(told.map(({ sequence }) => sequence)).toEqual(numbers(had + 1, had + count))
+        expect(received.map(({ sequence }) => sequence)).toEqual(numbers(had + 1, had + count))
         expect(stream.seen.ids).toContain(String(had + count))
         had += count
       }
     }
-    // What was not there when it began, too.
+    // Also an event that did not exist when the stream began.
     const stream = await listen(app, all, { lastEventId: '4' })
     expect(await read(stream, 2)).toEqual([{ sequence: 5 }, { sequence: 6 }])
     await deposit(app, walletId)
@@ -90,8 +90,8 @@ describe.each(everyEngineAndWorkers)('eventPublished on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('a stream of events on %s', (engine) => {
-  test('tells what happens as soon as it is answered, however long its beginning takes', async () => {
+describe.each(everyEngine)('an event stream on %s', (engine) => {
+  test('an event stream sends an event that occurs right after its response headers, however slowly it starts', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
     const execute = async <Result>(query: Query, params: object) => {
@@ -104,34 +104,34 @@ describe.each(everyEngine)('a stream of events on %s', (engine) => {
     expect(await read(stream, 1)).toEqual([{ sequence: 3 }])
   })
 
-  test('costs no query where the merchant is followed already, until something happens', async () => {
+  test('an event stream of a merchant that is already followed executes no query until an event occurs', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
-    const asked: Params[] = []
+    const queries: Params[] = []
     const execute = <Result>(query: Query, params: object) => {
-      asked.push(params as Params)
+      queries.push(params as Params)
       return app.db.execute<Result>(query, params)
     }
     const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const first = await listen(app, all, { server })
     await delay(100)
-    asked.length = 0
+    queries.length = 0
     const goingOn = 'subscription { eventPublished(after: "2") { sequence } }'
     const payouts = 'subscription { payoutsChanged { uuid } }'
     const streams = await Promise.all(
       Array.from({ length: 20 }, (_, i) => listen(app, i < 5 ? all : i < 10 ? goingOn : payouts, { server })),
     )
     await delay(100)
-    // But for the key, and on a server the look in case that nothing was told.
+    // Except the queries for the key and, on a server, the fallback poll for missed notifications.
     const keyId = app.merchant.apiKey.split('_')[2] ?? ''
     const isOfKey = (params: Params) => JSON.stringify(params).includes(keyId)
     const isOwn = (params: Params) => !isOfKey(params) && !(engine === 'postgres' && 'merchantIds' in params)
-    expect(asked.filter(isOwn)).toEqual([])
+    expect(queries.filter(isOwn)).toEqual([])
     await deposit(app, walletId)
     for (const each of [first, ...streams.slice(0, 10)]) expect(await read(each, 1)).toEqual([{ sequence: 3 }])
   })
 
-  test('has only events of the types that were asked for', async () => {
+  test('an event stream sends only the event types that it selected', async () => {
     const app = await startApp(engine)
     await happen(app, 3)
     await app.customer()
@@ -145,14 +145,14 @@ describe.each(everyEngine)('a stream of events on %s', (engine) => {
     expect(stream.seen.ids).toEqual(['4', '5'])
   })
 
-  test('that ends while an event is made ready leaves that to whoever goes on (ruling 80)', async () => {
+  test('an event stream that closes during the hydration of an event leaves that to the remaining streams (ruling 80)', async () => {
     const app = await startApp(engine)
     const walletId = await happen(app, 2)
     const { apiKey, id: keyId } = await createKey(app.service, app.merchant.id)
     let isHeld = false
     let reached = () => {}
     const execute = async <Result>(query: Query, params: object) => {
-      // What leads from the event to its wallet.
+      // The query from the event to its wallet.
       if (isHeld && JSON.stringify(params, (_, value) => String(value) && value).includes(walletId)) {
         reached()
         await new Promise(() => {})
@@ -176,8 +176,8 @@ describe.each(everyEngine)('a stream of events on %s', (engine) => {
   })
 })
 
-describe('the form of an event stream', () => {
-  test('is what it was, with ids of events alone', async () => {
+describe('the wire format of event streams', () => {
+  test('the wire format is stable across versions, and only events have ids', async () => {
     const app = await startApp('sqlite')
     await happen(app, 2)
     const stream = await listen(app, 'subscription { eventPublished(after: "1") { sequence } }')
@@ -198,7 +198,7 @@ describe('the form of an event stream', () => {
     expect(query.seen.ids).toEqual([null])
   })
 
-  test('of payouts has no ids: such a stream begins with how they are, or with what changes next', async () => {
+  test('a stream of payouts has no ids: it begins with their present state or with the next change', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100' })
     const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
@@ -217,7 +217,7 @@ describe('eventPublished', () => {
     ['after', 'subscription { eventPublished(after: "3") { sequence } }', undefined, 'must be at most 2'],
     ['Last-Event-ID', fromStart, 'evt_1', 'sequence of an event'],
     ['Last-Event-ID', fromStart, '3', 'must be at most 2'],
-  ])('refuses a place that there is not, by %s', async (field, query, lastEventId, message) => {
+  ])('eventPublished rejects a position that does not exist, by %s', async (field, query, lastEventId, message) => {
     const app = await startApp('sqlite')
     await happen(app, 2)
     const stream = await listen(app, query, lastEventId === undefined ? {} : { lastEventId })
@@ -227,13 +227,13 @@ describe('eventPublished', () => {
     expect(await stream.next()).toBeNull()
   })
 
-  test('takes an empty Last-Event-ID for none, as browsers that had nothing yet', async () => {
+  test('eventPublished treats an empty Last-Event-ID as absent, as browsers send it before the first event', async () => {
     const app = await startApp('sqlite')
     await happen(app, 2)
     expect(await read(await listen(app, fromStart, { lastEventId: '' }), 2)).toEqual([{ sequence: 1 }, { sequence: 2 }])
   })
 
-  test('is of one merchant: a number of another leads nowhere else', async () => {
+  test('a Last-Event-ID of one merchant gives no access to events of another', async () => {
     const app = await startApp('sqlite')
     await happen(app, 4)
     const other = await app.otherMerchant()
@@ -244,8 +244,8 @@ describe('eventPublished', () => {
   })
 })
 
-describe('a stream whose service was killed', () => {
-  test('goes on where it was, in whichever process answers then', async () => {
+describe('a stream whose process was killed', () => {
+  test('a stream whose process was killed resumes at its position in any other process', async () => {
     const place = await createDemoInstallation({ WORKERS: '1' })
     const { child, ended, address } = await startService(place)
     const first = await listenAt(address, fromStart, { key: demoApiKey })

@@ -6,28 +6,28 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 
-/** What makes code of a text. */
+/** Code that compiles a string. */
 const compilers = /\bFunction\s*\(|\beval\b\s*[(,)]|['"](node:)?vm['"]|\.constructor\s*\(/
 
-/** The lines of a source that could. */
+/** The lines of a source that match. */
 function compilersIn(source: string): string[] {
   return source.split('\n').filter((line) => compilers.test(line.replace(/^\s*(\/\/|\/?\*).*/, '')))
 }
 
-test('nothing that sees a caller’s document can make code of a text', () => {
+test('no source that handles a caller’s document contains code that compiles a string', () => {
   const files = ['core', 'graphql', 'lists', 'rest', 'server'].flatMap((folder) =>
     readdirSync(join(root, 'src', folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))
       .map((path) => join('src', folder, path)),
   )
-  const found = files.flatMap((file) =>
+  const compilerLines = files.flatMap((file) =>
     compilersIn(readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line.trim()}`),
   )
   expect(files.length).toBeGreaterThan(60)
-  expect(found).toEqual([])
+  expect(compilerLines).toEqual([])
 })
 
-// As somebody might in good faith.
+// Plausible ways in which a contributor might add it.
 test.each([
   'const read = new Function("row", body)',
   'return Function("return " + body)()',
@@ -36,26 +36,26 @@ test.each([
   "import { Script } from 'node:vm'",
   'const { runInThisContext } = require("vm")',
   '(async () => {}).constructor(body)',
-])('%s would be seen', (line) => {
+])('the source check detects %s', (line) => {
   expect(compilersIn(line)).toEqual([line])
 })
 
-/** What came of the attacks in a process that writes down what is compiled. */
+/** The result of the attacks in a process that records all compiled strings. */
 async function fence(environment: Record<string, string> = {}) {
   const program = join(import.meta.dirname, 'support/fence-main.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [program], { env: { ...process.env, ...environment } })
   return JSON.parse(stdout) as { answered: number; compiled: number; found: string[] }
 }
 
-test('no text of a caller is compiled', async () => {
-  const { answered, compiled, found } = await fence()
-  expect(found).toEqual([])
+test('the service compiles no text of a caller', async () => {
+  const { answered, compiled, found: compilerLines } = await fence()
+  expect(compilerLines).toEqual([])
   expect(answered).toBeGreaterThan(200)
-  // What our own queries and others' libraries compile is seen, so the watch works.
+  // Recorded compilations by our queries and by libraries show that the recorder works.
   expect(compiled).toBeGreaterThan(20)
 })
 
-test('one that would be is found', async () => {
-  const { found } = await fence({ FENCE_CONTROL: '1' })
-  expect(found[0]).toContain('Kuckucksei')
+test('the recorder detects a compiled text of a caller', async () => {
+  const { found: compilerLines } = await fence({ FENCE_CONTROL: '1' })
+  expect(compilerLines[0]).toContain('Kuckucksei')
 })

@@ -19,7 +19,7 @@ import type { Engine } from '../support/app.ts'
 import { everyEngine, newDatabase, testSecrets } from '../support/app.ts'
 import { leastCpuMs } from '../support/cpu.ts'
 
-/** The service as its first start leaves it: with the demo, in the sandbox, and with nothing else. */
+/** The service after its first start: the demo merchant in the sandbox, and no other data. */
 async function startEmpty(
   engine: Engine,
   {
@@ -51,7 +51,7 @@ async function startEmpty(
   return {
     service,
     get,
-    /** Runs a tab as its button does. */
+    /** Runs a tab like its Run button. */
     async run({ query, variables = '{}', headers = '{}' }: GraphiqlTab) {
       const payload = { query, variables: JSON.parse(variables), operationName: nameOf(query) }
       const isSubscription = query.includes('\nsubscription ')
@@ -61,7 +61,7 @@ async function startEmpty(
       let text = ''
       for await (const chunk of answer.stream()) {
         text += chunk
-        // A stream goes on: its first event is what the page shows.
+        // A stream stays open; the page shows its first event.
         if (isSubscription && text.includes('data: {')) break
       }
       return JSON.parse(isSubscription ? (/^data: (\{.*\})$/m.exec(text)?.[1] ?? '{}') : text)
@@ -73,7 +73,7 @@ function nameOf(query: string): string | undefined {
   return /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1]
 }
 
-/** The answers of the tabs: each field of each, by the name of its tab. */
+/** The responses of the tabs: each of their fields, by the name of the tab. */
 async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonly GraphiqlTab[]) {
   const answers = new Map<string | undefined, Record<string, unknown>>()
   for (const tab of tabs) {
@@ -87,14 +87,14 @@ async function runAll(app: Awaited<ReturnType<typeof startEmpty>>, tabs: readonl
   return Object.fromEntries(answers)
 }
 
-/** The payout that the answer of a tab is about. */
+/** The payout in the response of a tab. */
 function payoutIn(answer: unknown): Record<string, unknown> {
   const [field] = Object.values(answer as Record<string, Record<string, unknown>>)
   return (field?.payout ?? field) as Record<string, unknown>
 }
 
-describe.each(everyEngine)('the tour on %s', (engine) => {
-  test('is a numbered story in valid documents, each with the key of the demo', async () => {
+describe.each(everyEngine)('the GraphiQL tour on %s', (engine) => {
+  test("the tour's tabs are numbered, valid documents with the demo key", async () => {
     const { service } = await startEmpty(engine)
     const tabs = await tourTabs(service)
 
@@ -103,14 +103,14 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
     ])
     for (const { query, headers = '' } of tabs) {
       expect(validate(schemaFor('sandbox'), parse(query))).toEqual([])
-      // What a comment has the reader write.
+      // Text that a comment asks the reader to insert.
       for (const [, next = ''] of query.matchAll(/^# (subscription \{.*\})$/gm)) {
         expect(validate(schemaFor('sandbox'), parse(next))).toEqual([])
       }
       expect(JSON.parse(headers)).toEqual({ 'x-api-key': demoApiKey })
-      // What is longer than the editor is wide, at 1280 pixels 56 characters, would be read by nobody.
+      // At 1280 pixels the editor shows 56 characters per line.
       expect(query.split('\n').filter((line) => line.startsWith('#') && line.length > 54)).toEqual([])
-      // A phone shows the first eleven lines: the operation comes before what is said of it, but for its title.
+      // A phone shows the first eleven lines, so only the title precedes the operation.
       expect(query.split('\n')).toEqual([
         expect.stringMatching(/^# \d+\. /),
         expect.stringMatching(/^(query|mutation|subscription) /),
@@ -119,7 +119,7 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
     }
   })
 
-  test('answers in order, and the second time the same, with nothing moved twice', async () => {
+  test("the tour's tabs return the same responses when they run in order a second time, and no money moves twice", async () => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
@@ -153,11 +153,11 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
         },
         webhookEndpoints: { nodes: [{ url: 'http://127.0.0.1:4000/sandbox/webhooks', status: 'ENABLED' }] },
       },
-      // Nobody runs the bank here.
+      // No bank runs in this test.
       _11_Outcome: { createPayout: { payout: { status: 'PROCESSING', timeline: [{ state: 'QUEUED' }] } } },
     })
 
-    // One payout from the tab that makes it to the one that settles it.
+    // The same payout from the tab that creates it to the tab that settles it.
     const { id, transactionId } = payoutIn(first._6_Pay)
     for (const tab of ['_7_Watch', '_8_Bank']) expect(payoutIn(first[tab])).toMatchObject({ id, transactionId })
 
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
     const ofNow = ['_1_Me', '_2_Browse', '_5_Fund', '_6_Pay', '_7_Watch', '_10_Events']
     const lasting = (answers: object) => Object.entries(answers).filter(([name]) => !ofNow.includes(name))
     expect(lasting(second)).toEqual(lasting(first))
-    // These show how things are now, when the payout is off one of the wallets and the bank has paid.
+    // These tabs show the current state, after the payout left the wallet and the bank paid it.
     expect(_5_Fund).toMatchObject({ simulateDeposit: { wallet: { balance: '1348.24875000' } } })
     expect(_2_Browse).toMatchObject({ customers: { totalCount: 5 } })
     expect(payoutIn(_6_Pay)).toMatchObject({ id, balance: '1348.24875000' })
@@ -175,13 +175,13 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
   })
 
-  test('has no webhooks where no secret can be kept', async () => {
+  test('the tour has no webhook tab without a key that encrypts secrets', async () => {
     const app = await startEmpty(engine, { secrets: noSecrets })
     const tab = (await tourTabs(app.service))[9] as GraphiqlTab
     expect((await app.run(tab)).data).toMatchObject({ webhookEndpoints: { nodes: [] } })
   })
 
-  test('answers in another order too, but for what is about a payout that is not there yet', async () => {
+  test("the tour's tabs also work in another order, except those about a payout that does not exist yet", async () => {
     const app = await startEmpty(engine)
     const tabs = await tourTabs(app.service)
 
@@ -195,13 +195,13 @@ describe.each(everyEngine)('the tour on %s', (engine) => {
       _9_Books: { wallet: { ledgerEntries: { totalCount: 2 } } },
       _6_Pay: { createPayout: { payout: { status: 'PROCESSING' } } },
     })
-    // A service that starts again looks for its ids among more than there was.
+    // After a restart the service finds the tour's ids among more rows.
     expect(await tourTabs(app.service)).toEqual(tabs)
   })
 })
 
-describe('the page', () => {
-  // To make the page takes two seconds, and most look at the same.
+describe('the GraphiQL page', () => {
+  // Building the page takes two seconds, so most tests share one.
   const closing: (() => Promise<void>)[] = []
   let get: Awaited<ReturnType<typeof startEmpty>>['get']
   beforeAll(async () => {
@@ -211,24 +211,24 @@ describe('the page', () => {
     for (const close of closing) await close()
   })
 
-  test('is for whoever wants HTML, and for no program that says that it does not', async () => {
+  test('GET /graphql returns the page to clients that prefer HTML, and not to programs', async () => {
     const status = async (accept: string) => (await get({ accept })).statusCode
     expect(await status('text/html;q=0.1, */*')).toBe(200)
     for (const accept of ['text/html;q=0, application/json', 'application/json']) expect(await status(accept)).toBe(401)
   })
 
-  test('is sent in the time of any other, however the encodings are written', async () => {
+  test('Accept-Encoding is parsed in linear time, so the page takes no longer for a hostile header', async () => {
     await get()
-    // What Node leaves in a header and a regular expression takes for a space.
+    // A character that Node keeps in a header and that a regular expression treats as white space.
     const ask = (character: string) => async () => {
       const { headers } = await get({ 'accept-encoding': `br, a${character.repeat(15_000)}b` })
       expect(headers['content-encoding']).toBe('br')
     }
-    // Looking on from each of them would take hundreds of times as long.
+    // Backtracking from each of them would take hundreds of times as long.
     expect(await leastCpuMs(ask('\u00a0'))).toBeLessThan(20 * (await leastCpuMs(ask('y'))))
   })
 
-  test('is one document that loads nothing, in the encoding that the browser takes', async () => {
+  test('the page is one document that loads no other resource, in the encoding that the browser accepts', async () => {
     const tabs = [{ query: 'query A { merchant { id } } # </script>', headers: '{"x-api-key":"k"}' }]
     const { get } = await startEmpty('sqlite', { tabs })
 
@@ -248,7 +248,8 @@ describe('the page', () => {
     expect(brotliDecompressSync(br.rawPayload).toString() === html).toBe(true)
     expect(gunzipSync(gzip.rawPayload).toString() === html).toBe(true)
     expect(no.body === html).toBe(true)
-    // The whole of it once, and less than the two megabytes that a slow line takes ten seconds for.
+    // The script occurs once, and the page is below the two megabytes that a slow connection loads in ten
+    // seconds.
     expect(br.rawPayload.length).toBeLessThan(2_000_000)
     expect(Number(br.headers['content-length'])).toBe(br.rawPayload.length)
 
@@ -260,10 +261,10 @@ describe('the page', () => {
     ).not.toContain('https:')
     expect(shell.includes('<title>GraphiQL · payout-gateway</title>')).toBe(true)
     expect(shell.includes('<meta name="viewport" content="width=device-width, initial-scale=1" />')).toBe(true)
-    // Compared here, because a report of nine megabytes helps nobody.
+    // Compared here to keep nine megabytes out of the failure report.
     expect(script.includes('# </script>')).toBe(false)
     expect(script.includes(JSON.stringify(tabs).replaceAll('<', '\\u003c'))).toBe(true)
-    // Subscriptions too: by GET, and to an address that is told from where the page is, they would go elsewhere.
+    // Subscriptions use POST too: by GET, or to a URL relative to the page, they would reach another address.
     expect(script.includes(`"method":"POST"`)).toBe(true)
     expect(script.includes(`const endpoint = new URL('?graphiql', location.href).href`)).toBe(true)
     expect(script.includes(`<a href=\\"/docs\\">`.replaceAll('<', '\\u003c'))).toBe(true)
@@ -284,10 +285,10 @@ describe('the page', () => {
     })
   })
 
-  test('is sent once to each browser, says how to begin where there is no demo, and answers HEAD', async () => {
+  test('the page is revalidated by its ETag, explains how to begin without a demo merchant, and answers HEAD', async () => {
     const { headers, body, statusCode } = await get()
     expect(statusCode).toBe(200)
-    // The operation comes before what is said of it.
+    // The operation comes before the text about it.
     expect(body.includes('# Welcome to payout-gateway. Notes below.\\nquery WhoAmI {')).toBe(true)
     expect(body.includes('pgw_sandbox_')).toBe(false)
 
@@ -303,7 +304,7 @@ describe('the page', () => {
     expect(Number(head.headers['content-length'])).toBeGreaterThan(1_000_000)
   })
 
-  test('is not there in live mode: a browser without a key is answered as any caller', async () => {
+  test('live mode serves no GraphiQL page: a browser without an API key gets the response of any caller', async () => {
     const { get } = await startEmpty('sqlite', { mode: 'live' })
 
     const [page, program, head] = [await get(), await get({ accept: 'application/json' }), await get({}, 'HEAD')]
@@ -313,11 +314,11 @@ describe('the page', () => {
     expect(page.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8' })
   })
 
-  test('is made once for all who wait, off the thread that answers; a failure is not kept', async () => {
-    let asked = 0
+  test('concurrent requests share one build of the page off the main thread, and a failed build is not cached', async () => {
+    let buildCount = 0
     const page = graphiqlPage(async () => {
-      asked++
-      if (asked === 1) throw new Error('the database is busy')
+      buildCount++
+      if (buildCount === 1) throw new Error('the database is busy')
       return []
     })
 
@@ -325,8 +326,8 @@ describe('the page', () => {
     const begun = [process.threadCpuUsage(), process.cpuUsage()] as const
     const [one, other] = await Promise.all([page(), page()])
     expect(one).toBe(other)
-    expect(asked).toBe(2)
-    // Loading, rendering and hashing take long: here hardly anything of it is felt.
+    expect(buildCount).toBe(2)
+    // Loading, rendering and hashing run in a worker, so the main thread spends almost no time.
     const [own, whole] = [process.threadCpuUsage(begun[0]), process.cpuUsage(begun[1])]
     expect(own.user + own.system).toBeLessThan((whole.user + whole.system) / 3)
   })

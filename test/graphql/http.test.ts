@@ -15,7 +15,7 @@ const newer = 'application/graphql-response+json'
 const who = '{ merchant { name } }'
 const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
 
-/** A POST of a body as it is, since `inject` would write JSON. */
+/** Posts a body unchanged; `inject` would serialize it as JSON. */
 function post(app: App, body: unknown, headers: Record<string, string> = {}, key?: string | null) {
   return app.rest('POST', path, {
     payload: typeof body === 'string' ? body : JSON.stringify(body),
@@ -28,17 +28,17 @@ function codeOf({ body }: { body: { errors: [{ extensions: { code: string } }] }
   return body.errors[0].extensions.code
 }
 
-describe.each(everyExecutionPath)('media types on %s, short way: %s', (engine, hasFastPath) => {
-  // What came of it, and the statuses under application/json and under the newer media type (GraphQL over HTTP, 6.4).
+describe.each(everyExecutionPath)('media types on %s, fast path: %s', (engine, hasFastPath) => {
+  // The outcome, and the status under application/json and under the newer media type (GraphQL over HTTP, 6.4).
   const requests: [string, object, number, number, string | null][] = [
-    ['what is answered', { query: who }, 200, 200, null],
+    ['a valid query', { query: who }, 200, 200, null],
     ['a field that fails', { query: '{ customers(after: "junk") { totalCount } }' }, 200, 200, 'INVALID_INPUT'],
     ['a syntax error', { query: '{' }, 200, 400, 'INVALID_DOCUMENT'],
     ['an unknown field', { query: '{ nothing }' }, 200, 400, 'INVALID_DOCUMENT'],
     ['an unknown operation', { query: who, operationName: 'X' }, 200, 400, 'INVALID_DOCUMENT'],
-    ['a faulty variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }, 200, 400, 'INVALID_INPUT'],
+    ['an invalid variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }, 200, 400, 'INVALID_INPUT'],
     [
-      'too costly',
+      'a query that is too complex',
       { query: '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }' },
       200,
       400,
@@ -47,26 +47,30 @@ describe.each(everyExecutionPath)('media types on %s, short way: %s', (engine, h
     ['no query', {}, 400, 400, 'INVALID_INPUT'],
   ]
 
-  test.each(requests)('%s', async (_, request, older, newerStatus, code) => {
-    const app = await startApp(engine, { hasFastPath })
-    for (const [accept, status] of [
-      ['application/json', older],
-      ['*/*', null],
-      ['', null],
-      [newer, newerStatus],
-      [`${newer}, application/json;q=0.9`, newerStatus],
-    ] as const) {
-      const answer = await post(app, request, { accept })
-      if (status !== null) expect([accept, answer.status]).toEqual([accept, status])
-      expect(answer.status).toBeLessThan(401)
-      expect(answer.headers['content-type']).toMatch(/^application\/(graphql-response\+)?json; charset=utf-8$/)
-      if (accept === 'application/json') expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
-      expect(answer.body.errors?.[0].extensions.code ?? null).toBe(code)
-      expect(answer.body.extensions.requestId).toBe(answer.headers['x-request-id'])
-    }
-  })
+  test.each(requests)(
+    'the response to %s has the media type and status that Accept selects',
+    async (_, request, older, newerStatus, code) => {
+      const app = await startApp(engine, { hasFastPath })
+      for (const [accept, status] of [
+        ['application/json', older],
+        ['*/*', null],
+        ['', null],
+        [newer, newerStatus],
+        [`${newer}, application/json;q=0.9`, newerStatus],
+      ] as const) {
+        const answer = await post(app, request, { accept })
+        if (status !== null) expect([accept, answer.status]).toEqual([accept, status])
+        expect(answer.status).toBeLessThan(401)
+        expect(answer.headers['content-type']).toMatch(/^application\/(graphql-response\+)?json; charset=utf-8$/)
+        if (accept === 'application/json')
+          expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+        expect(answer.body.errors?.[0].extensions.code ?? null).toBe(code)
+        expect(answer.body.extensions.requestId).toBe(answer.headers['x-request-id'])
+      }
+    },
+  )
 
-  test('that are none of ours are refused before anything runs', async () => {
+  test('an Accept header without a supported media type is rejected before anything runs', async () => {
     const app = await startApp(engine, { hasFastPath })
     const before = await readStoredRows(app)
     for (const accept of ['text/html', 'image/png', 'application/xml']) {
@@ -76,7 +80,7 @@ describe.each(everyExecutionPath)('media types on %s, short way: %s', (engine, h
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('a stream answers a query and a mutation too', async () => {
+  test('text/event-stream is a valid response type for a query and a mutation', async () => {
     const app = await startApp(engine, { hasFastPath })
     for (const [query, field] of [
       [who, 'merchant'],
@@ -99,7 +103,7 @@ describe.each(everyExecutionPath)('media types on %s, short way: %s', (engine, h
   })
 })
 
-describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasFastPath) => {
+describe.each(everyExecutionPath)('GraphQL requests on %s, fast path: %s', (engine, hasFastPath) => {
   test.each(['{', '{"query":}', "{'query':'{a}'}", 'query', '{}{}'])('%s is malformed JSON', async (body) => {
     const app = await startApp(engine, { hasFastPath })
     const answer = await post(app, body)
@@ -109,16 +113,16 @@ describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasF
   test.each([
     ['no query', {}, 'query'],
     ['an empty query', { query: ' ' }, 'query'],
-    ['a query of another type', { query: { a: 1 } }, 'query'],
+    ['a query of the wrong type', { query: { a: 1 } }, 'query'],
     ['null', null, 'body'],
     ['a text', '"text"', 'body'],
     ['a batch', [{ query: who }, { query: who }], 'body'],
     ['an empty batch', [], 'body'],
-    ['variables in a list', { query: who, variables: [] }, 'variables'],
-    ['variables in a text', { query: who, variables: '{}' }, 'variables'],
-    ['a number for a name', { query: who, operationName: 1 }, 'operationName'],
-    ['extensions in a text', { query: who, extensions: 'x' }, 'extensions'],
-  ])('%s is refused with the name of what is wrong', async (_, body, field) => {
+    ['variables as a list', { query: who, variables: [] }, 'variables'],
+    ['variables as a string', { query: who, variables: '{}' }, 'variables'],
+    ['a number as operation name', { query: who, operationName: 1 }, 'operationName'],
+    ['extensions as a string', { query: who, extensions: 'x' }, 'extensions'],
+  ])('%s is rejected with the name of the invalid member', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     for (const accept of ['application/json', newer]) {
       const answer = await post(app, body, { accept })
@@ -128,13 +132,13 @@ describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasF
     }
   })
 
-  test('an empty body is none', async () => {
+  test('an empty body is rejected as missing', async () => {
     const app = await startApp(engine, { hasFastPath })
     const answer = await post(app, '')
     expect([answer.status, codeOf(answer)]).toEqual([400, 'INVALID_INPUT'])
   })
 
-  // A page of another site can send these without asking first.
+  // A cross-site page can send these media types without a preflight.
   test.each([
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -153,7 +157,7 @@ describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasF
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('no other site is told that it may read an answer', async () => {
+  test('a response allows no other origin to read it', async () => {
     const app = await startApp(engine, { hasFastPath })
     const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
     const answers = [
@@ -174,7 +178,7 @@ describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasF
     }
   })
 
-  test('a GET asks, and changes nothing', async () => {
+  test('GET runs queries and rejects mutations', async () => {
     const app = await startApp(engine, { hasFastPath })
     const get = (parameters: Record<string, string>, accept = 'application/json') =>
       app.rest('GET', `${path}?${new URLSearchParams(parameters)}`, { headers: { accept } })
@@ -199,14 +203,14 @@ describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasF
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])('%s is no method of the path', async (method) => {
+  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])('the method %s is rejected with 405', async (method) => {
     const app = await startApp(engine, { hasFastPath })
     const answer = await app.rest(method as RestMethod, path)
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD, POST'])
     expect(codeOf(answer)).toBe('METHOD_NOT_ALLOWED')
   })
 
-  test('HEAD is GET without the body', async () => {
+  test('HEAD returns the headers of GET without the body', async () => {
     const app = await startApp(engine, { hasFastPath })
     const url = `${path}?query=${encodeURIComponent(who)}`
     const head = await app.rest('HEAD', url)
@@ -214,7 +218,7 @@ describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasF
     expect((await app.rest('HEAD', url, { key: null })).status).toBe(401)
   })
 
-  test('a body is of 256 KiB at most, declared or streamed', async () => {
+  test('a body over 256 KiB is rejected, with a Content-Length or streamed', async () => {
     const app = await startApp(engine, { hasFastPath })
     const sized = (bytes: number) => `{"query":"${who}","extensions":{"x":"`.padEnd(bytes - 3, 'x').concat('"}}')
     expect((await post(app, sized(262_144))).status).toBe(200)
@@ -230,8 +234,8 @@ describe.each(everyExecutionPath)('requests on %s, short way: %s', (engine, hasF
   })
 })
 
-describe.each(everyExecutionPath)('keys on %s, short way: %s', (engine, hasFastPath) => {
-  test('come first: whoever has none learns nothing, whatever it sends', async () => {
+describe.each(everyExecutionPath)('API keys of GraphQL on %s, fast path: %s', (engine, hasFastPath) => {
+  test('an API key is checked first: a caller without one gets the same response to any request', async () => {
     const app = await startApp(engine, { hasFastPath })
     const requests: [RestMethod, string, Record<string, string>, string?][] = [
       ['POST', path, json, JSON.stringify({ query: who })],
@@ -277,13 +281,13 @@ describe.each(everyExecutionPath)('keys on %s, short way: %s', (engine, hasFastP
     expect((await post(app, { query: who }, { authorization: `Bearer ${app.merchant.apiKey}` }, null)).status).toBe(200)
   })
 
-  test('let a merchant ask so many times a second, through both doors together', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { hasFastPath, rateLimit: 3, clock: () => now })
+  test('the rate limit of a merchant counts requests to both APIs together', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { hasFastPath, rateLimit: 3, clock: () => nowMs })
     const first = await post(app, { query: who })
     expect(first.headers).toMatchObject({ 'ratelimit-policy': '"default";q=3;w=1', ratelimit: '"default";r=2;t=1' })
     expect((await app.rest('GET', '/api/asset-codes')).headers.ratelimit).toBe('"default";r=1;t=1')
-    // What is refused was asked too.
+    // A rejected request counts too.
     expect((await post(app, '{')).headers.ratelimit).toBe('"default";r=0;t=1')
 
     for (const accept of ['application/json', newer, 'text/event-stream']) {
@@ -295,7 +299,7 @@ describe.each(everyExecutionPath)('keys on %s, short way: %s', (engine, hasFastP
     expect((await post(app, { query: who }, {}, null)).status).toBe(401)
     const { apiKey } = await app.otherMerchant()
     expect((await post(app, { query: who }, {}, apiKey)).status).toBe(200)
-    now += 1_000
+    nowMs += 1_000
     expect((await post(app, { query: who })).status).toBe(200)
     for (const accept of ['text/event-stream', 'multipart/mixed']) {
       const headers = { ...json, accept, 'x-api-key': app.merchant.apiKey }
@@ -306,8 +310,8 @@ describe.each(everyExecutionPath)('keys on %s, short way: %s', (engine, hasFastP
   })
 })
 
-describe.each(everyExecutionPath)('request ids on %s, short way: %s', (engine, hasFastPath) => {
-  test('are in the header, in the body, with each error and in the log', async () => {
+describe.each(everyExecutionPath)('GraphQL request ids on %s, fast path: %s', (engine, hasFastPath) => {
+  test('a request id is in the header, in the body, in each error and in the log', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     const own = { 'x-request-id': 'mine 1' }
@@ -331,16 +335,16 @@ describe.each(everyExecutionPath)('request ids on %s, short way: %s', (engine, h
     expect(lines).toHaveLength(answers.length)
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ request_id: 'mine 1', route: path })
 
-    const made = await post(app, { query: who }, { 'x-request-id': 'x'.repeat(129) })
-    expect(made.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
-    expect(made.body.extensions.requestId).toBe(made.headers['x-request-id'])
+    const replaced = await post(app, { query: who }, { 'x-request-id': 'x'.repeat(129) })
+    expect(replaced.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(replaced.body.extensions.requestId).toBe(replaced.headers['x-request-id'])
   })
 })
 
-describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFastPath) => {
+describe.each(everyExecutionPath)('GraphQL errors on %s, fast path: %s', (engine, hasFastPath) => {
   const cause = 'the disk of account 0690000032 said no'
 
-  test('are masked, with the request id under which the log has the cause', async () => {
+  test('an unexpected error is masked, and the log has its cause under the request id', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { ask, errorLines, lines } = failing(app, hasFastPath, new Error(cause))
     for (const [query, field] of [
@@ -371,7 +375,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
     }
   })
 
-  test('of one field at the root leave the others, and stand in the order of the document', async () => {
+  test('an error of a root field leaves the other fields, and errors have the order of the document', async () => {
     const app = await startApp(engine, { hasFastPath })
     const lists = ['wallets', 'payouts', 'assetCodes', 'customers', 'payoutMethods']
     const wrong = lists.map((name) => `${name}(after: "junk") { totalCount }`)
@@ -391,7 +395,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
     }
   })
 
-  test('deeper down stand in the order of the document too, and then of the list', async () => {
+  test('errors of nested fields have the order of the document and then of the list', async () => {
     const app = await startApp(engine, { hasFastPath })
     const ids = [await app.customer(), await app.customer()]
     const query = `query($ids: [ID!]!) { z: nodes(ids: $ids) { ...F id } a: nodes(ids: $ids) { id ...F } }
@@ -411,7 +415,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
     expect(errors.map(({ path }: { path: unknown[] }) => path)).toEqual(paths)
   })
 
-  test('in the arguments of one mutation keep all in the document from being done', async () => {
+  test('invalid arguments of one mutation prevent every mutation of the document', async () => {
     const app = await startApp(engine, { hasFastPath })
     const wallet = 'createWallet(input: { currency: "NGN", description: "A" }) { __typename }'
     const query = `mutation ($input: CreateWalletInput = { currency: "NGN", description: "B" }) { a: ${wallet} b: createWallet(input: $input) { __typename } }`
@@ -421,7 +425,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
     expect((await app.graphql('{ wallets { totalCount } }')).data).toEqual({ wallets: { totalCount: 0 } })
   })
 
-  test('of one field leave what can be null', async () => {
+  test('an error of a field makes only the closest nullable field null', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { ask } = failing(app, hasFastPath, new Error(cause))
     const { body } = await ask('{ __typename customer(id: "019b7679-7400-7000-8000-000000000000") { email } }')
@@ -430,7 +434,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
     expect(JSON.stringify(body)).not.toContain('disk')
   })
 
-  test('of a store that can take nothing now are 503, to be tried again with the same key', async () => {
+  test('an overloaded database is reported as 503 with the advice to retry with the same key', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { ask, errorLines } = failing(app, hasFastPath, Object.assign(unavailable(), { cause: new Error(cause) }))
     for (const accept of ['application/json', newer]) {
@@ -442,7 +446,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
     expect(errorLines().map(({ err }) => err.message)).toEqual(Array(2).fill(cause.replace(/\d+/, '[redacted]')))
   })
 
-  test('never put into the log or the answer what nobody else may know', async () => {
+  test('an unexpected error puts no secret into the log or the response', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await app.wallet({ balance: '10' })
@@ -470,7 +474,7 @@ describe.each(everyExecutionPath)('faults on %s, short way: %s', (engine, hasFas
   })
 })
 
-/** The same service over a database that fails as soon as it has said whose key it is. */
+/** The same service over a database that fails after the lookup of the API key. */
 function failing(app: App, hasFastPath: boolean, fault: Error) {
   const lines: string[] = []
   let reads = 0
@@ -483,7 +487,7 @@ function failing(app: App, hasFastPath: boolean, fault: Error) {
   }
   const logger = createLogger('info', { write: (line) => lines.push(line) })
   const server = createServer({
-    // Without a version the key is looked up every time: that is the one read that does not fail.
+    // Without a version every request looks up the key: the only read that succeeds.
     service: { ...app.service, db: { ...app.db, execute, write, tableVersion: () => null } },
     logger,
     rateLimit: null,
@@ -493,7 +497,7 @@ function failing(app: App, hasFastPath: boolean, fault: Error) {
     lines,
     errorLines: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error'),
     async ask(query: string, headers: Record<string, string> = {}) {
-      // What a start reads is not what a request reads.
+      // Excludes the queries of the start.
       await server.ready()
       reads = 0
       const {

@@ -9,12 +9,12 @@ import { startApp } from '../support/app.ts'
 
 const plan = async () => '{}'
 
-test('plans are kept up to a number of members, and those go first that were not used for longest', () => {
+test('the plan cache is bounded by the number of fields and evicts the least recently used plans', () => {
   const plans = createPlanCache()
   const keys = Array.from({ length: 20 }, () => ({}))
-  let made = 0
+  let planCount = 0
   const make = () => {
-    made++
+    planCount++
     return { plan, members: 10_000 }
   }
   const [first = {}, second = {}, ...others] = keys
@@ -24,30 +24,30 @@ test('plans are kept up to a number of members, and those go first that were not
     plans.memo(key, { context: make })
     plans.memo(first, { context: make })
   }
-  expect(made).toBe(20)
+  expect(planCount).toBe(20)
   plans.memo(first, { context: make })
-  expect(made).toBe(20)
+  expect(planCount).toBe(20)
   plans.memo(second, { context: make })
-  expect(made).toBe(21)
+  expect(planCount).toBe(21)
 })
 
-test('one plan that is larger than all may be is kept alone', () => {
+test('a plan larger than the whole plan cache is cached alone', () => {
   const plans = createPlanCache()
   const [small, large] = [{}, {}]
-  let made = 0
+  let planCount = 0
   const make = (members: number) => () => {
-    made++
+    planCount++
     return { plan, members }
   }
   plans.memo(small, { context: make(1) })
   plans.memo(large, { context: make(1_000_000) })
   plans.memo(large, { context: make(1_000_000) })
-  expect(made).toBe(2)
+  expect(planCount).toBe(2)
   plans.memo(small, { context: make(1) })
-  expect(made).toBe(3)
+  expect(planCount).toBe(3)
 })
 
-test('more sets of conditions than clients know are interpreted, and those that came first stay planned', async () => {
+test('a document with too many combinations of conditions is interpreted, and earlier combinations stay planned', async () => {
   const app = await startApp('sqlite')
   const engine = createEngine(sandboxSchema, { executor: 'planned' })
   const names = ['a', 'b', 'c', 'd', 'e']
@@ -66,7 +66,7 @@ test('more sets of conditions than clients know are interpreted, and those that 
   expect(await isPlanned(3)).toBe(true)
 })
 
-test('a plan whose making fails is made again, each time', () => {
+test('planning that fails is retried for each request', () => {
   const plans = createPlanCache()
   const key = {}
   const fail = () => {
@@ -80,7 +80,7 @@ test.each([
   [1, 2],
   [4, 16],
   [5, 0],
-])('of an operation with %i conditions %i plans are made ahead of its requests', (conditions, count) => {
+])('planning ahead for an operation with %i conditions makes %i plans', (conditions, count) => {
   const names = Array.from({ length: conditions }, (_, i) => `c${i}`)
   const declared = names.length > 0 ? `(${names.map((name) => `$${name}: Boolean!`).join()})` : ''
   // Half of the conditions are in a fragment.
@@ -107,7 +107,7 @@ test('a subscription has no plan', () => {
   expect(document.operations.map(({ planFor }) => planFor({ sources: {}, coerced: {} }))).toEqual([null])
 })
 
-test('no column is added to rows whose columns a plan has chosen', () => {
+test("a plan can't request another column after its projection is built", () => {
   const chosen = { names: ['id'], key: 'id', forms: new Map() }
   const { rows, columns } = projectRows({ columns: () => chosen } as never, {})
   const cell = rows.requestColumn('id')

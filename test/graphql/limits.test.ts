@@ -13,7 +13,7 @@ import { everyEngine, startApp } from '../support/app.ts'
 const times = (count: number, part: (i: number) => string) => Array.from({ length: count }, (_, i) => part(i)).join(' ')
 const excess = (text: string) => exceededDocumentLimit(parse(text, { noLocation: true }))
 
-/** A document that holds so many of what is limited. */
+/** A document with this many units of each limited quantity. */
 const holding: readonly (readonly [limit: keyof typeof limits, (count: number) => string])[] = [
   ['depth', (count) => `${'{a'.repeat(count)}${'}'.repeat(count)}`],
   ['depth', (count) => `{...f} fragment f on A ${'{a'.repeat(count)}${'}'.repeat(count)}`],
@@ -32,30 +32,30 @@ const holding: readonly (readonly [limit: keyof typeof limits, (count: number) =
 ]
 
 describe('the size of a document', () => {
-  test.each(holding)('may be up to its limit of %s', (limit, document) => {
+  test.each(holding)('a document is accepted at its limit of %s and rejected above', (limit, document) => {
     expect(excess(document(limits[limit]))).toBeNull()
     expect(excess(document(limits[limit] + 1))).not.toBeNull()
   })
 
-  test('is that of its largest operation', () => {
+  test('the size of a document is that of its largest operation', () => {
     const operation = (name: string) => `query ${name} {${times(limits.aliases, (i) => `a${i}: b`)}}`
     expect(excess(`${operation('a')} ${operation('b')}`)).toBeNull()
     expect(excess(`query a {b} query c {...f ...f} fragment f on A {${times(16, (i) => `a${i}: b`)}}`)).not.toBeNull()
   })
 
-  test('is that of all operations together in fields, because each is looked at', () => {
+  test('the number of fields in a document counts all operations, because validation visits each', () => {
     const operations = (count: number) =>
       `${times(count, (i) => `query q${i} {...f}`)} fragment f on A {${times(100, () => 'a')}}`
     expect(excess(operations(limits.fields / 100))).toBeNull()
     expect(excess(operations(limits.fields / 100 + 1))).toContain('fields')
   })
 
-  test('of what is next to a look at the schema is no part of it', () => {
+  test('introspection does not count towards the size of a document', () => {
     expect(excess('{a: __type(name: "A") {name} b: __typename c: d {fields {e: fields {f: types {g}}}}}')).toBeNull()
     expect(excess('{a: __schema {types {name}}}')).not.toBeNull()
   })
 
-  // Names of fragments are drawn from few, so that they spread one another in every way, also in circles.
+  // Few fragment names, so that fragments spread one another in every way, including cycles.
   const name = fc.integer({ min: 0, max: 11 }).map((i) => `f${i}`)
   const { selections } = fc.letrec<{ selections: string; selection: string }>((tie) => ({
     selection: fc.oneof(
@@ -76,7 +76,7 @@ describe('the size of a document', () => {
       ].join(' '),
     )
 
-  test('is found by looking at no selection twice, however fragments spread one another', () => {
+  test('the size of a document is computed with one visit per selection, however fragments spread one another', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const { document, selectionSets, looks } = watched(parse(text))
@@ -87,7 +87,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('and the pairs in it by looking at nothing more often than it is written out', () => {
+  test('the pairs of a document are computed with no more visits than its expanded form has selections', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -101,7 +101,7 @@ describe('the size of a document', () => {
     )
   })
 
-  test('is what it would be with every fragment written out', () => {
+  test('the size of a document equals that of its expanded form, with every fragment inlined', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const document = parse(text)
@@ -117,22 +117,22 @@ describe('the size of a document', () => {
   })
 })
 
-describe('what no operation comes to', () => {
+describe('selections that no operation uses', () => {
   const many = times(240, () => 'merchant {name}')
 
   test.each([
-    ['a fragment that is not spread', `{__typename} fragment f on Query {none ${many}}`, /^Fragment "f" is never used/],
+    ['an unused fragment', `{__typename} fragment f on Query {none ${many}}`, /^Fragment "f" is never used/],
     [
-      'the first of two fragments of one name',
+      'the first of two fragments with one name',
       `{...f} fragment f on Query {none ${many}} fragment f on Query {__typename}`,
       /only one fragment named "f"/,
     ],
     [
-      'fragments within themselves',
+      'fragments that spread themselves',
       `{__typename} fragment f on Query {none ...g} fragment g on Query {none ...f ${many}}`,
       /within itself|never used/,
     ],
-  ])('is refused before it is validated, which nothing bounds there: %s', async (_, query, message) => {
+  ])('a document with %s is rejected before validation, whose time has no bound for it', async (_, query, message) => {
     const app = await startApp('sqlite')
     const { errors } = await app.graphql(query)
     expect(errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)).toContain(
@@ -142,39 +142,39 @@ describe('what no operation comes to', () => {
   })
 })
 
-describe('what meets in one place', () => {
+describe('fields that merge under one response name', () => {
   const pairs = (text: string) => exceededPairLimit(parse(text, { noLocation: true }))
-  // Of so many that all meet there are 2,926 pairs, and 3,003 of one more.
+  // 77 fields that all merge have 2,926 pairs; 78 have 3,003.
   const most = 77
 
   test.each<[name: string, (count: number) => string]>([
     ['fields', (count) => `{a {${times(count, () => 'b')}}}`],
-    ['fields of other operations besides', (count) => `query q {c} query r {a {${times(count, () => 'b')}}}`],
+    ['fields alongside another operation', (count) => `query q {c} query r {a {${times(count, () => 'b')}}}`],
     ['aliases and fields', (count) => `{a {a: b ${times(count - 1, () => 'a')}}}`],
     ['fields through inline fragments', (count) => `{${times(count, () => '... on A {... {b}}')}}`],
-    ['fields below others that merge', (count) => `{a {b} a {${times(count - 1, () => 'b')}}}`],
+    ['fields below merging fields', (count) => `{a {b} a {${times(count - 1, () => 'b')}}}`],
     [
       'fragments',
       (count) => `{${times(count, (i) => `...f${i}`)}} ${times(count, (i) => `fragment f${i} on A {a${i}}`)}`,
     ],
     [
-      'fragments that spread the next',
+      'a chain of fragments',
       (count) => `{...f0} ${times(count, (i) => `fragment f${i} on A {a${i} ${i + 1 < count ? `...f${i + 1}` : ''}}`)}`,
     ],
-  ])('may be up to its limit: %s', (_, document) => {
+  ])('merging fields are accepted up to their limit: %s', (_, document) => {
     expect(pairs(document(most))).toBeNull()
     expect(pairs(document(most + 1))).toContain(`${limits.pairs} pairs`)
   })
 
   test.each([
     ['248 times one field', `{${times(248, () => 'merchant {name}')}}`],
-    ['a field a thousand times', `{${times(990, () => 'a')}}`],
-    ['levels of the same', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
-  ])('is too much with %s', (_, text) => {
+    ['a field about a thousand times', `{${times(990, () => 'a')}}`],
+    ['nested levels of merging fields', `{${times(8, () => `a {${times(8, () => `b {${times(8, () => 'c')}}`)}}`)}}`],
+  ])('merging fields exceed their limit with %s', (_, text) => {
     expect(pairs(text)).not.toBeNull()
   })
 
-  test('is not what stands in several places, or under several names', () => {
+  test('fields in different places or under different names do not count as merging', () => {
     expect(pairs(`{${times(300, (i) => `a${i} {b}`)}}`)).toBeNull()
     expect(pairs(`{${times(300, (i) => `a${i} {...f}`)}} fragment f on A {b c}`)).toBeNull()
     expect(pairs(`{${times(300, () => '...f')}} fragment f on A {b c}`)).toBeNull()
@@ -182,7 +182,7 @@ describe('what meets in one place', () => {
 })
 
 describe('the size of variables', () => {
-  test('may be up to its limit of values, at whatever depth they are', () => {
+  test('variables are accepted up to their limit of values, at any depth', () => {
     const chain = (levels: number) => JSON.parse(`${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`)
     expect(exceededVariableLimit({ v: chain((limits.values - 2) / 2) })).toBeNull()
     expect(exceededVariableLimit({ v: chain(limits.values / 2) })).not.toBeNull()
@@ -193,7 +193,7 @@ describe('the size of variables', () => {
 
 type Selections = Extract<DocumentNode['definitions'][number], { kind: 'OperationDefinition' }>['selectionSet']
 
-/** A document that counts how often the selections of its sets are looked at, and how many sets it has. */
+/** A document that counts its selection sets and the visits to them. */
 function watched(document: DocumentNode) {
   let count = 0
   let selectionSets = 0
@@ -213,7 +213,7 @@ function watched(document: DocumentNode) {
   return { document, selectionSets, looks: () => count }
 }
 
-/** The selection sets of a document with every fragment written out. */
+/** The selection sets of a document with every fragment inlined. */
 function sets(document: DocumentNode): number {
   const within = (set: Selections): number =>
     set.selections.reduce((sum, selection) => {
@@ -231,7 +231,7 @@ function sets(document: DocumentNode): number {
   )
 }
 
-/** The fields and levels of a selection, counted without any shortcut; one of circles is beyond all limits. */
+/** Counts the fields and levels of a selection naively; cyclic fragments exceed every limit. */
 function fieldsWrittenOut(
   document: DocumentNode,
   set: Selections,
@@ -261,7 +261,7 @@ function fieldsWrittenOut(
   )
 }
 
-describe.each(everyEngine)('what tools and front ends send on %s', (engine) => {
+describe.each(everyEngine)('documents of tools and front ends on %s', (engine) => {
   const introspections = [
     ['stock', getIntrospectionQuery()],
     [
@@ -279,7 +279,7 @@ describe.each(everyEngine)('what tools and front ends send on %s', (engine) => {
     ['as deep as types can be wrapped', getIntrospectionQuery({ typeDepth: 20 })],
   ] as const
 
-  test.each(introspections)('a look at the schema passes with a key and not without: %s', async (_, query) => {
+  test.each(introspections)('introspection needs an API key: %s', async (_, query) => {
     const app = await startApp(engine)
     for (let i = 0; i < 3; i++) {
       const { errors, data } = await app.graphql(query)
@@ -290,14 +290,14 @@ describe.each(everyEngine)('what tools and front ends send on %s', (engine) => {
     expect([anonymous.status, anonymous.errors[0].extensions.code]).toEqual([401, 'MISSING_TOKEN'])
   })
 
-  test("Relay's own aliases are not counted", async () => {
+  test("Relay's generated aliases do not count towards the limit of aliases", async () => {
     const spread = (alias: string) =>
       parse(`{ node(id: "1") { ${times(limits.aliases + 1, (i) => `${alias}${i}: __typename`)} } }`)
     expect(exceededDocumentLimit(spread('__isNode'))).toBeNull()
     expect(exceededDocumentLimit(spread('a'))).toContain('aliases')
   })
 
-  test('a document of 700 fields, 25 aliases and 9 fragments, as Relay makes them, passes', async () => {
+  test('a Relay-style document of 700 fields, 25 aliases and 9 fragments is accepted', async () => {
     const app = await startApp(engine)
     const card = 'id uuid status amount fee balance exchangeRate amountFiat recipientName bankName createdAt __typename'
     const sections = times(

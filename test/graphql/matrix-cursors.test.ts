@@ -8,7 +8,7 @@ import { askFor, callsOf, everyList, hasFilter, itemOf, listsOfThings } from './
 import type { World, Worlds } from './support/world.ts'
 import { startWorlds } from './support/world.ts'
 
-/** A list with a filter that lets some of its rows through. */
+/** A list with a filter that matches some of its rows. */
 const filtered: Record<string, readonly Record<string, unknown>[]> = {
   Customer: [{ filter: { status: 'ACTIVE' } }, { filter: { customerType: 'INDIVIDUAL' } }],
   PayoutMethod: [{ filter: { type: 'BANK' } }, { filter: { currency: 'NGN' } }],
@@ -24,7 +24,7 @@ const filtered: Record<string, readonly Record<string, unknown>[]> = {
   WebhookEndpoint: [{ filter: { createdFrom: '2026-01-01T00:00:00Z' } }],
 }
 
-/** Lists without a filter, and with up to `most` others. */
+/** Lists without a filter, and with up to `most` other filters. */
 function everyCall({ person, company, wallets }: World, most = 9): ListCall[] {
   const calls = callsOf({ Customer: [person, company], Wallet: [wallets.merchant, wallets.person] })
   return calls.flatMap((call) => [
@@ -35,18 +35,18 @@ function everyCall({ person, company, wallets }: World, most = 9): ListCall[] {
   ])
 }
 
-/** What tells a list from others; some can be reached in two ways. */
+/** The identity of a list; some lists have two paths in the schema. */
 function nameOf({ list, parentId = '', args = {} }: ListCall, { merchantId }: World): string {
   const [owner, field = ''] = list.split('.')
   const isOnlyOwn = owner === 'Merchant' && field !== 'customers' && field !== 'webhookEndpoints'
   const scope = parentId || (isOnlyOwn ? 'own' : 'all')
-  // What is supported is the same for all merchants.
+  // The supported assets are the same for all merchants.
   return [field === 'assetCodes' ? '' : merchantId, field, scope, JSON.stringify(args)].join(' ')
 }
 
 type Cursor = { name: string; call: ListCall; isFirst: boolean; cursor: string }
 
-test('there is a case for every list, and a filter for every kind of item', () => {
+test('the cases cover every list and a filter for every type of item', () => {
   expect(everyList).toEqual([
     'Customer.payoutMethods',
     'Customer.payouts',
@@ -71,7 +71,7 @@ test('there is a case for every list, and a filter for every kind of item', () =
 })
 
 describe.each(everyEngine)('cursors on %s', (engine) => {
-  test('a list takes its own cursors and no others, wherever they come from', async () => {
+  test('a list accepts its own cursors and rejects those of every other list and merchant', async () => {
     const { app, other, ours, theirs, canaries } = await startWorlds(engine)
     const ask = createAsk(app, { canaries })
     const asOther = createAsk(app, { key: other.apiKey })
@@ -91,14 +91,14 @@ describe.each(everyEngine)('cursors on %s', (engine) => {
 
     for (const call of everyCall(ours, 1)) {
       const name = nameOf(call, ours)
-      // Of lists that might be taken for this one, and of some of each other kind.
+      // Cursors of similar lists, and a few of each other kind.
       const isNear = (each: Cursor) => each.call.list.split('.')[1] === call.list.split('.')[1] || each.isFirst
       const near = [...new Map(cursors.filter(isNear).map((each) => [each.name, each])).values()]
       for (const argument of call.args ? ['after'] : ['after', 'before']) {
         const junk = await askFor(ask, call, { [argument]: 'junk' }, '{ nodes { ID } }')
         const fault = { field: argument, code: 'INVALID_PARAMETER' }
         expect(junk.errors[0].extensions).toMatchObject({ code: 'INVALID_INPUT', fields: [fault] })
-        // Where a cursor comes from is nothing that an answer tells.
+        // The error does not reveal which list a cursor belongs to.
         for (const each of someOf(
           app,
           near.filter((other) => other.name !== name),
@@ -117,7 +117,7 @@ describe.each(everyEngine)('cursors on %s', (engine) => {
     }
   })
 
-  test('a list refuses a cursor that nobody gave, and finds nothing beyond its ends', async () => {
+  test('a list rejects a forged cursor, and returns no items beyond its ends', async () => {
     const worlds = await startWorlds(engine)
     for (const list of everyList) await expectJunkToBeRefused(worlds, list)
   })
@@ -156,6 +156,6 @@ async function expectJunkToBeRefused({ app, ours }: Worlds, list: string) {
   expect((await askFor(ask, call, { after: highest, first: 100 })).connection.nodes).toEqual(all.connection.nodes)
   expect((await askFor(ask, call, { before: highest })).connection).toMatchObject(nothing)
   expect((await askFor(ask, call, { after: btoa(`${tag}:1`) })).connection).toMatchObject(nothing)
-  // An empty cursor is none (ruling 20).
+  // An empty cursor counts as absent (ruling 20).
   expect((await askFor(ask, call, { after: '', before: '', first: 100 })).text).toBe(all.text)
 }

@@ -13,7 +13,7 @@ import { fieldsOf } from './support/walk.ts'
 import type { World } from './support/world.ts'
 import { startWorlds } from './support/world.ts'
 
-/** What nothing sets yet, and what an error of a kind that no one field causes does not name. */
+/** Fields that no code sets yet, and members of an error that has no single field. */
 const nullSoFar = [
   'Payout.address',
   'Payout.cryptoTransactionId',
@@ -34,17 +34,17 @@ const nullSoFar = [
   'WebhookLimitReachedError.field',
 ]
 
-test('every field of every type that a request reaches is expected', () => {
+test('the expected fields name every field of every reachable type', () => {
   expect(fieldsOf(schema)).toEqual(expectedFields)
 })
 
 describe.each(everyEngine)('fields on %s', (engine) => {
-  test('each is read, planned or not, and shows nothing of another merchant', async () => {
+  test("every field has a tested value with both executors, and no response contains another merchant's data", async () => {
     const { app, ours, canaries } = await startWorlds(engine)
     await app.fee('0.5')
     const live = await startApp(engine, { mode: 'live', rates: [] })
     const read = new Map<string, boolean>()
-    /** Asks twice: a mutation is remembered by its key, so both ways answer the same. */
+    /** Sends the request to both executors: a mutation is replayed by its key, so both responses are equal. */
     const bothWays = (of: typeof app, key = of.merchant.apiKey): Ask => {
       const [planned, reference] = everyExecutor.map((executor) =>
         createAsk(of, { key, canaries, server: createServerVariant(of, { executor }) }),
@@ -52,7 +52,7 @@ describe.each(everyEngine)('fields on %s', (engine) => {
       return async (query, variables) => {
         const answer = await planned(query, variables)
         const { text } = await reference(query, variables)
-        // Each token is another.
+        // Every client token is different.
         const same = (each: string) => each.replace(/"token":"[^"]+"/, '"token":""')
         expect(same(text), query).toBe(same(answer.text))
         const root = query.startsWith('mutation') ? 'Mutation' : query.startsWith('sub') ? 'Subscription' : 'Query'
@@ -68,8 +68,8 @@ describe.each(everyEngine)('fields on %s', (engine) => {
     for (const call of callsOf(parents)) {
       await askFor(ask, call, { first: 8 }, everythingOf(schema, `${itemOf(call.list)}Connection`, 2))
     }
-    const made = await mutate(ask, 'createClientToken', { customerId: ours.person, scopes: ['READ'] })
-    const asPerson = bothWays(app, made.data.createClientToken.token)
+    const tokenPayload = await mutate(ask, 'createClientToken', { customerId: ours.person, scopes: ['READ'] })
+    const asPerson = bothWays(app, tokenPayload.data.createClientToken.token)
     await asPerson(`query { merchant ${everythingOf(schema, 'Merchant', 1)} }`)
     for (const [name, ...inputs] of mutations(ours)) for (const input of inputs) await mutate(ask, name, input)
     const keyless = await startApp(engine, { secrets: noSecrets })
@@ -87,7 +87,7 @@ describe.each(everyEngine)('fields on %s', (engine) => {
   })
 })
 
-/** Notes which fields an answer has, and whether any had a value. */
+/** Records the fields of a response, and whether each had a value. */
 function noteFields(value: unknown, read: Map<string, boolean>): void {
   if (Array.isArray(value)) for (const item of value) noteFields(item, read)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return
@@ -95,7 +95,7 @@ function noteFields(value: unknown, read: Map<string, boolean>): void {
   for (const [name, inner] of Object.entries(fields)) {
     const isSet = Array.isArray(inner) ? inner.length > 0 : inner !== null
     read.set(`${type}.${name}`, read.get(`${type}.${name}`) || isSet)
-    // What a scalar holds has no fields of the schema.
+    // The content of a scalar has no fields of the schema.
     if (`${type}.${name}` !== 'Event.data') noteFields(inner, read)
   }
 }
@@ -137,7 +137,7 @@ function lookups({ person, company, methods, wallets, payouts, webhooks, entryId
       variables: { currency },
     })),
     { query: `query { events(first: 40) ${everythingOf(schema, 'EventPage', 2)} }`, variables: {} },
-    // More than a page has, so that there is a next.
+    // More than a page, so that a next page exists.
     { query: `query { attention(first: 1) ${everythingOf(schema, 'AttentionPage', 2)} }`, variables: {} },
     {
       query: `subscription($after: String) { eventPublished(after: $after) ${everythingOf(schema, 'Event')} }`,
@@ -154,7 +154,7 @@ function lookups({ person, company, methods, wallets, payouts, webhooks, entryId
   ]
 }
 
-/** What only a live merchant without keys and rates is refused. */
+/** Errors that only a live merchant without API keys and rates gets. */
 const mutationsOnAnEmptyMerchant: Mutation[] = [
   ['createWallet', { currency: 'USDC', description: 'New', network: 'ERC20' }],
   ['payoutQuote', { assetCode: 'USDC', amount: '1', recipient: { currency: 'NGN' } }],

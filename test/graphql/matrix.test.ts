@@ -21,15 +21,15 @@ import {
   thingsOf,
 } from './support/world.ts'
 
-test('every argument and input field that takes an id has its case', () => {
+test('every argument and input field that takes an id has a test case', () => {
   expect(Object.keys(idCases).sort()).toEqual(idPlacesOf(schema))
 })
 
-test('every type of node is among the ids that are tried', () => {
+test('the tested ids include every type of node', () => {
   expect(schema.getPossibleTypes(schema.getType('Node') as never).map(({ name }) => name)).toEqual([...nodeTypes])
 })
 
-test('a sign of digits is seen where it stands by itself, and not in a UUID that happens to hold it', () => {
+test('a canary of digits matches only as a whole number, and not within a UUID', () => {
   const signs = ['771928', 'Kanarienvogel']
   for (const text of ['"771928"', '77-19-28 771928.', '+771928', '771928'])
     expect(findSigns(text, signs)).toEqual(['771928'])
@@ -38,7 +38,7 @@ test('a sign of digits is seen where it stands by itself, and not in a UUID that
 })
 
 describe.each(everyEngine)('ids on %s', (engine) => {
-  test('the canaries would be noticed, plain and within ids', async () => {
+  test('every canary is detected in plain text and within encoded ids', async () => {
     const { app, other, theirs, canaries } = await startWorlds(engine)
     const some = [other.id, theirs.person, theirs.payouts.failed, '7391.73918264', foreignWords.digits]
     expect(canaries).toEqual(expect.arrayContaining(some))
@@ -46,19 +46,22 @@ describe.each(everyEngine)('ids on %s', (engine) => {
 
     const ask = createAsk(app, { key: other.apiKey, canaries })
     for (const field of ['id', 'uuid', 'email', 'phone', 'address { city }', 'createdAt']) {
-      const asked = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
-      await expect(asked, field).rejects.toThrow('to deeply equal []')
+      const answer = ask(`query($id: ID!) { customer(id: $id) { ${field} } }`, { id: theirs.person })
+      await expect(answer, field).rejects.toThrow('to deeply equal []')
     }
   })
 
-  // One pair of merchants for all places of a kind: nothing but the last step of each case changes anything.
-  test.each(['Query', 'Mutation', 'Subscription'])('whatever a %s is asked for', async (root) => {
-    const worlds = await startWorlds(engine)
-    const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
-    expect(places.length).toBeGreaterThan(0)
-    for (const [place, idCase] of places) await expectCaseToHold(worlds, place, idCase)
-    await worlds.app.expectBooksToBalance()
-  })
+  // One pair of merchants per root type: only the last step of each case changes data.
+  test.each(['Query', 'Mutation', 'Subscription'])(
+    'a %s rejects ids of other merchants, owners and types like ids that do not exist',
+    async (root) => {
+      const worlds = await startWorlds(engine)
+      const places = Object.entries(idCases).filter(([place]) => place.startsWith(`${root}.`))
+      expect(places.length).toBeGreaterThan(0)
+      for (const [place, idCase] of places) await expectCaseToHold(worlds, place, idCase)
+      await worlds.app.expectBooksToBalance()
+    },
+  )
 })
 
 async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: string, idCase: IdCase) {
@@ -89,7 +92,8 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
     return answer.text
   }
 
-  // What is another merchant's, another owner's or deleted is not there, to the byte.
+  // Another merchant's, another owner's and deleted objects produce the response for a missing object, byte for
+  // byte.
   for (const type of takes) {
     const unknown = { type, id: type === 'LedgerEntry' ? `${app.service.newId()}:1` : app.service.newId() }
     const [text, ...others] = await inTurn(spellingsOf(unknown), (id) => answerOf(id, absent))
@@ -105,7 +109,7 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
     }
   }
 
-  // A global id says its type, a UUID does not.
+  // A global id contains its type; a UUID does not.
   const others = [...oneOfEach(thingsOf(ours)), ...oneOfEach(thingsOf(theirs))]
   for (const { type, id } of others.filter(({ type }) => !takes.includes(type))) {
     if (hasUuid(type)) await answerOf(id, id === ours.merchantId ? (merchantItself ?? absent) : absent)
@@ -122,7 +126,7 @@ async function expectCaseToHold({ app, ours, theirs, canaries }: Worlds, place: 
   }
   expect((await stored()) === unchanged, place).toBe(true)
 
-  // The same thing in every spelling: a mutation remembers what it did for the same key and input.
+  // The same object in every spelling: a mutation replays its result for the same key and input.
   const answers = await inTurn(spellingsOf(thing), async (id) => {
     const answer = await send(id, place)
     const data = storesNothing ? null : answer.data

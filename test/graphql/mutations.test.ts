@@ -26,7 +26,7 @@ const bankInput = {
 }
 const customerInput = { ...sampleCustomer, customerType: 'INDIVIDUAL' }
 
-/** Runs one mutation; `selection` is of its payload, and whatever its result can be is read too. */
+/** Runs one mutation; `selection` is of its payload, and the errors are selected as well. */
 async function run(app: App, name: string, input: object, selection = '__typename') {
   const Name = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
   const { data, errors } = await app.graphql(
@@ -42,8 +42,8 @@ async function run(app: App, name: string, input: object, selection = '__typenam
   return data?.[name] ?? { errors }
 }
 
-describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
-  test('is the payload when all is well', async () => {
+describe.each(everyEngineAndWorkers)('the result of a mutation on %s', (engine) => {
+  test('a mutation that succeeds returns its payload', async () => {
     const app = await startApp(engine)
     expect(
       await run(app, 'createWallet', { currency: 'NGN', description: 'Naira' }, 'wallet { currency balance }'),
@@ -53,7 +53,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
     })
   })
 
-  test('names every faulty field under the caller’s own names', async () => {
+  test('InvalidInputError names every invalid field as the caller wrote it', async () => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
     const recipient = {
@@ -94,7 +94,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('says what the wallet holds and what would be needed', async () => {
+  test('InsufficientFundsError has the balance of the wallet and the amount that the payout needs', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     await app.wallet({ balance: '40' })
@@ -108,7 +108,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
     })
   })
 
-  test('is a type of its own for each refusal', async () => {
+  test('each domain error has a type of its own', async () => {
     const app = await startApp(engine, { rates: [{ fromCode: 'USDC', toCode: 'NGN', rate: '1500' }] })
     const closedId = await app.customer()
     const walletId = await app.wallet({ balance: '100' })
@@ -119,7 +119,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
     const most = { walletId: fullId, amount: '9999999999' }
     for (let i = 0; i < 9; i++) await run(app, 'simulateDeposit', most)
     await run(app, 'createWallet', { currency: 'NGN', description: 'x', idempotencyKey: 'used' })
-    const made = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'used' }, 'payout { id }')
+    const created = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'used' }, 'payout { id }')
     const before = await readStoredRows(app)
 
     const cases: [string, object, string][] = [
@@ -158,7 +158,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
       ['simulateDeposit', { ...deposit, amount: '2' }, 'DepositReferenceReusedError'],
       ['simulateDeposit', { ...deposit, walletId: nobody }, 'ResourceNotFoundError'],
       ['simulateDeposit', most, 'BalanceLimitExceededError'],
-      ['simulatePayout', { payoutId: made.payout.id, status: 'RETURNED' }, 'PayoutStatusConflictError'],
+      ['simulatePayout', { payoutId: created.payout.id, status: 'RETURNED' }, 'PayoutStatusConflictError'],
       ['simulatePayout', { payoutId: nobody, status: 'FAILED' }, 'ResourceNotFoundError'],
     ]
     for (const [name, input, typeName] of cases) {
@@ -168,7 +168,7 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
         .toLowerCase()
         .replace(/(^|_)(\w)/g, (_: string, __: string, letter: string) => letter.toUpperCase())
       expect(`${words}Error`).toBe(typeName)
-      // One sentence is the provider's own (ruling 100).
+      // One message is the provider's own (ruling 100).
       expect(result.message).toMatch(/\.$|belong to requester$/)
     }
     expect(await readStoredRows(app)).toEqual(before)
@@ -176,11 +176,11 @@ describe.each(everyEngineAndWorkers)('a result on %s', (engine) => {
   })
 })
 
-describe.each(everyEngineAndWorkers)('the holder of an account on %s', (engine) => {
+describe.each(everyEngineAndWorkers)("the account holder's name on %s", (engine) => {
   const { recipientName, ...account } = bankAccount
   const paying = (holder: object) => ({ ...payoutInput, recipient: { bankAccount: { ...account, ...holder } } })
 
-  test('is named as in the requirements, or by the older name', async () => {
+  test("a bank account accepts the account holder's name under its present and its legacy field name", async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const inputs = [
@@ -189,7 +189,7 @@ describe.each(everyEngineAndWorkers)('the holder of an account on %s', (engine) 
       { accountName: recipientName, recipientName: ' ' },
     ]
     for (const holder of inputs) {
-      // Both names say the same, so one key takes them for one payout.
+      // Both names have the same value, so one key replays one payout.
       const input = { ...paying(holder), idempotencyKey: 'one' }
       const { payout } = await run(app, 'createPayout', input, 'payout { recipientName balance }')
       expect(payout).toEqual({ recipientName, balance: '60.00000000' })
@@ -197,11 +197,11 @@ describe.each(everyEngineAndWorkers)('the holder of an account on %s', (engine) 
   })
 })
 
-/** What is stored nowhere is not remembered either: each token is another, whatever key it is asked for with. */
+/** A client token is not stored, so a replay of its key returns another token. */
 const forgotten = ['createClientToken']
 
 describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
-  /** Every mutation, with an input for a merchant that has what it names. */
+  /** Every mutation, with an input that is valid for the merchant. */
   async function startWithInputs() {
     const app = await startApp(engine)
     const customerId = await app.customer()
@@ -215,21 +215,21 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
       (await run(app, 'createWebhookEndpoint', { url }, 'webhookEndpoint { uuid }')).webhookEndpoint.uuid
     const webhookId = await endpoint()
     const anotherId = await endpoint()
-    const told = 'webhookEndpoint { id updatedAt status sentUpTo }'
+    const endpointSelection = 'webhookEndpoint { id updatedAt status sentUpTo }'
     const { id: carriedId } = await createRailPayout(app.context(), '1')
     const contradictedId = await createContradictedPayout(app.context(), 'COMPLETED', 'REJECTED')
     const decision = { payoutId: contradictedId, action: 'FAIL', reason: 'Sent back' }
-    const decided = 'payout { status updatedAt timeline { state } }'
+    const payoutSelection = 'payout { status updatedAt timeline { state } }'
     const inputs: [string, object, object, string][] = [
-      ['cancelPayout', { payoutId: carriedId }, { payoutId: nobody }, decided],
-      ['resolveAttention', decision, { reason: 'Another' }, decided],
+      ['cancelPayout', { payoutId: carriedId }, { payoutId: nobody }, payoutSelection],
+      ['resolveAttention', decision, { reason: 'Another' }, payoutSelection],
       ['createWebhookEndpoint', { url }, { types: ['WALLET_CREATED'] }, `webhookEndpoint { id createdAt } secret`],
-      ['updateWebhookEndpoint', { webhookId, description: 'x' }, { description: null }, told],
-      ['rotateWebhookSecret', { webhookId }, { overlapHours: 0 }, `${told} secret`],
-      ['testWebhookEndpoint', { webhookId }, { webhookId: nobody }, told],
-      ['replayWebhookEvents', { webhookId, after: 1 }, { after: 0 }, told],
-      ['enableWebhookEndpoint', { webhookId }, { from: 'NOW' }, told],
-      ['disableWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, told],
+      ['updateWebhookEndpoint', { webhookId, description: 'x' }, { description: null }, endpointSelection],
+      ['rotateWebhookSecret', { webhookId }, { overlapHours: 0 }, `${endpointSelection} secret`],
+      ['testWebhookEndpoint', { webhookId }, { webhookId: nobody }, endpointSelection],
+      ['replayWebhookEvents', { webhookId, after: 1 }, { after: 0 }, endpointSelection],
+      ['enableWebhookEndpoint', { webhookId }, { from: 'NOW' }, endpointSelection],
+      ['disableWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, endpointSelection],
       ['deleteWebhookEndpoint', { webhookId: anotherId }, { webhookId: nobody }, 'deletedWebhookEndpointId'],
       ['createBankPayoutMethod', bankInput, { bankName: 'Other' }, 'payoutMethod { id createdAt }'],
       [
@@ -258,7 +258,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     return { app, inputs }
   }
 
-  test('answers a replay with the node as it is now, where REST repeats what it said (ruling 48)', async () => {
+  test('a replay returns the present state of the node, where REST repeats its first response (ruling 48)', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const key = (idempotencyKey: string) => ({ idempotencyKey })
@@ -289,24 +289,28 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     const completing = { payoutId: atRest, status: 'COMPLETED', ...key('complete') }
     const { payout: completed } = await run(app, 'simulatePayout', completing, paid)
     expect(completed).toMatchObject({ status: 'RETURNED', events: [{ status: 'COMPLETED' }, { status: 'RETURNED' }] })
-    const { wallet: now } = await run(app, 'createWallet', opening, opened)
-    expect(now).toMatchObject({ uuid: wallet.uuid, balance: '100.00000000', ledgerEntries: { totalCount: 5 } })
+    const { wallet: closedCustomer } = await run(app, 'createWallet', opening, opened)
+    expect(closedCustomer).toMatchObject({
+      uuid: wallet.uuid,
+      balance: '100.00000000',
+      ledgerEntries: { totalCount: 5 },
+    })
 
     const repeated = await app.rest(asRest.method, asRest.path, { body, headers })
     expect([repeated.text, repeated.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
   })
 
-  test('of a customer and a method answers a replay as they are now, and what is gone as it was', async () => {
+  test('a replay returns the present state of a customer or payout method, and the original of a deleted one', async () => {
     const app = await startApp(engine)
     const registering = { ...customerInput, city: 'Lagos', idempotencyKey: 'c' }
     const { customer } = await run(app, 'createCustomer', registering, 'customer { uuid }')
     await run(app, 'updateCustomer', { customerId: customer.uuid, city: 'Kano', idempotencyKey: 'u' })
     await run(app, 'closeCustomer', { customerId: customer.uuid })
-    const shown = 'customer { uuid status address { city } }'
-    const now = { customer: { uuid: customer.uuid, status: 'CLOSED', address: { city: 'Kano' } } }
-    expect(await run(app, 'createCustomer', registering, shown)).toMatchObject(now)
+    const customerSelection = 'customer { uuid status address { city } }'
+    const closedCustomer = { customer: { uuid: customer.uuid, status: 'CLOSED', address: { city: 'Kano' } } }
+    expect(await run(app, 'createCustomer', registering, customerSelection)).toMatchObject(closedCustomer)
     const update = { customerId: customer.uuid, city: 'Kano', idempotencyKey: 'u' }
-    expect(await run(app, 'updateCustomer', update, shown)).toMatchObject(now)
+    expect(await run(app, 'updateCustomer', update, customerSelection)).toMatchObject(closedCustomer)
 
     const adding = { ...bankInput, idempotencyKey: 'm' }
     const method = 'payoutMethod { uuid bankName }'
@@ -318,7 +322,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     expect(await run(app, 'createBankPayoutMethod', adding, method)).toMatchObject({ payoutMethod })
   })
 
-  test('answers the same again and does nothing twice, on every mutation there is', async () => {
+  test('a replay of any mutation returns the same result and has no further effect', async () => {
     const { app, inputs } = await startWithInputs()
     const { data } = await app.graphql('{ __schema { mutationType { fields { name } } } }')
     const names = data.__schema.mutationType.fields.map(({ name }: { name: string }) => name)
@@ -340,7 +344,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
   })
 
   test.each(['', ' \t', 'é', 'a\u0000', 'x'.repeat(256)])(
-    'is refused as %j, on every mutation',
+    'every mutation rejects the idempotency key %j',
     async (idempotencyKey) => {
       const { app, inputs } = await startWithInputs()
       const before = await readStoredRows(app)
@@ -356,7 +360,7 @@ describe.each(everyEngineAndWorkers)('idempotencyKey on %s', (engine) => {
     },
   )
 
-  test('belongs to its own field of a request', async () => {
+  test('each mutation of one request has its own idempotency key', async () => {
     const app = await startApp(engine)
     const query = `mutation { a: createWallet(input: { currency: "NGN", description: "A", idempotencyKey: "a" }) { ...W }
       none: createWallet(input: { currency: "NGN", description: "N" }) { ...W }
@@ -379,7 +383,7 @@ describe.each(everyEngineAndWorkers)('customers on %s', (engine) => {
   const selection = `customer { uuid status customerType: type email address { line1 line2 city } personalInfo { firstName lastName birthDate }
     businessInfo { businessName } financialInfo { expectedMonthlyIncome } }`
 
-  test('are made, changed and closed', async () => {
+  test('mutations create, update and close a customer', async () => {
     const app = await startApp(engine)
     const input = {
       ...customerInput,
@@ -422,14 +426,14 @@ describe.each(everyEngineAndWorkers)('customers on %s', (engine) => {
     [{ firstName: undefined, lastName: ' ' }, ['firstName', 'lastName']],
     [{ email: 'x', phone: '08012', city: '' }, ['city', 'email', 'phone']],
     [{ birthDate: '1990-02-30', expectedMonthlyIncome: '1e3' }, ['birthDate', 'expectedMonthlyIncome']],
-  ])('with %j are refused', async (change, fields) => {
+  ])('a customer with %j is rejected', async (change, fields) => {
     const app = await startApp(engine)
     const result = await run(app, 'createCustomer', { ...customerInput, ...change })
     expect(result.fields.map(({ field }: { field: string }) => field).sort()).toEqual(fields)
     expect((await readStoredRows(app)).customers).toEqual([])
   })
 
-  test('keep the names that their type needs', async () => {
+  test("an update can't remove a name that the customer's type requires", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const result = await run(app, 'updateCustomer', { customerId, lastName: null })
@@ -441,7 +445,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
   const selection = `payout { amount fee balance recipientName bankName accountNumber recipientCurrency exchangeRate amountFiat
     wallet { uuid } payoutMethod: recipientMethod { __typename ... on BankPayoutMethod { uuid } } }`
 
-  test('go to an account in full, to a method, and from a wallet that is named, by either form of an id', async () => {
+  test('createPayout accepts a full bank account, a payout method and a wallet, by global id or UUID', async () => {
     const app = await startApp(engine)
     const oldestId = await app.wallet({ balance: '100' })
     const namedId = await app.wallet({ balance: '50' })
@@ -482,7 +486,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     ['neither', {}],
     ['both', { bankAccount, payoutMethodId: nobody }],
     ['null', { bankAccount: null }],
-  ])('with %s of the two recipients never reach the operation', async (_, recipient) => {
+  ])('createPayout with %s of the two recipients fails validation', async (_, recipient) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -491,7 +495,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('are what the quote said, and so are their refusals', async () => {
+  test('a payout matches its quote, and fails with the error that the quote reports', async () => {
     const app = await startApp(engine)
     await app.fee('0.5', '1')
     const customerId = await app.customer()
@@ -534,7 +538,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     }
   })
 
-  test('two that move money in one request are refused, and neither is made', async () => {
+  test('createPayout rejects two money movements in one request and creates neither', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '100' })
     const { payout } = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'first' }, 'payout { id }')
@@ -571,7 +575,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
     }
     expect(await readStoredRows(app)).toEqual(before)
 
-    // One of them beside others that move none is fine.
+    // One money movement alongside other mutations is accepted.
     const { data } = await app.graphql(
       `mutation ($p: CreatePayoutInput!) { createPayout(input: $p) { __typename }
         createWallet(input: { currency: "NGN", description: "x" }) { __typename } }`,
@@ -585,7 +589,7 @@ describe.each(everyEngineAndWorkers)('payouts on %s', (engine) => {
 })
 
 describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
-  test('play the outside world in the sandbox', async () => {
+  test('simulations play the bank and the blockchain in the sandbox', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     const walletId = await app.wallet()
@@ -603,12 +607,12 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
       ['COMPLETED', '59.50000000'],
       ['RETURNED', '100.00000000'],
     ] as const
-    const made = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'k' }, 'payout { id }')
+    const created = await run(app, 'createPayout', { ...payoutInput, idempotencyKey: 'k' }, 'payout { id }')
     for (const [status, balance] of steps) {
       const { payout } = await run(
         app,
         'simulatePayout',
-        { payoutId: made.payout.id, status, cause: 'why' },
+        { payoutId: created.payout.id, status, cause: 'why' },
         'payout { status wallet { balance } events { status cause } }',
       )
       expect([payout.status, payout.wallet.balance]).toEqual([status, balance])
@@ -617,7 +621,7 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('are not there in live mode', async () => {
+  test('live mode has no simulations', async () => {
     const app = await startApp(engine, { mode: 'live' })
     for (const [name, type] of [
       ['simulateDeposit', 'SimulateDepositInput'],
@@ -639,8 +643,8 @@ describe.each(everyEngineAndWorkers)('simulations on %s', (engine) => {
   })
 })
 
-describe.each(everyEngineAndWorkers)('what is read after a mutation on %s', (engine) => {
-  test('is what it has become, also in the same request', async () => {
+describe.each(everyEngineAndWorkers)('reads after a mutation on %s', (engine) => {
+  test('a field after a mutation has the new state, also in the same request', async () => {
     for (const executor of everyExecutor) {
       const app = await startApp(engine, { executor })
       const customerId = await app.customer()
@@ -685,7 +689,7 @@ describe.each(everyEngineAndWorkers)('what is read after a mutation on %s', (eng
     }
   })
 
-  test('a payout’s wallet has its new balance', async () => {
+  test("the payout of a mutation's payload has its wallet's new balance", async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { data } = await app.graphql(

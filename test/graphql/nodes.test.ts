@@ -11,11 +11,11 @@ import { hasUuid, nodeTypes, spellingsOf, startWorlds, thingsOf } from './suppor
 
 const assetTypes = ['AssetCode', 'AssetNetwork']
 
-/** An argument of a selection of one type's own fields. */
+/** The argument of a selection with one type's own fields. */
 const ofType = (type: NodeType) => `{ ... on ${type} ${everythingOf(schema, type)} }`
 
 describe.each(everyEngine)('nodes on %s', (engine) => {
-  test('each is found by every spelling of its id, and says the ids that it is found by', async () => {
+  test('node(id:) accepts every spelling of an id, and the node returns its canonical id', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const things = await everyThing(ask, ours)
@@ -34,7 +34,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('an id under the type of another finds nothing', async () => {
+  test('node(id:) returns null for an id under another type', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     for (const { type, id } of await everyThing(ask, ours)) {
@@ -45,11 +45,11 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('nodes come in the order of their ids, as often as they are named, with null for what is not there', async () => {
+  test('nodes(ids:) returns nodes in the order of the ids, with duplicates, and null for a missing one', async () => {
     const { app, ours, theirs } = await startWorlds(engine)
     const ask = createAsk(app)
     const things = thingsOf(ours)
-    const found = things.flatMap((thing) => spellingsOf(thing).map((id) => [id, toGlobalId(thing.type, thing.id)]))
+    const existing = things.flatMap((thing) => spellingsOf(thing).map((id) => [id, toGlobalId(thing.type, thing.id)]))
     const missing = [
       app.service.newId(),
       theirs.person,
@@ -58,18 +58,18 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
       '',
       ours.methods.deletedBank,
     ]
-    const mixed = [...found, ...missing.map((id) => [id, null])].sort(([one], [other]) =>
+    const mixed = [...existing, ...missing.map((id) => [id, null])].sort(([one], [other]) =>
       (one ?? '') < (other ?? '') ? -1 : 1,
     )
-    const asked = [...mixed, ...mixed.toReversed()].filter(([, id], index) => id === null || index % 3 === 0)
-    expect(asked.length).toBeLessThanOrEqual(100)
-    const { data } = await ask('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: asked.map(([id]) => id) })
-    expect(data.nodes.map((node: { id: string } | null) => node?.id ?? null)).toEqual(asked.map(([, id]) => id))
-    expect(asked.filter(([, id]) => id === null).length).toBeGreaterThan(missing.length - 1)
+    const requested = [...mixed, ...mixed.toReversed()].filter(([, id], index) => id === null || index % 3 === 0)
+    expect(requested.length).toBeLessThanOrEqual(100)
+    const { data } = await ask('query($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: requested.map(([id]) => id) })
+    expect(data.nodes.map((node: { id: string } | null) => node?.id ?? null)).toEqual(requested.map(([, id]) => id))
+    expect(requested.filter(([, id]) => id === null).length).toBeGreaterThan(missing.length - 1)
     expect((await ask('{ nodes(ids: []) { id } }')).data).toEqual({ nodes: [] })
   })
 
-  test('a hundred nodes are given, and one more is refused by the name of the argument', async () => {
+  test('nodes(ids:) accepts a hundred ids, and rejects more with the name of the argument', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const query = 'query($ids: [ID!]!) { nodes(ids: $ids) { id } }'
@@ -87,7 +87,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
     }
   })
 
-  test('everything that a page shows is the same when it is fetched again by its id', async () => {
+  test('a node has the same fields when it is refetched by its id', async () => {
     const { app, ours } = await startWorlds(engine)
     const ask = createAsk(app)
     const calls = callsOf({
@@ -101,9 +101,9 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
         { first: 20 },
         `{ nodes ${everythingOf(schema, itemOf(call.list))} }`,
       )
-      const shown = connection.nodes as readonly { id: string; __typename: string }[]
-      expect(shown).not.toEqual([])
-      const one = shown.slice(0, 3)
+      const listedNodes = connection.nodes as readonly { id: string; __typename: string }[]
+      expect(listedNodes).not.toEqual([])
+      const one = listedNodes.slice(0, 3)
       for (const node of one) {
         const again = await ask(`query($id: ID!) { node(id: $id) ${ofType(node.__typename as NodeType)} }`, {
           id: node.id,
@@ -111,14 +111,13 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
         expect(again.data.node, call.list).toEqual(node)
       }
       const { data } = await ask(`query($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }`, {
-        ids: shown.map(({ id }) => id),
+        ids: listedNodes.map(({ id }) => id),
       })
-      expect(data.nodes).toEqual(shown.map(({ __typename, id }) => ({ __typename, id })))
+      expect(data.nodes).toEqual(listedNodes.map(({ __typename, id }) => ({ __typename, id })))
     }
   })
 
-  // However many are asked for.
-  test('nodes of a type are found in one query', async () => {
+  test('nodes(ids:) reads all nodes of a type in one query', async () => {
     const { app, ours } = await startWorlds(engine)
     let statements = 0
     const execute = <Result>(query: Query, params: object) => {
@@ -149,7 +148,7 @@ describe.each(everyEngine)('nodes on %s', (engine) => {
   })
 })
 
-/** What a merchant has, and what is supported for all. */
+/** The nodes of a merchant, and those that all merchants share. */
 async function everyThing(ask: ReturnType<typeof createAsk>, ours: World): Promise<Thing[]> {
   const { data } = await ask('{ assetCodes { nodes { uuid networks { uuid } } } }')
   const assets = data.assetCodes.nodes as { uuid: string; networks: { uuid: string }[] }[]

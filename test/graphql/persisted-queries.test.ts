@@ -22,8 +22,8 @@ function get(app: App, text: string, query?: string) {
 
 const notFound = [{ message: 'PersistedQueryNotFound', extensions: { code: 'PERSISTED_QUERY_NOT_FOUND' } }]
 
-describe.each(everyExecutionPath)('automatic persisted queries on %s, short way: %s', (engine, hasFastPath) => {
-  test('are asked for by their hash once their text was sent, by POST and by GET', async () => {
+describe.each(everyExecutionPath)('automatic persisted queries on %s, fast path: %s', (engine, hasFastPath) => {
+  test('a persisted query runs by its hash after its text was sent, by POST and by GET', async () => {
     const app = await startApp(engine, { hasFastPath })
     for (const [accept, status] of [
       ['application/json', 200],
@@ -44,7 +44,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, short way:
     expect(body.data).toEqual({ customers: { totalCount: 0 } })
   })
 
-  test('are each merchant’s own', async () => {
+  test('a persisted query is known only to the merchant that sent it', async () => {
     const app = await startApp(engine, { hasFastPath })
     const { apiKey } = await app.otherMerchant()
     await post(app, { query: who, extensions: hashed(who) })
@@ -52,7 +52,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, short way:
     expect((await post(app, { extensions: hashed(who) })).body.data).toEqual(answerOfWho)
   })
 
-  test('with a hash of another text are refused, and neither is known then', async () => {
+  test('a persisted query whose hash belongs to another text is rejected and not stored', async () => {
     const app = await startApp(engine, { hasFastPath })
     const other = `${who} `
     const refused = await post(app, { query: other, extensions: hashed(who) })
@@ -63,7 +63,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, short way:
     }
   })
 
-  test('that can not be run are refused, and not known then', async () => {
+  test('a persisted query that fails validation is rejected and not stored', async () => {
     const app = await startApp(engine, { hasFastPath })
     for (const [query, code] of [
       ['{ nothing }', 'INVALID_DOCUMENT'],
@@ -76,7 +76,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, short way:
     }
   })
 
-  test('that change something are not run by GET', async () => {
+  test('a persisted mutation does not run by GET', async () => {
     const app = await startApp(engine, { hasFastPath })
     const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
     expect((await post(app, { query: opening, extensions: hashed(opening) })).body.data.createWallet).toBeDefined()
@@ -84,7 +84,7 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, short way:
     expect([refused.status, refused.headers.allow]).toEqual([405, 'POST'])
   })
 
-  test('stream', async () => {
+  test('a persisted subscription streams by its hash', async () => {
     const app = await startApp(engine, { hasFastPath })
     const ticking = 'subscription { eventPublished(after: "0", types: []) { sequence } }'
     await app.wallet()
@@ -95,33 +95,33 @@ describe.each(everyExecutionPath)('automatic persisted queries on %s, short way:
   })
 })
 
-describe('texts that are kept', () => {
+describe('the cache of persisted queries', () => {
   const bounds = { ofMerchant: 100, ofAll: 250 }
   const text = (length: number) => 'x'.repeat(length)
 
-  test('of one merchant go when they were not used for longest, and push out no other’s', () => {
-    const kept = createPersistedQueryCache(bounds)
-    kept.set('quiet', 'own', text(40))
-    kept.set('loud', 'first', text(40))
-    kept.set('loud', 'second', text(40))
-    expect(kept.get('loud', 'first')).toBeDefined()
+  test('a full cache of one merchant evicts its least recently used query, and no query of other merchants', () => {
+    const cache = createPersistedQueryCache(bounds)
+    cache.set('quiet', 'own', text(40))
+    cache.set('loud', 'first', text(40))
+    cache.set('loud', 'second', text(40))
+    expect(cache.get('loud', 'first')).toBeDefined()
     for (let count = 0; count < 1_000; count++) {
-      kept.set('loud', `more ${count}`, text(40))
-      kept.get('loud', 'first')
+      cache.set('loud', `more ${count}`, text(40))
+      cache.get('loud', 'first')
     }
-    expect(kept.get('loud', 'second')).toBeUndefined()
-    expect(kept.get('loud', 'first')).toBeDefined()
-    expect(kept.get('loud', 'more 999')).toBeDefined()
-    expect(kept.get('loud', 'more 998')).toBeUndefined()
-    expect(kept.get('quiet', 'own')).toBeDefined()
+    expect(cache.get('loud', 'second')).toBeUndefined()
+    expect(cache.get('loud', 'first')).toBeDefined()
+    expect(cache.get('loud', 'more 999')).toBeDefined()
+    expect(cache.get('loud', 'more 998')).toBeUndefined()
+    expect(cache.get('quiet', 'own')).toBeDefined()
   })
 
-  test('of many merchants go together, those first that nobody asked for', () => {
-    const kept = createPersistedQueryCache(bounds)
-    for (const merchant of ['a', 'b', 'c']) kept.set(merchant, 'own', text(80))
-    expect(kept.get('a', 'own')).toBeDefined()
-    kept.set('d', 'own', text(80))
-    expect(['a', 'b', 'c', 'd'].map((merchant) => kept.get(merchant, 'own') !== undefined)).toEqual([
+  test('a full cache of many merchants evicts the least recently used queries of all', () => {
+    const cache = createPersistedQueryCache(bounds)
+    for (const merchant of ['a', 'b', 'c']) cache.set(merchant, 'own', text(80))
+    expect(cache.get('a', 'own')).toBeDefined()
+    cache.set('d', 'own', text(80))
+    expect(['a', 'b', 'c', 'd'].map((merchant) => cache.get(merchant, 'own') !== undefined)).toEqual([
       true,
       false,
       true,
@@ -129,10 +129,10 @@ describe('texts that are kept', () => {
     ])
   })
 
-  test('are counted once, however often they are sent', () => {
-    const kept = createPersistedQueryCache(bounds)
-    kept.set('a', 'other', text(50))
-    for (let count = 0; count < 10; count++) kept.set('a', 'own', text(50))
-    expect(kept.get('a', 'other')).toBeDefined()
+  test('a persisted query that is sent several times counts once', () => {
+    const cache = createPersistedQueryCache(bounds)
+    cache.set('a', 'other', text(50))
+    for (let count = 0; count < 10; count++) cache.set('a', 'own', text(50))
+    expect(cache.get('a', 'other')).toBeDefined()
   })
 })

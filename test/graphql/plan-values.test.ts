@@ -1,4 +1,5 @@
-// What the service's own rows never hold: values of wrong types, lists within lists, and fields that do not say what they show.
+// Values that the service's own rows never have: wrong types, nested lists, and fields without a declared
+// column.
 import * as fc from 'fast-check'
 import type { GraphQLOutputType } from 'graphql'
 import {
@@ -25,7 +26,7 @@ import { bothWays } from './support/execution-comparison.ts'
 
 const anyText = fc.string({ unit: 'binary', maxLength: 8 })
 
-/** Values as resolvers return them, by the name of their type. */
+/** Values as resolvers return them, by type name. */
 const returned: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ID: fc.base64String({ maxLength: 12 }),
   String: anyText,
@@ -41,7 +42,7 @@ const returned: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   Mood: fc.constantFrom('glad', 2, true),
 }
 
-/** Values that some type refuses, or that graphql-js turns into another. */
+/** Values that some type rejects, or that graphql-js coerces. */
 const unexpected = fc.constantFrom<unknown>(0, 7, -1.5, Number.NaN, '', 'glad', 'GLAD', true, false, null, undefined)
 
 const Mood = new GraphQLEnumType({
@@ -61,7 +62,7 @@ const wrappers: Readonly<Record<string, (type: Nullable) => GraphQLOutputType>> 
   requiredLists: (type) => new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(new GraphQLList(type)))),
 }
 
-/** Fields of a type in every wrapper, each of which shows the column of its own name. */
+/** Fields of a type in every wrapper; each shows the column of its name. */
 function inEveryWrapper(type: Nullable) {
   return Object.entries(wrappers).map(([wrapper, wrap]) => {
     const name = `${type.name}_${wrapper}`
@@ -79,7 +80,7 @@ const Other: GraphQLObjectType = new GraphQLObjectType({ name: 'Other', interfac
 const Either: GraphQLUnionType = new GraphQLUnionType({ name: 'Either', types: [Row, Other], ...abstract })
 const Untold = new GraphQLUnionType({ name: 'Untold', types: [Row], resolveType: () => 'Row' })
 
-/** What the operation at the root returns. */
+/** The return value of the root field. */
 let root: unknown = null
 const resolve = () => root
 const rootField = (type: GraphQLOutputType, fieldSource: object | null = { kind: 'resolver', resolve }) => ({
@@ -105,7 +106,7 @@ const schema = new GraphQLSchema({
   types: [Row, Other],
 })
 
-/** Fields that are selected of a type, by their names, with what is selected of each. */
+/** The selected fields of a type by name, each with its own selection. */
 type Selected = ReadonlyMap<string, { readonly type: GraphQLOutputType; readonly within: Selected | null }>
 
 function selections(depth: number): fc.Arbitrary<Selected> {
@@ -134,13 +135,13 @@ function textOf(type: GraphQLOutputType, selected: Selected): string {
     .map(([name, { type: inner, within }]) => `${name}${within ? textOf(inner, within) : ''}`)
     .join(' ')
   const named = getNamedType(type)
-  // Of a union each type is asked for the same, the second in another order.
+  // Each member of a union has the same selection, the second one in another order.
   return isObjectType(named) || named === Face
     ? `{${fields}}`
     : `{... on Row{${fields}} __typename ... on Other{__typename ${fields}}}`
 }
 
-/** Values of a type; `isClean` where all are as resolvers return them. */
+/** Values of a type; with `isClean` all are as resolvers return them. */
 function values(type: GraphQLOutputType, within: Selected | null, isClean: boolean): fc.Arbitrary<unknown> {
   if (!isClean && isLeafType(getNamedType(type)))
     return fc.oneof(
@@ -173,7 +174,7 @@ function present(type: GraphQLOutputType, within: Selected | null, isClean: bool
 
 const queries = schema.getQueryType()?.getFields() ?? {}
 
-/** A document, and what the operation at its root returns. */
+/** A document, and the return value of its root field. */
 const documents = (isClean: boolean) =>
   fc.constantFrom('row', 'soon', 'rows', 'either', 'face').chain((name) => {
     const type = queries[name]?.type as GraphQLOutputType
@@ -182,7 +183,7 @@ const documents = (isClean: boolean) =>
     )
   })
 
-test('a plan writes whatever resolvers return as graphql-js does', async () => {
+test('a plan serializes any resolver result as graphql-js does', async () => {
   const app = await startApp('sqlite')
   const { planned, reference } = bothWays(app.service, app.merchant.id, schema)
   await fc.assert(
@@ -197,7 +198,7 @@ test('a plan writes whatever resolvers return as graphql-js does', async () => {
   )
 })
 
-test('a plan leaves values that resolvers should not return to graphql-js', async () => {
+test('a plan delegates invalid resolver results to graphql-js', async () => {
   const app = await startApp('sqlite')
   const { planned, reference } = bothWays(app.service, app.merchant.id, schema)
   await fc.assert(
@@ -211,9 +212,9 @@ test('a plan leaves values that resolvers should not return to graphql-js', asyn
 
 test.each([
   ['a value without fields at the root', '{leaf}', 'glad', 'GLAD'],
-  ['a union that does not say its types', '{untold{... on Row{String_plain}}}', { String_plain: 'text' }, 'text'],
-  ['a field that does not say what it shows', '{undeclared{String_plain}}', { String_plain: 'text' }, 'text'],
-])('%s has no plan, and graphql-js answers it', async (_, query, value, text) => {
+  ['a union without a declared row type', '{untold{... on Row{String_plain}}}', { String_plain: 'text' }, 'text'],
+  ['a field without a declared column', '{undeclared{String_plain}}', { String_plain: 'text' }, 'text'],
+])('%s has no plan, and graphql-js executes it', async (_, query, value, text) => {
   const app = await startApp('sqlite')
   const engine = createEngine(schema, { executor: 'planned' })
   root = value
@@ -226,22 +227,26 @@ test.each([
 })
 
 test.each([
-  ['a text for a list', '{row{String_list}}', { String_list: 'text' }],
-  ['a set for a list, which graphql-js takes for one', '{row{String_list}}', { String_list: new Set(['a', 'b']) }],
+  ['a string for a list', '{row{String_list}}', { String_list: 'text' }],
+  ['a Set for a list, which graphql-js accepts', '{row{String_list}}', { String_list: new Set(['a', 'b']) }],
   ['an object for a list', '{row{Row_list{String_plain}}}', { Row_list: { String_plain: 'a' } }],
-  ['a text for one of two lists', '{row{String_lists}}', { String_lists: [['a'], 'text'] }],
-  ['nothing for what is required', '{row{String_required}}', { String_required: null }],
-  ['nothing in a list of what is required', '{row{Int_requiredItems}}', { Int_requiredItems: [1, undefined] }],
-  ['nothing for a required list', '{row{Row_requiredLists{String_plain}}}', {}],
-  ['nothing in a list of required objects', '{row{Row_requiredItems{__typename}}}', { Row_requiredItems: [{}, null] }],
-  ['null for a required object of any form', '{row{JSON_required}}', { JSON_required: null }],
-  ['nothing for a required object of any form', '{row{JSON_required}}', {}],
-  ['a number for a text', '{row{String_plain}}', { String_plain: 7 }],
+  ['a string for the inner of two lists', '{row{String_lists}}', { String_lists: [['a'], 'text'] }],
+  ['undefined for a non-null field', '{row{String_required}}', { String_required: null }],
+  ['undefined in a list of non-null items', '{row{Int_requiredItems}}', { Int_requiredItems: [1, undefined] }],
+  ['undefined for a non-null list', '{row{Row_requiredLists{String_plain}}}', {}],
+  [
+    'undefined in a list of non-null objects',
+    '{row{Row_requiredItems{__typename}}}',
+    { Row_requiredItems: [{}, null] },
+  ],
+  ['null for a non-null object of an abstract type', '{row{JSON_required}}', { JSON_required: null }],
+  ['undefined for a non-null object of an abstract type', '{row{JSON_required}}', {}],
+  ['a number for a string', '{row{String_plain}}', { String_plain: 7 }],
   ['a number for a boolean', '{row{Boolean_plain}}', { Boolean_plain: 1 }],
-  ['a value that an enum does not have', '{row{Mood_plain}}', { Mood_plain: 'GLAD' }],
-  ['a text for a number', '{row{Int_plain}}', { Int_plain: 'x' }],
-  ['a type that a union does not have', '{row{Either_plain{__typename}}}', { Either_plain: { type: 'Query' } }],
-])('a plan leaves %s to graphql-js', async (_, query, value) => {
+  ['a value that is not in the enum', '{row{Mood_plain}}', { Mood_plain: 'GLAD' }],
+  ['a string for a number', '{row{Int_plain}}', { Int_plain: 'x' }],
+  ['a type that is not in the union', '{row{Either_plain{__typename}}}', { Either_plain: { type: 'Query' } }],
+])('a plan delegates %s to graphql-js', async (_, query, value) => {
   const app = await startApp('sqlite')
   const { planned, reference } = bothWays(app.service, app.merchant.id, schema)
   root = value

@@ -11,7 +11,7 @@ import { bothWays, compareWays } from './support/execution-comparison.ts'
 import { collectKnownValues, randomDocuments } from './support/random-documents.ts'
 import { seedRichData } from './support/rich-world.ts'
 
-/** One merchant's data, and both ways of asking for it. */
+/** One merchant's data, and both executors. */
 async function startBothWays(engine: Engine) {
   const app = await startApp(engine)
   const personId = await app.customer()
@@ -35,7 +35,10 @@ async function startBothWays(engine: Engine) {
       bankId: bank.body.data.id as string,
       payoutId: first.data.id,
     },
-    /** The answer of the interpreter, which a plan must give to the byte, made or found again; and whether a plan gave it. */
+    /**
+     * The response of the interpreter, which a new and a cached plan must produce byte for byte; and whether a
+     * plan did.
+     */
     async sameAnswer(document: RequestDocument): Promise<PathAnswer> {
       const { text } = await reference(document)
       const first = await planned(document)
@@ -49,7 +52,7 @@ async function startBothWays(engine: Engine) {
 
 type Ids = Awaited<ReturnType<typeof startBothWays>>['ids']
 
-/** Documents that a plan answers. */
+/** Documents that a plan executes. */
 const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'one field': () => ({ query: '{merchant{name}}' }),
   '__typename everywhere': ({ walletId }) => ({
@@ -59,14 +62,14 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     variables: { id: walletId },
   }),
   '__typename before and after fields': () => ({ query: '{a:__typename merchant{z:__typename name y:__typename}}' }),
-  'keys in the order of the query': () => ({
+  'members in the order of the query': () => ({
     query: '{customers{totalCount nodes{status email uuid phone id}} merchant{name}}',
   }),
-  'the same the other way round': () => ({
+  'the same in reverse order': () => ({
     query: '{merchant{name} customers{nodes{id phone uuid email status} totalCount}}',
   }),
   'aliases of one field': () => ({ query: '{b:merchant{x:name a:name name} a:merchant{name}}' }),
-  'aliases with other arguments': () => ({
+  'aliases with different arguments': () => ({
     query: '{two:customers(first:2){nodes{email}} one:customers(first:1){nodes{email}}}',
   }),
   'a fragment': () => ({ query: '{merchant{...F}} fragment F on Merchant{name uuid}' }),
@@ -95,7 +98,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
       ... on WalletPayoutMethod{label}}}}}}}}`,
     variables: { id: payoutId },
   }),
-  'other fields under one name for each type': () => ({
+  'different fields under one name for each type': () => ({
     query:
       '{payoutMethods{nodes{... on BankPayoutMethod{what:bankName} ... on WalletPayoutMethod{what:walletAddress}}}}',
   }),
@@ -108,7 +111,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
     variables: { ids: walletId },
   }),
-  'a list of what is named twice': ({ merchantId }) => ({
+  'a list of ids with a duplicate': ({ merchantId }) => ({
     query: 'query($ids:[ID!]!){nodes(ids:$ids){... on Merchant{name wallets{totalCount}}}}',
     variables: { ids: [merchantId, merchantId] },
   }),
@@ -121,17 +124,17 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     variables: { t: 'STABLECOIN' },
   }),
   'an enum default': () => ({ query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}' }),
-  'a default that is overruled': () => ({
+  'a default that a value overrides': () => ({
     query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}',
     variables: { t: 'STABLECOIN' },
   }),
-  'a default that null overrules': () => ({
+  'a default that null overrides': () => ({
     query: 'query($t:AssetType=FIAT){assetCodes(assetType:$t){nodes{code}}}',
     variables: { t: null },
   }),
   'a default number': () => ({ query: 'query($n:Int=1){customers(first:$n){nodes{email}}}' }),
-  'a variable that is not given': () => ({ query: 'query($n:Int){customers(first:$n){nodes{email}}}' }),
-  'a variable that nobody declared': () => ({ query: '{merchant{name}}', variables: { other: 1 } }),
+  'an absent variable': () => ({ query: 'query($n:Int){customers(first:$n){nodes{email}}}' }),
+  'an undeclared variable': () => ({ query: '{merchant{name}}', variables: { other: 1 } }),
   'null as a literal': () => ({ query: '{customers(first:null after:null filter:null){nodes{email}}}' }),
   'an input object as a variable': () => ({
     query: 'query($f:WalletFilter){wallets(filter:$f){nodes{currency}}}',
@@ -148,12 +151,12 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'edges and nodes': () => ({
     query: '{customers(first:1){edges{cursor node{email}} nodes{email} pageInfo{endCursor hasNextPage}}}',
   }),
-  'lists in lists': () => ({
+  'nested lists': () => ({
     query:
       '{customers(first:5){nodes{email wallets(first:5){nodes{balance ledgerEntries(first:5){nodes{amount kind payout{amount}}}}}}}}',
   }),
   backwards: () => ({ query: '{payouts(last:1){nodes{amount}pageInfo{hasPreviousPage startCursor}}}' }),
-  'what is null': ({ bankId }) => ({
+  'null values': ({ bankId }) => ({
     query: 'query($id:ID!){payoutMethod(id:$id){... on BankPayoutMethod{iban customer{email}}}wallet(id:$id){id}}',
     variables: { id: bankId },
   }),
@@ -167,7 +170,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
       wallet{currency}}}}`,
     variables: { i: { assetCode: 'USDC', amount: '1', recipient: { currency: 'NGN' } } },
   }),
-  'a quote that is refused': () => ({
+  'a quote with a domain error': () => ({
     query: `query($i:PayoutQuoteInput!){payoutQuote(input:$i){... on UserError{code message field}
       ... on InsufficientFundsError{available required}}}`,
     variables: { i: { assetCode: 'USDC', amount: '1000', recipient: { currency: 'NGN' } } },
@@ -181,7 +184,7 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($o:OwnerFilter!){wallets(filter:{owner:$o}){nodes{balance}}}',
     variables: { o: { customerId: personId } },
   }),
-  'an enum with another value within': () => ({
+  'an enum with a different internal value': () => ({
     query: 'query($s:WalletStatus!){wallets(filter:{status:$s}){nodes{status addresses{network}}}}',
     variables: { s: 'ACTIVE' },
   }),
@@ -190,12 +193,12 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
       'query($c:ID!){customer(id:$c){wallets{edges{node{balance}}}} wallets_customer:wallets(first:2){nodes{currency}}}',
     variables: { c: personId },
   }),
-  'a list beside an alias that joins to the end of its path': ({ personId }) => ({
+  'a list alongside an alias that joins to the end of its path': ({ personId }) => ({
     query:
       'query($c:ID!){customer(id:$c){wallets{edges{node{balance}}} wallets_customer:wallets(first:2){nodes{currency}}}}',
     variables: { c: personId },
   }),
-  'aliases that are names of JavaScript': () => ({
+  'aliases with a meaning in JavaScript': () => ({
     query:
       '{constructor:merchant{toString:name hasOwnProperty:name prototype:name} default:merchant{null:name this:name}}',
   }),
@@ -219,27 +222,30 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($c:ID!){wallets(filter:{owner:{customerId:$c}}){nodes{balance}}}',
     variables: { c: personId },
   }),
-  'a variable within that is not given': () => ({
+  'an absent variable in an input object': () => ({
     query: 'query($s:WalletStatus,$c:String){wallets(filter:{status:$s currency:$c}){totalCount}}',
     variables: { c: 'USDC' },
   }),
-  'a variable within that is null': () => ({
+  'a null variable in an input object': () => ({
     query: 'query($s:WalletStatus){wallets(filter:{status:$s}){totalCount}}',
     variables: { s: null },
   }),
-  'a quote with faulty fields': () => ({
+  'a quote with invalid fields': () => ({
     query: `query($a:Amount!){payoutQuote(input:{assetCode:USDC amount:$a recipient:{currency:NGN}}){
       ... on InvalidInputError{__typename code fields{field code message}}}}`,
     variables: { a: '-1' },
   }),
   'an operation by its name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}', operationName: 'B' }),
-  'the other by its name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}', operationName: 'A' }),
+  'the other operation by its name': () => ({
+    query: 'query A{merchant{name}} query B{merchant{uuid}}',
+    operationName: 'A',
+  }),
   'operations that share a fragment': () => ({
     query: 'query A{merchant{...F}} query B{merchant{uuid ...F}} fragment F on Merchant{name}',
     operationName: 'B',
   }),
-  'a text as a literal': () => ({ query: '{wallets(filter:{currency:"USDC"}){totalCount}}' }),
-  'a text of several lines': () => ({ query: '{wallets(filter:{currency:"""\n  USDC\n"""}){totalCount}}' }),
+  'a string as a literal': () => ({ query: '{wallets(filter:{currency:"USDC"}){totalCount}}' }),
+  'a block string': () => ({ query: '{wallets(filter:{currency:"""\n  USDC\n"""}){totalCount}}' }),
   '@include with true': () => ({
     query: 'query($a:Boolean!){merchant{name @include(if:$a) uuid}}',
     variables: { a: true },
@@ -286,10 +292,10 @@ const plannedDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($__proto__:ID!){wallet(id:$__proto__){balance}}',
     variables: JSON.parse(`{"__proto__":"${walletId}"}`),
   }),
-  'a default of what takes no null': () => ({ query: 'query($n:Int!=1){customers(first:$n){nodes{email}}}' }),
+  'a default of a non-null type': () => ({ query: 'query($n:Int!=1){customers(first:$n){nodes{email}}}' }),
 }
 
-/** What graphql-js answers without an error: looks at the schema itself. */
+/** Valid documents that graphql-js executes: introspection. */
 const keptDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'the whole schema': () => ({
     query: getIntrospectionQuery({
@@ -307,12 +313,12 @@ const keptDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'a type by its name': () => ({ query: '{__type(name:"Wallet"){name fields{name}}}' }),
 }
 
-/** Documents that are refused or end in errors. */
+/** Documents that are rejected or have errors. */
 const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   'no document': () => ({ query: '{' }),
-  'a field that is not there': () => ({ query: '{nothing}' }),
+  'an unknown field': () => ({ query: '{nothing}' }),
   'two operations and no name': () => ({ query: 'query A{merchant{name}} query B{merchant{uuid}}' }),
-  'a name of no operation': () => ({ query: 'query A{merchant{name}}', operationName: 'C' }),
+  'an unknown operation name': () => ({ query: 'query A{merchant{name}}', operationName: 'C' }),
   'a variable of the wrong type': () => ({
     query: 'query($n:Int){customers(first:$n){nodes{id}}}',
     variables: { n: 'x' },
@@ -321,35 +327,35 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($n:Int){customers(first:$n){nodes{id}}}',
     variables: { n: 2 ** 31 },
   }),
-  'null for what takes none': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}', variables: { id: null } }),
-  'nothing for what takes no null': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}' }),
-  'null over a default where none is taken': () => ({
+  'null for a non-null variable': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}', variables: { id: null } }),
+  'an absent non-null variable': () => ({ query: 'query($id:ID!){wallet(id:$id){id}}' }),
+  'null over a default of a non-null type': () => ({
     query: 'query($id:ID=5){wallet(id:$id){id} merchant{name}}',
     variables: { id: null },
   }),
-  'null over a default in a list that takes none': () => ({
+  'null over a default in a list of non-null items': () => ({
     query: 'query($id:ID=5){nodes(ids:[$id]){id}}',
     variables: { id: null },
   }),
-  'null over a default in an object that takes none': () => ({
+  'null over a default of a non-null input field': () => ({
     query:
       'query($c:RecipientCurrency!,$a:Amount){payoutQuote(input:{assetCode:USDC amount:$a recipient:{currency:$c}}){__typename}}',
     variables: { c: 'NGN', a: null },
   }),
-  'null in a list that takes none': () => ({
+  'null in a list of non-null items': () => ({
     query: 'query($ids:[ID!]!){nodes(ids:$ids){id}}',
     variables: { ids: [null] },
   }),
-  'an enum value that is not there': () => ({
+  'an unknown enum value': () => ({
     query: 'query($t:AssetType){assetCodes(assetType:$t){totalCount}}',
     variables: { t: 'STABLE' },
   }),
-  'a number for a text': () => ({ query: 'query($s:String){customers(after:$s){totalCount}}', variables: { s: 1 } }),
-  'a field of no input': () => ({
+  'a number for a string': () => ({ query: 'query($s:String){customers(after:$s){totalCount}}', variables: { s: 1 } }),
+  'an unknown input field': () => ({
     query: 'query($f:WalletFilter){wallets(filter:$f){totalCount}}',
     variables: { f: { x: 1 } },
   }),
-  'a text for an object': () => ({
+  'a string for an input object': () => ({
     query: 'query($f:WalletFilter){wallets(filter:$f){totalCount}}',
     variables: { f: 'x' },
   }),
@@ -377,15 +383,15 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($c:String!){customers(after:$c){totalCount}}',
     variables: { c: 'junk' },
   }),
-  'errors that leave null': ({ personId }) => ({
+  'errors that make a parent null': ({ personId }) => ({
     query: 'query($c:String!,$id:ID!){merchant{name} customer(id:$id){email wallets(after:$c){totalCount}}}',
     variables: { c: 'junk', id: personId },
   }),
-  'two errors that leave one null': ({ personId }) => ({
+  'two errors that make one parent null': ({ personId }) => ({
     query: 'query($c:String!,$id:ID!){customer(id:$id){wallets(after:$c){totalCount} payouts(before:$c){totalCount}}}',
     variables: { c: 'junk', id: personId },
   }),
-  'two errors that leave two': ({ personId }) => ({
+  'two errors that make two parents null': ({ personId }) => ({
     query: `query($c:String!,$id:ID!){b:customer(id:$id){wallets(after:$c){totalCount}} a:customer(id:$id){
       wallets(after:$c){totalCount}} merchant{name}}`,
     variables: { c: 'junk', id: personId },
@@ -394,11 +400,11 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
     query: 'query($c:String!){customers{nodes{email wallets(after:$c){totalCount}}}}',
     variables: { c: 'junk' },
   }),
-  'an error in each item of a list that takes null': ({ personId, companyId, walletId }) => ({
+  'an error in each item of a list of nullable items': ({ personId, companyId, walletId }) => ({
     query: 'query($c:String!,$ids:[ID!]!){nodes(ids:$ids){id ... on Customer{wallets(after:$c){totalCount}}}}',
     variables: { c: 'junk', ids: [personId, walletId, companyId] },
   }),
-  'an error in a field that merges': ({ personId }) => ({
+  'an error in a merged field': ({ personId }) => ({
     query:
       'query($c:String!,$id:ID!){customer(id:$id){wallets(after:$c){totalCount}} customer(id:$id){wallets(after:$c){nodes{id}}}}',
     variables: { c: 'junk', id: personId },
@@ -417,18 +423,18 @@ const faultyDocuments: Record<string, (ids: Ids) => RequestDocument> = {
   }),
 }
 
-/** Mutations whose payload a plan answers; nothing in it differs from one time to the next. */
+/** Mutations whose payload a plan produces; nothing in it differs between runs. */
 const plannedMutations: Record<string, (ids: Ids) => RequestDocument> = {
   'a mutation': () => ({
     query: `mutation($i:CreateWalletInput!){made:createWallet(input:$i){__typename ...W ... on UserError{code field}}}
       fragment W on CreateWalletPayload{wallet{description currency balance customer{email}}}`,
     variables: { i: { currency: 'NGN', description: 'One' } },
   }),
-  'a mutation that is refused': () => ({
+  'a mutation with a domain error': () => ({
     query: `mutation($i:CreateWalletInput!){createWallet(input:$i){__typename ... on InvalidInputError{fields{field code message}}}}`,
     variables: { i: { currency: 'XXX', description: '', network: 'ERC20' } },
   }),
-  'a mutation with variables within': ({ bankId }) => ({
+  'a mutation with variables in its input': ({ bankId }) => ({
     query: `mutation($id:ID!,$s:String,$n:String){updateBankPayoutMethod(input:{payoutMethodId:$id sortCode:$s bankName:$n}){
       ... on UpdateBankPayoutMethodPayload{payoutMethod{sortCode bankName accountNumber}}}}`,
     variables: { id: bankId, s: '20-20-15', n: 'Other' },
@@ -440,7 +446,7 @@ const plannedMutations: Record<string, (ids: Ids) => RequestDocument> = {
   }),
 }
 
-/** Several are done one after another, which is left to graphql-js. */
+/** Several mutations run serially, which graphql-js does. */
 const keptMutations: Record<string, (ids: Ids) => RequestDocument> = {
   'several fields': () => ({
     query: `mutation{z:createWallet(input:{currency:"NGN" description:"Z"}){...W} a:createWallet(input:{currency:"ZAR" description:"A"}){...W}
@@ -450,16 +456,16 @@ const keptMutations: Record<string, (ids: Ids) => RequestDocument> = {
 }
 
 const faultyMutations: Record<string, (ids: Ids) => RequestDocument> = {
-  'a mutation of which a part fails': () => ({
+  'a mutation whose payload partly fails': () => ({
     query: `mutation($i:CreateWalletInput!,$c:String){createWallet(input:$i){
       ... on CreateWalletPayload{wallet{description currency payouts(after:$c){totalCount}}}}}`,
     variables: { i: { currency: 'NGN', description: 'Part' }, c: 'junk' },
   }),
-  'a mutation that is told less than it takes': () => ({
+  'a mutation without its optional fields': () => ({
     query: 'mutation($i:CreateWalletInput!){createWallet(input:$i){__typename}}',
     variables: { i: { currency: 'NGN' } },
   }),
-  'a default that does not fit': () => ({
+  'an invalid default': () => ({
     query: `mutation($i:CreateWalletInput={currency:NGN description:A}){a:createWallet(input:$i){__typename}}`,
     variables: { i: null },
   }),
@@ -471,15 +477,15 @@ const faultyMutations: Record<string, (ids: Ids) => RequestDocument> = {
 }
 
 describe.each(everyEngine)('planned and interpreted documents on %s', (engine) => {
-  test('give the same answers, to the byte, and a plan gives all that have no errors', async () => {
+  test('a plan and graphql-js produce the same bytes, and every valid document has a plan', async () => {
     const { sameAnswer, ids } = await startBothWays(engine)
     const seen = async (documents: Record<string, (ids: Ids) => RequestDocument>) => {
-      const found: Record<string, string> = {}
+      const answersByName: Record<string, string> = {}
       for (const [name, documentFor] of Object.entries(documents)) {
         const { hasErrors, isPlanned } = await sameAnswer(documentFor(ids))
-        found[name] = hasErrors ? 'errors' : isPlanned ? 'planned' : 'kept'
+        answersByName[name] = hasErrors ? 'errors' : isPlanned ? 'planned' : 'kept'
       }
-      return found
+      return answersByName
     }
     const each = (documents: object, what: string) =>
       Object.fromEntries(Object.keys(documents).map((name) => [name, what]))
@@ -492,7 +498,7 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     expect(Object.keys({ ...plannedDocuments, ...faultyDocuments }).length).toBeGreaterThan(110)
   })
 
-  test('do the same: what a mutation is not told stays as it is', async () => {
+  test('a plan and graphql-js have the same effect: a field that a mutation omits stays unchanged', async () => {
     for (const executor of everyExecutor) {
       const app = await startApp(engine, { executor })
       const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: { ...bankMethodBody, iban: 'X1' } })
@@ -507,7 +513,7 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     }
   })
 
-  test('do the same: nothing of a mutation whose selection is wrong', async () => {
+  test('a plan and graphql-js have the same effect: none for a mutation with an invalid selection', async () => {
     const query = `mutation($input:CreateWalletInput!,$cursor:String){createWallet(input:$input){
       ... on CreateWalletPayload{wallet{description payouts(after:$cursor){totalCount}}}}}`
     for (const executor of everyExecutor) {
@@ -522,9 +528,9 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     }
   })
 
-  test('no text of a caller becomes code', async () => {
+  test('a plan compiles no text of a caller', async () => {
     const { sameAnswer } = await startBothWays(engine)
-    // What graphql-jit 0.8.9 takes for a date, a number or code of its own in the text of a literal.
+    // Literals that graphql-jit 0.8.9 treats as a date, a number or its own code.
     const texts = [
       '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d(globalThis.ran=true)',
       '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8',
@@ -548,11 +554,11 @@ describe.each(everyEngine)('planned and interpreted documents on %s', (engine) =
     expect(globalThis).not.toHaveProperty('ran')
   })
 
-  test('give the same answers to any document, and a plan every one without errors', async () => {
-    let now = Date.parse('2026-03-01T12:00:00.000Z')
-    const app = await startApp(engine, { clock: () => now })
+  test('a plan and graphql-js produce the same bytes for random documents, and every valid one has a plan', async () => {
+    let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const { merchantId, idempotencyKeys } = await seedRichData(app.service, app.url, () => {
-      now += 1_003
+      nowMs += 1_003
     })
     const ways = bothWays(app.service, merchantId)
     const known = await collectKnownValues(ways.reference, idempotencyKeys)

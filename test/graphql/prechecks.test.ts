@@ -1,4 +1,5 @@
-// What a mutation selects is checked before it does anything: over every field of the schema that needs a scope or takes arguments.
+// The selection of a mutation is checked before it runs. These tests cover every field of the schema that needs
+// a scope or takes arguments.
 import type { GraphQLArgument, GraphQLField, GraphQLInputType, GraphQLOutputType } from 'graphql'
 import {
   buildSchema,
@@ -34,19 +35,19 @@ import { mutations } from './support/mutations.ts'
 import { everythingOf } from './support/selection.ts'
 import { startWorlds } from './support/world.ts'
 
-/** A field below a mutation's payload, and the fields that lead to it, each with the type that it is a field of. */
+/** A field below a mutation's payload, and the path to it, with the parent type of each step. */
 type Reached = { readonly steps: readonly Step[]; readonly field: GraphQLField<unknown, unknown> }
 type Step = { readonly on: string; readonly name: string; readonly isList: boolean }
 
 const mutationFields = schema.getMutationType()?.getFields() ?? {}
 
-/** Every field that can be selected below a mutation, each of every type once, by the shortest way. */
+/** Every field that can be selected below a mutation, once per parent type, by the shortest path. */
 function reachedBy(mutation: string): Reached[] {
-  const found: Reached[] = []
+  const reached: Reached[] = []
   const seen = new Set<string>()
   const root: GraphQLOutputType | undefined = mutationFields[mutation]?.type
   let level = root ? [{ type: getNamedType(root), steps: [] as readonly Step[] }] : []
-  // Deeper is no document.
+  // The limit of a document's depth.
   while (level.length > 0 && (level[0]?.steps.length ?? 0) < limits.depth - 2) {
     const next: typeof level = []
     for (const { type, steps } of level) {
@@ -56,15 +57,15 @@ function reachedBy(mutation: string): Reached[] {
         seen.add(object.name)
         for (const field of Object.values(object.getFields())) {
           const isList = field.args.some(({ name }) => name === 'first')
-          const here = [...steps, { on: object.name, name: field.name, isList }]
-          found.push({ steps: here, field })
-          next.push({ type: getNamedType(field.type), steps: here })
+          const stepsToField = [...steps, { on: object.name, name: field.name, isList }]
+          reached.push({ steps: stepsToField, field })
+          next.push({ type: getNamedType(field.type), steps: stepsToField })
         }
       }
     }
     level = next
   }
-  return found
+  return reached
 }
 
 function scopeOf({ extensions }: GraphQLField<unknown, unknown>) {
@@ -72,7 +73,7 @@ function scopeOf({ extensions }: GraphQLField<unknown, unknown>) {
   return fieldSource === undefined ? 'read' : scopeByFieldSource[fieldSource.kind]
 }
 
-/** A document that selects one field below a mutation, through a fragment of each type on the way. */
+/** A document that selects one field below a mutation, with a fragment for each type of the path. */
 function documentOf(mutation: string, { steps, field }: Reached, argument?: GraphQLArgument): string {
   const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`
   const led = getNamedType(field.type)
@@ -86,7 +87,7 @@ function documentOf(mutation: string, { steps, field }: Reached, argument?: Grap
   return `mutation($input: ${type}Input!${declared}) { ${mutation}(input: $input) ${selection || '{ __typename }'} }`
 }
 
-/** Values that an argument may not have, as far as its type tells; `isFilter` of what may be any text. */
+/** Values that are invalid for an argument's type; `isFilter` marks filters, which accept any text. */
 function wrongValues(type: GraphQLInputType, isFilter = false): unknown[] {
   const inner = getNullableType(type)
   if (isListType(inner)) return wrongValues(inner.ofType, isFilter).map((value) => [value])
@@ -109,7 +110,7 @@ async function ask(server: App['server'], key: string, query: string, variables:
   return { status: answer.statusCode, ...JSON.parse(answer.body) }
 }
 
-test('every field that a mutation can show says what it shows, and may be null where it reads', () => {
+test('every field below a mutation declares its column or resolver, and is nullable if it reads', () => {
   const fields = Object.keys(mutationFields).flatMap(reachedBy)
   expect(fields.length).toBeGreaterThan(500)
   const named = (isWanted: (field: Reached['field']) => boolean) => [
@@ -122,7 +123,7 @@ test('every field that a mutation can show says what it shows, and may be null w
   expect(named((field) => scopeOf(field) !== null).length).toBeGreaterThan(15)
 })
 
-/** The check of an operation for a caller who may do everything, with the paths and codes of what is wrong. */
+/** The check of an operation for a caller with all scopes: the paths and codes of its errors. */
 function faultsOf(query: string, variables: Readonly<Record<string, unknown>> = {}) {
   const { definitions } = parse(query)
   const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION)
@@ -138,7 +139,7 @@ const making = (selection: string, rest = '') =>
     ... on CreateWalletPayload { wallet { id ${selection} } } } } ${rest}`
 const given = { yes: true, no: false }
 
-describe('the check of what an operation selects', () => {
+describe("the precheck of an operation's selection", () => {
   test.each([
     ['@include(if: true)', true],
     ['@include(if: false)', false],
@@ -150,7 +151,7 @@ describe('the check of what an operation selects', () => {
     ['@skip(if: $no)', true],
     ['@include(if: true) @skip(if: $yes)', false],
     ['@skip(if: false) @include(if: $yes)', true],
-  ])('with %s leaves out what is not included', (directive, isIncluded) => {
+  ])('the precheck with %s skips excluded fields', (directive, isIncluded) => {
     const wrong = 'wrong: payouts(first: 101) { totalCount }'
     for (const query of [
       making(wrong.replace(' {', ` ${directive} {`)),
@@ -162,21 +163,21 @@ describe('the check of what an operation selects', () => {
     }
   })
 
-  test('is of each field that is wrong, under its own path, up to twenty', () => {
+  test('the precheck reports each invalid field under its own path, up to twenty', () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, i) => `w${i}: payouts(first: 101) { totalCount }`).join(' ')
     const paths = (count: number) => Array.from({ length: count }, (_, i) => `made.wallet.w${i}`)
-    for (const [wrong, found] of [
+    for (const [wrong, reached] of [
       [0, 0],
       [2, 2],
       [20, 20],
       [25, 20],
     ] as const) {
-      expect(faultsOf(making(fields(wrong)), given)).toEqual(paths(found))
+      expect(faultsOf(making(fields(wrong)), given)).toEqual(paths(reached))
     }
   })
 
-  test('of a mutation takes no cursor, and of a subscription any that may be one', () => {
+  test('the precheck of a mutation rejects every cursor, and that of a subscription accepts any well-formed one', () => {
     for (const [name, cursor] of [
       ['after', 'YWJj'],
       ['before', 'YWJj'],
@@ -189,22 +190,22 @@ describe('the check of what an operation selects', () => {
     expect(faultsOf(`subscription { payoutsChanged { wallet { ${wrong} } } }`)).toEqual([
       'payoutsChanged.wallet.payouts',
     ])
-    // What is wrong with the arguments of its root is found when it begins.
+    // A subscription checks the arguments of its root field when it starts.
     const nullable = 'subscription($id: ID = "x") { payoutChanged(id: $id) { id } }'
     expect(faultsOf(nullable, { id: null })).toEqual([])
   })
 
-  test('of several mutations leaves out the arguments of the first, which is not done with wrong ones anyway', () => {
+  test('the precheck of several mutations skips the arguments of the first, which validates its own', () => {
     const query = `mutation($input: CreateWalletInput = {currency: "NGN", description: "x"}) {
       one: createWallet(input: $input) { __typename } two: createWallet(input: $input) { __typename } }`
     expect(faultsOf(query, { input: null })).toEqual(['two'])
   })
 
-  test('of a query finds nothing, because its fields fail one by one', () => {
+  test('the precheck of a query reports nothing, because its fields fail individually', () => {
     expect(faultsOf('{ wallets { nodes { payouts(first: 101) { totalCount } } } }')).toEqual([])
   })
 
-  test('of a subscription finds a scope that its caller lacks', () => {
+  test('the precheck of a subscription reports a scope that its caller lacks', () => {
     const [operation] = parse('subscription { payoutChanged(id: "x") { wallet { id } } }').definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
     const check = lazyPrecheck(schema, operation, {})
@@ -213,7 +214,7 @@ describe('the check of what an operation selects', () => {
     expect(codes({ ...systemCaller, scopes: ['read'] })).toEqual([])
   })
 
-  test('of a mutation finds that a token of one customer may not do it, whatever scopes it has', () => {
+  test('the precheck of a mutation reports what a client token of one customer may not do, whatever its scopes', () => {
     const query = 'mutation { createWebhookEndpoint(input: {url: "https://example.com"}) { __typename } }'
     const [operation] = parse(query).definitions
     if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation')
@@ -223,7 +224,7 @@ describe('the check of what an operation selects', () => {
     expect(check(systemCaller, { sources: {}, coerced: {} })).toEqual([])
   })
 
-  test('is impossible of arguments that say nothing of how they are parsed', () => {
+  test("the precheck can't be built for arguments without a declared parser", () => {
     const strange = buildSchema(
       'type Query { a: Int } type Thing { part(size: Int): Int } type Mutation { make: Thing }',
     )
@@ -233,8 +234,8 @@ describe('the check of what an operation selects', () => {
   })
 })
 
-describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
-  test('is checked before anything is done: scopes and arguments of every field that its payload leads to', async () => {
+describe.each(everyEngine)('the selection of a mutation on %s', (engine) => {
+  test('a mutation runs only after the scopes and arguments of every field below its payload were checked', async () => {
     const { app, ours } = await startWorlds(engine)
     await app.fee('0.5')
     const servers = everyExecutor.map((executor) => createServerVariant(app, { executor }))
@@ -272,7 +273,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
   })
 
   test.each(everyExecutor)(
-    'is checked as far as it is included, under its own names (%s executor)',
+    'the check covers included fields only, under their aliases (%s executor)',
     async (executor) => {
       const app = await startApp(engine)
       const customerId = await app.customer()
@@ -307,7 +308,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
     },
   )
 
-  test('is checked in all mutations of a document before the first is done', async () => {
+  test('all mutations of a document are checked before the first one runs', async () => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
     const { apiKey } = await newKey(app, { scopes: ['wallets', 'read'] })
@@ -326,7 +327,7 @@ describe.each(everyEngine)('what a mutation selects on %s', (engine) => {
     expect((await readStoredRows(app)).wallets).toEqual(before.wallets)
   })
 
-  test('that can no longer be read leaves what was done in the answer, and a retry shows it', async () => {
+  test("a mutation whose payload can't be read reports its success, and a retry returns the payload", async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const isAway = { now: false }

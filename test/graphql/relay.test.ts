@@ -8,7 +8,7 @@ import { schemaPath } from '../../codegen.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
-/** Where npm has put the compiler of this platform. */
+/** The compiler binary for this platform, as npm installed it. */
 const compiler = createRequire(import.meta.url)('relay-compiler') as string
 
 const config = {
@@ -21,7 +21,7 @@ const config = {
   persistConfig: { file: './operations.json' },
 }
 
-test('relay-compiler compiles what a Relay application sends, without an error or a warning', () => {
+test('relay-compiler compiles the documents of a Relay application without errors or warnings', () => {
   const { status, output, artifacts } = compile()
   expect(output).not.toMatch(/error|warn/i)
   expect([status, output]).toEqual([0, expect.stringContaining('Compilation completed.')])
@@ -42,34 +42,34 @@ test('relay-compiler compiles what a Relay application sends, without an error o
 })
 
 test.each([
-  ['a field that is not there', 'fragment Fault_wallet on Wallet { colour }', 'colour'],
+  ['an unknown field', 'fragment Fault_wallet on Wallet { colour }', 'colour'],
   [
     'a plain list as a connection',
     'fragment Fault_w on Wallet { addresses @connection(key: "Fault_addresses") { id } }',
     'Fault.ts',
   ],
   [
-    'a type that can not be fetched again',
+    "a type that can't be refetched",
     'fragment Fault_e on PayoutEvent @refetchable(queryName: "FaultQuery") { cause }',
     'refetchable',
   ],
   [
-    'a record to delete that has no id',
+    'a deleted record without an id',
     'mutation FaultMutation($input: CloseCustomerInput!) { closeCustomer(input: $input) { ... on CloseCustomerPayload { customer { email @deleteRecord } } } }',
     'deleteRecord',
   ],
-])('and it would find %s', (_, document, culprit) => {
+])('relay-compiler reports %s', (_, document, culprit) => {
   const { status, output } = compile({ 'Fault.ts': `graphql\`${document}\`` })
   expect([status, output]).toEqual([1, expect.stringContaining(culprit)])
 })
 
-describe.each(everyEngine)('what relay-compiler makes, answered on %s', (engine) => {
+describe.each(everyEngine)('documents from relay-compiler on %s', (engine) => {
   let operations: Record<string, string>
   beforeAll(() => {
     operations = compile().operations
   })
 
-  test('a list goes on from page to page', async () => {
+  test('a Relay list continues from page to page', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (const amount of ['1', '2', '3'])
@@ -82,7 +82,7 @@ describe.each(everyEngine)('what relay-compiler makes, answered on %s', (engine)
     const seen = []
     let cursor: string | null = null
     do {
-      // Relay sends what it has no value for as null.
+      // Relay sends null for variables without a value.
       const { payouts } = await data('PayoutListPaginationQuery', { count: 2, cursor, filter: null })
       seen.push(...payouts.edges)
       cursor = payouts.pageInfo.hasNextPage ? payouts.pageInfo.endCursor : null
@@ -90,7 +90,7 @@ describe.each(everyEngine)('what relay-compiler makes, answered on %s', (engine)
     expect(seen.map(({ node }) => node.amount)).toEqual(['3.00000000', '2.00000000', '1.00000000'])
   })
 
-  test('a list of a node goes on through node(id:), forwards and backwards', async () => {
+  test('a Relay list of a node continues through node(id:), forwards and backwards', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.wallet({ balance: '100', customerId })
@@ -118,7 +118,7 @@ describe.each(everyEngine)('what relay-compiler makes, answered on %s', (engine)
     expect(previous.payouts.pageInfo).toMatchObject({ startCursor, hasPreviousPage: false })
   })
 
-  test('a node is fetched again, and mutations tell the cache what has changed', async () => {
+  test('Relay refetches a node, and mutations return the ids that update its cache', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet({ balance: '100' })
     const method = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
@@ -138,8 +138,8 @@ describe.each(everyEngine)('what relay-compiler makes, answered on %s', (engine)
     expect(refused).toMatchObject({ __isUserError: 'InsufficientFundsError', available: '60.00000000' })
 
     const { id } = createPayout.payout.recipientMethod
-    const gone = { input: { payoutMethodId: id }, connections: [] }
-    expect((await data('PayoutMethodMenuDeleteMutation', gone)).deletePayoutMethod).toEqual({
+    const deletion = { input: { payoutMethodId: id }, connections: [] }
+    expect((await data('PayoutMethodMenuDeleteMutation', deletion)).deletePayoutMethod).toEqual({
       __typename: 'DeletePayoutMethodPayload',
       deletedPayoutMethodId: id,
     })
@@ -161,7 +161,7 @@ function amountsOf({ payouts }: { payouts: { edges: Edge[] } }): unknown[] {
   return payouts.edges.map(({ node }) => node.amount)
 }
 
-/** Compiles the application in a folder of its own; `operations` are the texts that it would send, by name. */
+/** Compiles the application in a temporary folder; `operations` has the texts that it would send, by name. */
 function compile(others: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
   const operationsFile = join(folder, 'operations.json')

@@ -10,25 +10,25 @@ import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 const root = resolve(import.meta.dirname, '../..')
 const committed = schemaText(sandboxSchema)
 
-describe('a schema that breaks clients is not written', () => {
+describe('npm run codegen rejects a schema with breaking changes', () => {
   test.each([
-    ['a field is gone', 'transactionId: String!', 'colour: String!', 'Payout.transactionId'],
-    ['a result may be null', 'transactionId: String!', 'transactionId: String', 'Payout.transactionId'],
-    ['a result has another type', 'transactionId: String!', 'transactionId: ID!', 'Payout.transactionId'],
-    ['an argument is required', 'country: BankCountry\n', 'country: BankCountry!\n', '(country:)'],
-    ['an argument is gone', 'country: BankCountry\n', 'colour: BankCountry\n', '(country:)'],
-    ['an input field is required', 'label: String\n', 'label: String!\n', 'Input.label'],
-    ['an input takes only one of its fields', 'input PayoutFilter {', 'input PayoutFilter @oneOf {', 'PayoutFilter'],
-    ['a value of an enum is gone', 'BEP20\n', 'COLOUR\n', 'Network.BEP20'],
+    ['a field is removed', 'transactionId: String!', 'colour: String!', 'Payout.transactionId'],
+    ['a result becomes nullable', 'transactionId: String!', 'transactionId: String', 'Payout.transactionId'],
+    ['a result changes its type', 'transactionId: String!', 'transactionId: ID!', 'Payout.transactionId'],
+    ['an argument becomes required', 'country: BankCountry\n', 'country: BankCountry!\n', '(country:)'],
+    ['an argument is removed', 'country: BankCountry\n', 'colour: BankCountry\n', '(country:)'],
+    ['an input field becomes required', 'label: String\n', 'label: String!\n', 'Input.label'],
+    ['an input becomes a one-of input', 'input PayoutFilter {', 'input PayoutFilter @oneOf {', 'PayoutFilter'],
+    ['an enum value is removed', 'BEP20\n', 'COLOUR\n', 'Network.BEP20'],
     [
-      'a member of a union is gone',
+      'a union member is removed',
       '= BankPayoutMethod | WalletPayoutMethod',
       '= BankPayoutMethod',
       'WalletPayoutMethod',
     ],
-    ['a type has another name', 'AssetNetwork', 'AssetColour', 'AssetNetwork'],
-    ['an interface is gone', 'type Payout implements Node', 'type Payout', 'Node'],
-  ])('because %s', (_, from, to, culprit) => {
+    ['a type is renamed', 'AssetNetwork', 'AssetColour', 'AssetNetwork'],
+    ['an interface is removed', 'type Payout implements Node', 'type Payout', 'Node'],
+  ])('a schema is breaking because %s', (_, from, to, culprit) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -42,13 +42,13 @@ describe('a schema that breaks clients is not written', () => {
   })
 
   test.each([
-    ['a field is new', 'type Wallet implements Node {', 'type Wallet implements Node { colour: Int', []],
-    ['a description is another', 'A withdrawal from', 'A transfer from', []],
-    ['an argument may be absent', 'currency: String!\n  ): ', 'currency: String\n  ): ', []],
-    ['an optional argument is new', 'country: BankCountry\n', 'country: BankCountry colour: Int\n', ['(colour:)']],
-    ['a value of an enum is new', 'BEP20\n', 'BEP20 COLOUR\n', ['Network.COLOUR']],
-    ['a member of a union is new', '= BankPayoutMethod |', '= BankPayoutMethod | Payout |', ['Payout']],
-  ])('but it is where %s', (_, from, to, dangerous) => {
+    ['a field is added', 'type Wallet implements Node {', 'type Wallet implements Node { colour: Int', []],
+    ['a description is changed', 'A withdrawal from', 'A transfer from', []],
+    ['an argument becomes optional', 'currency: String!\n  ): ', 'currency: String\n  ): ', []],
+    ['an optional argument is added', 'country: BankCountry\n', 'country: BankCountry colour: Int\n', ['(colour:)']],
+    ['an enum value is added', 'BEP20\n', 'BEP20 COLOUR\n', ['Network.COLOUR']],
+    ['a union member is added', '= BankPayoutMethod |', '= BankPayoutMethod | Payout |', ['Payout']],
+  ])('a schema is compatible if %s', (_, from, to, dangerous) => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
@@ -57,19 +57,19 @@ describe('a schema that breaks clients is not written', () => {
     expect(copy.content()).toBe(schemaText(next))
   })
 
-  test('and so is a first one', () => {
+  test('the first schema is written without a comparison', () => {
     const copy = copyOf(committed)
     rmSync(join(copy.folder, schemaPath))
     expect(writeSchema(copy.folder, sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
     expect(copy.content()).toBe(committed)
   })
 
-  test('a schema is no change of itself', () => {
+  test('an unchanged schema has no changes', () => {
     expect(changesBetween(buildSchema(committed), sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
   })
 })
 
-test('npm run codegen names what breaks and ends, until it is told that the break is meant', () => {
+test('npm run codegen lists breaking changes and fails, unless it runs with the flag that allows them', () => {
   const older = schemaText(changed('type Wallet implements Node {', 'type Wallet implements Node { colour: Int'))
   const copy = copyOf(older)
   cpSync(join(root, documentsFolder), join(copy.folder, documentsFolder), {
@@ -90,14 +90,14 @@ test('npm run codegen names what breaks and ends, until it is told that the brea
   expect(copy.content(documentsPath)).toBe(readFileSync(join(root, documentsPath), 'utf8'))
 })
 
-/** The schema with one text of it replaced. */
+/** The schema with one of its texts replaced. */
 function changed(from: string, to: string) {
   const source = committed.replaceAll(from, to)
   expect(source).toContain(to)
   return buildSchema(source)
 }
 
-/** A folder that holds this schema, removed when the test ends. */
+/** A folder with this schema, removed when the test ends. */
 function copyOf(schema: string) {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

@@ -18,14 +18,14 @@ import { describe, expect, test } from 'vitest'
 import { schemaPath, schemaText } from '../../codegen.ts'
 import { sandboxSchema, schemaFor } from '../../src/server/graphql/schema.ts'
 
-/** Lists that are no connections, each with what bounds it. */
+/** Lists that are not connections, each with the reason for its bound. */
 const boundedLists: Record<string, string> = {
   'ApiKey.scopes': 'the values of an enum',
   'AssetCode.networks': 'the networks of one asset, of which five exist',
-  'AttentionPage.nodes': 'as many as are asked for, 100 at most',
+  'AttentionPage.nodes': 'the requested number, at most 100',
   'BankPayoutMethod.checks': 'one for each identifier of an account',
   'CreateClientTokenPayload.scopes': 'the values of an enum',
-  'EventPage.nodes': 'as many as are asked for, 100 at most',
+  'EventPage.nodes': 'the requested number, at most 100',
   'FieldRequirement.allowedValues': 'the values of an enum',
   'FieldRequirement.checks': 'one for each identifier of an account',
   'InvalidInputError.fields': 'the fields of one input',
@@ -43,55 +43,67 @@ const boundedLists: Record<string, string> = {
   'WebhookEndpoint.types': 'the values of an enum',
 }
 
-test('schema.graphql is what the code says', () => {
+test('schema.graphql matches the schema of the code', () => {
   const committed = readFileSync(new URL(`../../${schemaPath}`, import.meta.url), 'utf8')
   expect(committed, 'schema.graphql is not up to date: run npm run codegen').toBe(schemaText(sandboxSchema))
 })
 
-test('the schema is a valid one, before it is printed and after', () => {
+test('the schema is valid before it is printed and after it is parsed again', () => {
   expect(validateSchema(sandboxSchema)).toEqual([])
   expect(schemaText(buildSchema(schemaText(sandboxSchema)))).toBe(schemaText(sandboxSchema))
 })
 
-describe('descriptions', () => {
-  test('everything has one, which is a sentence', () => {
+describe('descriptions of the schema', () => {
+  test('every element of the schema has a description that is a sentence', () => {
     expect(partsOf(sandboxSchema).length).toBeGreaterThan(700)
     expect(undescribed(sandboxSchema)).toEqual([])
   })
 
   test.each([
-    ['none', 'type Query { size: Int }', ['Query', 'Query.size']],
-    ['a small letter', '"What can be asked." type Query { "how large it is." size: Int }', ['Query.size']],
-    ['no end', '"What can be asked." type Query { "How large it is" size: Int }', ['Query.size']],
-    ['the name', '"What can be asked." type Query { "How large is." howLargeIs: Int }', ['Query.howLargeIs']],
-    ['two words', '"What can be asked." type Query { "Its size." size: Int }', ['Query.size']],
+    ['no descriptions at all', 'type Query { size: Int }', ['Query', 'Query.size']],
     [
-      'none on an argument',
+      'a description with a lower-case beginning',
+      '"What can be asked." type Query { "how large it is." size: Int }',
+      ['Query.size'],
+    ],
+    [
+      'a description without a full stop',
+      '"What can be asked." type Query { "How large it is" size: Int }',
+      ['Query.size'],
+    ],
+    [
+      'a description that repeats the name',
+      '"What can be asked." type Query { "How large is." howLargeIs: Int }',
+      ['Query.howLargeIs'],
+    ],
+    ['a description of two words', '"What can be asked." type Query { "Its size." size: Int }', ['Query.size']],
+    [
+      'an argument without a description',
       '"What can be asked." type Query { "How large it is." size(unit: Int): Int }',
       ['Query.size(unit)'],
     ],
     [
-      'none on a value',
+      'an enum value without a description',
       '"What can be asked." type Query { "How large it is." size: Size } "How large it is." enum Size { BIG }',
       ['Size.BIG'],
     ],
     [
-      'none on an input field',
+      'an input field without a description',
       '"What can be asked." type Query { "How large it is." size: Int } "Which one it is." input Which { of: Int }',
       ['Which.of'],
     ],
     [
-      'none on a directive',
+      'a directive without a description',
       '"What can be asked." type Query { "How large it is." size: Int } directive @large on FIELD',
       ['@large'],
     ],
-  ])('%s is found', (_, source, found) => {
+  ])('the check of descriptions finds %s', (_, source, found) => {
     expect(undescribed(buildSchema(source))).toEqual(found)
   })
 })
 
-describe('names', () => {
-  test('types are PascalCase, fields and arguments camelCase, values CAPITALS', () => {
+describe('names of the schema', () => {
+  test('types are PascalCase, fields and arguments camelCase, and enum values CAPITALS', () => {
     expect(misnamed(sandboxSchema)).toEqual([])
   })
 
@@ -100,19 +112,19 @@ describe('names', () => {
     ['type Query { size(of_what: Int): Int }', ['Query.size(of_what)']],
     ['type Query { size: size } enum size { BIG small }', ['size', 'size.small']],
     ['type Query { size: Int } input Which { Of: Int }', ['Which.Of']],
-  ])('another is found in %s', (source, found) => {
+  ])('the check of names finds another style in %s', (source, found) => {
     expect(misnamed(buildSchema(source))).toEqual(found)
   })
 })
 
-test('a list is a connection, unless something bounds it', () => {
+test('every list of the schema is a connection unless it is bounded', () => {
   const plain = fieldsOf(sandboxSchema).filter(
     ({ owner, type }) => isListType(getNullableType(type)) && !owner.name.endsWith('Connection'),
   )
   expect(plain.map(({ path }) => path).sort()).toEqual(Object.keys(boundedLists).sort())
 })
 
-test('a connection can be read in both directions, with and without edges', () => {
+test('every connection can be read in both directions, with and without edges', () => {
   const connections = fieldsOf(sandboxSchema).filter(({ type }) => getNamedType(type).name.endsWith('Connection'))
   expect(connections.length).toBeGreaterThan(10)
   for (const { path, field, type } of connections) {
@@ -133,7 +145,7 @@ test('a connection can be read in both directions, with and without edges', () =
 
 test.each(
   Object.values(sandboxSchema.getMutationType()?.getFields() ?? {}).map((field) => [field.name, field] as const),
-)('%s takes one input and answers a payload or a typed error', (name, { args, type }) => {
+)('%s takes one input and returns a payload or a typed error', (name, { args, type }) => {
   const noun = name.charAt(0).toUpperCase() + name.slice(1)
   expect(args.map((arg) => `${arg.name}: ${arg.type}`)).toEqual([`input: ${noun}Input!`])
   expect(isInputObjectType(sandboxSchema.getType(`${noun}Input`))).toBe(true)
@@ -142,17 +154,17 @@ test.each(
   const members = isUnionType(union) ? union.getTypes() : []
   const errors = members.filter((member) => member.getInterfaces().some((each) => each.name === 'UserError'))
   expect(members.filter((member) => !errors.includes(member)).map((member) => member.name)).toEqual([`${noun}Payload`])
-  // Whatever takes an input may find it wrong.
+  // Any mutation with an input can find it invalid.
   expect(errors.map((error) => error.name)).toContain('InvalidInputError')
 })
 
-test('a field of a query or mutation can be null, so that one that fails leaves the others', () => {
+test('every field of a query or mutation is nullable, so one that fails leaves the others', () => {
   for (const root of [sandboxSchema.getQueryType(), sandboxSchema.getMutationType()]) {
     expect(Object.entries(fieldTypes(root)).filter(([, type]) => type.endsWith('!'))).toEqual([])
   }
 })
 
-test('what is never anything but null says what it is reserved for', () => {
+test('every field that is always null names its reserved purpose', () => {
   const { Payout } = sandboxSchema.getTypeMap()
   const fields = isObjectType(Payout) ? Payout.getFields() : {}
   for (const name of ['cryptoTransactionId', 'network', 'address', 'receiverWalletId']) {
@@ -160,7 +172,7 @@ test('what is never anything but null says what it is reserved for', () => {
   }
 })
 
-test('the fields of a bank account have one name wherever a caller gives it', () => {
+test('the fields of a bank account have the same names in every input', () => {
   const namesOf = (name: string) => {
     const type = sandboxSchema.getType(name)
     const fields = isInputObjectType(type) ? Object.values(type.getFields()) : []
@@ -171,7 +183,7 @@ test('the fields of a bank account have one name wherever a caller gives it', ()
   expect(namesOf('CreateBankPayoutMethodInput')).toEqual(expect.arrayContaining(own))
 })
 
-test('what has a global id is a Node, and the other way round', () => {
+test('a type implements Node exactly if it has a global id', () => {
   const objects = Object.values(sandboxSchema.getTypeMap()).filter(isObjectType)
   const withId = objects.filter((type) => fieldTypes(type).id === 'ID!').map(({ name }) => name)
   const nodes = objects.filter((type) => type.getInterfaces().some(({ name }) => name === 'Node'))
@@ -189,7 +201,7 @@ test('what has a global id is a Node, and the other way round', () => {
   )
 })
 
-test('a live service has all of it but the simulations', () => {
+test('the live schema has everything except simulations', () => {
   const [live, sandbox] = [definitionsOf(schemaFor('live')), definitionsOf(schemaFor('sandbox'))]
   const own = ['AdvanceClock', 'SimulateDeposit', 'SimulatePayout'].flatMap((noun) => [
     `${noun}Input`,
@@ -213,7 +225,7 @@ test('a live service has all of it but the simulations', () => {
   expect(live).toEqual(sandbox)
 })
 
-/** Everything that a newcomer may read about: its path, its own name and what is said of it. */
+/** Everything that needs a description: its path, name and description. */
 type Part = { readonly path: string; readonly name: string; readonly description: string | null | undefined }
 
 function partsOf(schema: GraphQLSchema): Part[] {
@@ -239,7 +251,7 @@ function partsOf(schema: GraphQLSchema): Part[] {
   ]
 }
 
-/** The paths of what no sentence of at least three words is said of. */
+/** The paths without a description of at least three words. */
 function undescribed(schema: GraphQLSchema): string[] {
   const wordsOf = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? []
   return partsOf(schema)

@@ -14,7 +14,7 @@ const document = `query($wallet: ID!, $from: DateTime, $to: DateTime, $first: In
   }
 }`
 
-/** A wallet of five deposits, of 1 to 5, an hour apart, with a sixth of 6 that arrives when it is asked for. */
+/** A wallet with five deposits, of 1 to 5, an hour apart; a sixth, of 6, arrives on request. */
 async function startWorld(engine: (typeof everyEngine)[number]) {
   const clock = movableClock()
   const app = await startApp(engine, { clock: clock.now })
@@ -36,7 +36,7 @@ async function startWorld(engine: (typeof everyEngine)[number]) {
 
 describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
   test.each(['', 'from'])(
-    'a statement without an end is paged while time passes and money arrives %s',
+    'a statement without an end is paged correctly while time passes and money arrives %s',
     async (given) => {
       const { ask, deposit, began } = await startWorld(engine)
       const period = given === 'from' ? { from: began } : {}
@@ -61,7 +61,7 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
     },
   )
 
-  test('a statement with an end keeps the cursors of that end to itself', async () => {
+  test('a cursor of a statement with an end is valid for that end only', async () => {
     const { app, ask, began, walletId } = await startWorld(engine)
     const { to } = await ask({})
     const first = await ask({ to, first: 2 })
@@ -76,7 +76,7 @@ describe.each(everyEngine)('the lines of a statement on %s', (engine) => {
     }
   })
 
-  test('a statement says of which wallet and period it is, and what was held at both ends', async () => {
+  test('a statement has its wallet, its period, and the balance at both ends', async () => {
     const { app, began, pass, walletId } = await startWorld(engine)
     const fields =
       '{ wallet { uuid } from to isFinal openingBalance closingBalance lineCount lines(first: 9) { totalCount } }'

@@ -25,7 +25,7 @@ const patience = { timeout: patienceMs, interval: 20 }
 
 type Params = Readonly<Record<string, unknown>>
 
-/** Whether this asks which merchants have later events, and whether it reads these. */
+/** Recognizes the poll for merchants with new events, and the query that reads these. */
 const isLook = (params: Params) => 'merchantIds' in params
 const isReading = (params: Params) => 'after' in params
 
@@ -39,8 +39,8 @@ const settle = (app: App, payoutId: string, status: 'COMPLETED' | 'FAILED' | 'RE
 const keyIdOf = (key: string) => key.split('_')[2] ?? ''
 const ended = { errors: [{ extensions: { code: 'INVALID_TOKEN' } }], extensions: { requestId: expect.any(String) } }
 
-describe.each(everyEngineAndWorkers)('a stream on %s', (engine) => {
-  test('ends with its key and says so, and others of the merchant go on', async () => {
+describe.each(everyEngineAndWorkers)('a GraphQL stream on %s', (engine) => {
+  test("a stream ends with an error when its API key is revoked, and the merchant's other streams continue", async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const payoutId = await pay(app)
@@ -61,7 +61,7 @@ describe.each(everyEngineAndWorkers)('a stream on %s', (engine) => {
     expect(await other.next()).toBeNull()
   })
 
-  test('ends with a key that was rotated away, and tells nothing after it', async () => {
+  test('a stream ends when its API key is rotated, and sends no later event', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const stream = await listen(app, 'subscription { payoutsChanged { status } }')
@@ -77,7 +77,7 @@ describe.each(everyEngineAndWorkers)('a stream on %s', (engine) => {
 })
 
 describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
-  test('is one stream for many payouts, until nothing more can become of any', async () => {
+  test('payoutsChanged follows many payouts in one stream until all have reached a final status', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const ids = [await pay(app), await pay(app), await pay(app)]
@@ -88,21 +88,24 @@ describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
       app,
       `subscription { payoutsChanged(ids: [${given}]) { uuid status events { status } } }`,
     )
-    const told = async () => (await next())?.data?.payoutsChanged ?? null
-    for (const uuid of ids) expect(await told()).toEqual({ uuid, status: 'PROCESSING', events: [] })
+    const nextPayout = async () => (await next())?.data?.payoutsChanged ?? null
+    for (const uuid of ids) expect(await nextPayout()).toEqual({ uuid, status: 'PROCESSING', events: [] })
 
     await settle(app, unwatched, 'COMPLETED')
     await settle(app, two, 'FAILED')
-    expect(await told()).toEqual({ uuid: two, status: 'FAILED', events: [{ status: 'FAILED' }] })
+    expect(await nextPayout()).toEqual({ uuid: two, status: 'FAILED', events: [{ status: 'FAILED' }] })
     await settle(app, one, 'FAILED')
     await settle(app, three, 'COMPLETED')
-    expect([await told(), await told()]).toMatchObject([{ uuid: one }, { uuid: three, status: 'COMPLETED' }])
+    expect([await nextPayout(), await nextPayout()]).toMatchObject([
+      { uuid: one },
+      { uuid: three, status: 'COMPLETED' },
+    ])
     await settle(app, three, 'RETURNED')
-    expect(await told()).toMatchObject({ uuid: three, status: 'RETURNED' })
+    expect(await nextPayout()).toMatchObject({ uuid: three, status: 'RETURNED' })
     expect(await next()).toBeNull()
   })
 
-  test('tells what changes of a customer, or of all that is the merchant’s, and nothing of another merchant', async () => {
+  test("payoutsChanged follows the payouts of one customer or of the whole merchant, and no other merchant's", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await app.wallet({ balance: '100' })
@@ -116,12 +119,12 @@ describe.each(everyEngine)('payoutsChanged on %s', (engine) => {
     ] as const
     await settle(app, own, 'COMPLETED')
     await settle(app, ofCustomer, 'COMPLETED')
-    const told = async (i: 0 | 1) => (await streams[i].next())?.data?.payoutsChanged?.uuid
-    expect([await told(0), await told(0), await told(1)]).toEqual([own, ofCustomer, ofCustomer])
+    const nextPayoutId = async (i: 0 | 1) => (await streams[i].next())?.data?.payoutsChanged?.uuid
+    expect([await nextPayoutId(0), await nextPayoutId(0), await nextPayoutId(1)]).toEqual([own, ofCustomer, ofCustomer])
     await settle(app, own, 'RETURNED')
     await settle(app, ofCustomer, 'RETURNED')
-    expect([await told(0), await told(0), await told(1)]).toEqual([own, ofCustomer, ofCustomer])
-    // The first that the other merchant is told of is its own.
+    expect([await nextPayoutId(0), await nextPayoutId(0), await nextPayoutId(1)]).toEqual([own, ofCustomer, ofCustomer])
+    // The other merchant's stream receives its own payout first.
     const context = createContext(app.service, other.id)
     const { id: walletId } = await perform(createWallet, context, {
       currency: 'USDC',
@@ -143,14 +146,18 @@ describe('payoutsChanged', () => {
       { code: 'INVALID_INPUT', fields: [{ field: 'ids', message: 'ids must have 1 to 100 items' }] },
     ],
     [
-      'more than a hundred',
+      'more than a hundred ids',
       `ids: [${'"x" '.repeat(101)}]`,
       { code: 'INVALID_INPUT', fields: [{ field: 'ids', message: 'ids must have 1 to 100 items' }] },
     ],
-    ['both', 'ids: ["x"], customerId: "x"', { code: 'INVALID_INPUT', fields: [{ field: 'customerId' }] }],
-    ['a payout that is not there', 'ids: ["x"]', { code: 'RESOURCE_NOT_FOUND' }],
-    ['no customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
-  ])('refuses %s', async (_, given, extensions) => {
+    [
+      'ids together with customerId',
+      'ids: ["x"], customerId: "x"',
+      { code: 'INVALID_INPUT', fields: [{ field: 'customerId' }] },
+    ],
+    ['an unknown payout', 'ids: ["x"]', { code: 'RESOURCE_NOT_FOUND' }],
+    ['an id of no customer', 'customerId: "019b7679-7400-7000-8000-000000000000"', { code: 'RESOURCE_NOT_FOUND' }],
+  ])('payoutsChanged rejects %s', async (_, given, extensions) => {
     const app = await startApp('sqlite')
     const { data, errors } = await app.graphql(
       `subscription { payoutsChanged(${given}) { uuid } }`,
@@ -161,16 +168,16 @@ describe('payoutsChanged', () => {
   })
 })
 
-describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
-  test('asks nothing until something happens, then once for all, and no more when nobody listens', async () => {
+describe.each(everyEngine)('the event poll behind streams on %s', (engine) => {
+  test('the event poll executes no query until an event occurs, then one for all streams, and none after the last one closes', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payment = { assetCode: 'USDC', amount: '1', payoutMethodId: await bankMethod(app) } as const
     const payouts = await Promise.all(Array.from({ length: 100 }, () => perform(createPayout, app.context(), payment)))
     const [first, ...others] = payouts.map(({ id }) => id)
-    const asked: Params[] = []
+    const queries: Params[] = []
     const execute = <Result>(query: Query, params: object) => {
-      asked.push(params as Params)
+      queries.push(params as Params)
       return app.db.execute<Result>(query, params)
     }
     const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
@@ -182,57 +189,57 @@ describe.each(everyEngine)('what feeds a stream on %s', (engine) => {
     const more = await Promise.all(
       Array.from({ length: 20 }, () => listen(app, 'subscription { payoutsChanged { uuid } }', { server })),
     )
-    // Whatever began has come to rest.
+    // Waits until pending work has finished.
     await settle(app, others[0] as string, 'COMPLETED')
     expect((await stream.next()).data.payoutsChanged.uuid).toBe(others[0])
     for (const each of more) expect((await each.next()).data.payoutsChanged.uuid).toBe(others[0])
     await delay(300)
 
-    asked.length = 0
+    queries.length = 0
     await delay(1_200)
-    // But for the keys, and on a server the look in case that nothing was told.
-    expect(asked.filter(isReading)).toEqual([])
-    expect(asked.filter(isLook).length).toBeLessThanOrEqual(engine === 'sqlite' ? 0 : 1)
-    expect(asked.length).toBeLessThanOrEqual(engine === 'sqlite' ? 1 : 5)
+    // Except the lookups of keys and, on a server, the fallback poll for missed notifications.
+    expect(queries.filter(isReading)).toEqual([])
+    expect(queries.filter(isLook).length).toBeLessThanOrEqual(engine === 'sqlite' ? 0 : 1)
+    expect(queries.length).toBeLessThanOrEqual(engine === 'sqlite' ? 1 : 5)
 
-    asked.length = 0
+    queries.length = 0
     await settle(app, first as string, 'FAILED')
     for (const each of [stream, ...more]) expect((await each.next()).data.payoutsChanged.uuid).toBe(first)
-    const looks = asked.filter(isLook)
+    const looks = queries.filter(isLook)
     expect(looks.length).toBeGreaterThan(0)
     for (const { merchantIds } of looks)
       expect(new Set(merchantIds as string[])).toEqual(new Set([app.merchant.id, id]))
-    // Each stream reads its own; the other merchant's has nothing to read.
-    expect(asked.filter((each) => isReading(each) && each.merchantId === app.merchant.id)).toHaveLength(21)
-    expect(asked.filter((each) => isReading(each) && each.merchantId === id)).toEqual([])
+    // Each merchant's events are read separately; the other merchant has none.
+    expect(queries.filter((each) => isReading(each) && each.merchantId === app.merchant.id)).toHaveLength(21)
+    expect(queries.filter((each) => isReading(each) && each.merchantId === id)).toEqual([])
 
     for (const each of [stream, ...more]) each.end()
     await settle(app, others[1] as string, 'FAILED')
-    asked.length = 0
+    queries.length = 0
     await settle(app, others[2] as string, 'FAILED')
     await expect
       .poll(async () => {
-        asked.length = 0
+        queries.length = 0
         await settle(app, others.pop() as string, 'FAILED')
         await delay(200)
-        return [asked.filter(isReading), new Set(asked.filter(isLook).flatMap(({ merchantIds }) => merchantIds))]
+        return [queries.filter(isReading), new Set(queries.filter(isLook).flatMap(({ merchantIds }) => merchantIds))]
       }, patience)
       .toEqual([[], new Set([id])])
     theirs.end()
   })
 })
 
-describe.each(everyEngine)('a stream whose caller is gone before it begins on %s', (engine) => {
-  test('takes no room, and nothing feeds it', async () => {
+describe.each(everyEngine)('a stream whose caller disconnects before it begins on %s', (engine) => {
+  test('a stream whose caller disconnects before it begins takes no place and starts no poll', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     let end = new AbortController()
     let isGone = false
-    const asked: Params[] = []
+    const queries: Params[] = []
     let closed = Promise.withResolvers<void>()
     const execute = async <Result>(query: Query, params: object) => {
-      asked.push(params as Params)
-      // The first that the stream itself asks for.
+      queries.push(params as Params)
+      // The first query of the stream itself.
       if (!isGone && JSON.stringify(params).includes(customerId)) {
         end.abort()
         await closed.promise
@@ -250,20 +257,20 @@ describe.each(everyEngine)('a stream whose caller is gone before it begins on %s
       closed = Promise.withResolvers()
     }
     isGone = true
-    // While another stream is fed, none of these is.
+    // While another stream is polled for, none of these is.
     const { id, apiKey } = await app.otherMerchant()
     await listen(app, 'subscription { payoutsChanged { uuid } }', { server, key: apiKey })
-    asked.length = 0
+    queries.length = 0
     await app.wallet({ balance: '1' })
-    await expect.poll(() => asked.filter(isLook).map(({ merchantIds }) => merchantIds), patience).toContainEqual([id])
-    expect(asked.filter(isReading)).toEqual([])
+    await expect.poll(() => queries.filter(isLook).map(({ merchantIds }) => merchantIds), patience).toContainEqual([id])
+    expect(queries.filter(isReading)).toEqual([])
     expect((await stream()).answered.status).toBe(200)
     end.abort()
   })
 })
 
 describe('a stream whose source fails', () => {
-  test('says so as any answer does, and ends', async () => {
+  test('a stream whose source fails sends a GraphQL error and ends', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100' })
     const payoutId = await pay(app)
@@ -277,10 +284,10 @@ describe('a stream whose source fails', () => {
     expect(await next()).toMatchObject({ data: { payoutChanged: { status: 'PROCESSING' } } })
     await settle(app, payoutId, 'COMPLETED')
     expect(await next()).toMatchObject({ data: { payoutChanged: { status: 'COMPLETED' } } })
-    const told = next()
+    const nextResult = next()
     await settle(app, payoutId, 'RETURNED')
     isBroken = true
-    expect(await told).toMatchObject({
+    expect(await nextResult).toMatchObject({
       errors: [{ message: expect.stringContaining('The service failed'), extensions: { code: 'INTERNAL' } }],
       extensions: { requestId: expect.any(String) },
     })
@@ -288,80 +295,83 @@ describe('a stream whose source fails', () => {
   })
 })
 
-describe('of what Yoga has answered nothing is kept', () => {
-  test.each(['a stream that its caller leaves', 'a stream in parts', 'a query over GET'])('%s', async (kind) => {
-    const app = await startApp('sqlite')
-    const server = createServerVariant(app, {})
-    const url = `${await server.listen({ port: 0, host: '127.0.0.1' })}/graphql`
-    const requests: WeakRef<IncomingMessage>[] = []
-    let socket: Socket | null = null
-    let closed = Promise.withResolvers<void>()
-    server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      requests.push(new WeakRef(request))
-      // A stream that its caller leaves ends its connection; the others share one.
-      if (kind === 'a query over GET') socket = request.socket
-      response.once('close', () => closed.resolve())
-    })
-    const headers = { 'x-api-key': app.merchant.apiKey, 'content-type': 'application/json' }
-    const ask = async () => {
-      closed = Promise.withResolvers()
-      const end = new AbortController()
-      if (kind === 'a query over GET') {
-        const answered = await fetch(`${url}?query=%7Bmerchant%7Bname%7D%7D`, { headers })
-        expect(await answered.json()).toMatchObject({ data: { merchant: { name: 'Test merchant' } } })
-      } else {
-        const accept = kind === 'a stream in parts' ? 'multipart/mixed' : 'text/event-stream'
-        const answered = await fetch(url, {
-          method: 'POST',
-          headers: { ...headers, accept },
-          body: JSON.stringify({ query: 'subscription { payoutsChanged { uuid } }' }),
-          signal: end.signal,
-        })
-        expect(answered.status).toBe(200)
-        end.abort()
+describe('memory after responses of Yoga', () => {
+  test.each(['a stream that its caller closes', 'a multipart stream', 'a query over GET'])(
+    'the process keeps no request of %s after its end',
+    async (kind) => {
+      const app = await startApp('sqlite')
+      const server = createServerVariant(app, {})
+      const url = `${await server.listen({ port: 0, host: '127.0.0.1' })}/graphql`
+      const requests: WeakRef<IncomingMessage>[] = []
+      let socket: Socket | null = null
+      let closed = Promise.withResolvers<void>()
+      server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+        requests.push(new WeakRef(request))
+        // A stream that its caller closes ends its connection; the other requests share one.
+        if (kind === 'a query over GET') socket = request.socket
+        response.once('close', () => closed.resolve())
+      })
+      const headers = { 'x-api-key': app.merchant.apiKey, 'content-type': 'application/json' }
+      const ask = async () => {
+        closed = Promise.withResolvers()
+        const end = new AbortController()
+        if (kind === 'a query over GET') {
+          const answered = await fetch(`${url}?query=%7Bmerchant%7Bname%7D%7D`, { headers })
+          expect(await answered.json()).toMatchObject({ data: { merchant: { name: 'Test merchant' } } })
+        } else {
+          const accept = kind === 'a multipart stream' ? 'multipart/mixed' : 'text/event-stream'
+          const answered = await fetch(url, {
+            method: 'POST',
+            headers: { ...headers, accept },
+            body: JSON.stringify({ query: 'subscription { payoutsChanged { uuid } }' }),
+            signal: end.signal,
+          })
+          expect(answered.status).toBe(200)
+          end.abort()
+        }
+        await closed.promise
       }
-      await closed.promise
-    }
-    await ask()
-    const listenersOf = (emitter: EventEmitter | null) =>
-      emitter?.eventNames().map((name) => emitter.listenerCount(name))
-    const listeners = () => [listenersOf(process), listenersOf(socket)]
-    const before = listeners()
-    for (let i = 0; i < 20; i++) await ask()
-    expect(listeners()).toEqual(before)
-    const collect = garbageCollector()
-    // The last one's connection may be there still.
-    const kept = async () => {
-      await delay(20)
-      collect()
-      return requests.filter((request) => request.deref() !== undefined).length
-    }
-    await expect.poll(kept, patience).toBeLessThan(3)
-  })
+      await ask()
+      const listenersOf = (emitter: EventEmitter | null) =>
+        emitter?.eventNames().map((name) => emitter.listenerCount(name))
+      const listeners = () => [listenersOf(process), listenersOf(socket)]
+      const before = listeners()
+      for (let i = 0; i < 20; i++) await ask()
+      expect(listeners()).toEqual(before)
+      const collect = garbageCollector()
+      // The connection of the last one may still be open.
+      const countReachable = async () => {
+        await delay(20)
+        collect()
+        return requests.filter((request) => request.deref() !== undefined).length
+      }
+      await expect.poll(countReachable, patience).toBeLessThan(3)
+    },
+  )
 })
 
-describe('what is told until it must end', () => {
-  test('is not kept when it was told', async () => {
-    const kept = new Set<WeakRef<object>>()
-    async function* told() {
+describe('results of a stream with an end', () => {
+  test('results of a stream with an end are released after they were sent', async () => {
+    const references = new Set<WeakRef<object>>()
+    async function* results() {
       for (let i = 0; i < 1_000; i++) {
         const each = { i }
-        kept.add(new WeakRef(each))
+        references.add(new WeakRef(each))
         yield each
       }
     }
     const collect = garbageCollector()
     let count = 0
-    for await (const _ of takeUntilEnd(told(), new Promise<never>(() => {}))) {
+    for await (const _ of takeUntilEnd(results(), new Promise<never>(() => {}))) {
       if (++count < 1_000) continue
       await new Promise((resolve) => setImmediate(resolve))
       collect()
-      expect([...kept].filter((ref) => ref.deref() !== undefined).length).toBeLessThan(10)
+      expect([...references].filter((ref) => ref.deref() !== undefined).length).toBeLessThan(10)
     }
     expect(count).toBe(1_000)
   })
 
-  test('ends with its last, also while nothing comes', async () => {
+  test('a stream with an end closes with its last result, and also while no result comes', async () => {
     const { promise, resolve } = Promise.withResolvers<string | null>()
     async function* told() {
       yield 'first'
@@ -376,7 +386,7 @@ describe('what is told until it must end', () => {
   })
 })
 
-/** What has V8 forget at once what nobody can reach. */
+/** Forces a full garbage collection. */
 function garbageCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc')

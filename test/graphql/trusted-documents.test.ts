@@ -34,13 +34,13 @@ function get(app: App, parameters: Record<string, string>, accept = 'application
 
 const codeOf = ({ body }: { body: { errors?: [{ extensions: { code: string } }] } }) => body.errors?.[0].extensions.code
 
-describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (engine, hasFastPath) => {
-  test('are asked for by their ids, with variables and the name of an operation', async () => {
+describe.each(everyExecutionPath)('trusted documents on %s, fast path: %s', (engine, hasFastPath) => {
+  test('a trusted document runs by its id, with variables and an operation name', async () => {
     const app = await startApp(engine, { hasFastPath })
     const sha256 = createHash('sha256').update(named).digest('hex')
     await trust(app, { who, named, [sha256]: named })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
-    // Some clients send the parameter that they have no text for.
+    // Some clients send an empty `query` parameter.
     for (const query of [null, '']) expect((await post(app, { query, documentId: 'who' })).status).toBe(200)
     const body = { operationName: 'Named', variables: { first: 1 } }
     for (const documentId of ['named', sha256, `sha256:${sha256}`]) {
@@ -49,13 +49,13 @@ describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (eng
     }
     expect(codeOf(await post(app, { documentId: 'named' }))).toBe('INVALID_DOCUMENT')
     expect(codeOf(await post(app, { documentId: 'named', ...body, variables: { first: 'x' } }))).toBe('INVALID_INPUT')
-    // Apollo's client has the ids of its manifest sent like this.
+    // Apollo Client sends the ids of its manifest in this form.
     const extensions = { persistedQuery: { version: 1, sha256Hash: 'who' } }
     expect((await post(app, { extensions })).body.data).toEqual(answerOfWho)
     expect((await post(app, { query: who, extensions })).body.data).toEqual(answerOfWho)
   })
 
-  test('change something by POST only, and are kept by the caller’s own cache only where a GET asked', async () => {
+  test('a trusted mutation runs by POST only, and only GET responses may be cached, by the caller alone', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who, opening, failing: '{ customers(after: "junk") { totalCount } }' })
     expect((await post(app, { documentId: 'opening' })).body.data.createWallet.__typename).toBe('CreateWalletPayload')
@@ -80,7 +80,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (eng
     expect([head.status, head.text]).toEqual([200, ''])
   })
 
-  test('are told from those that nobody knows, in either media type', async () => {
+  test('an unknown document id gets an error code of its own, in both media types', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const documentId of ['other', 'WHO', 'sha256:who2', '__proto__', 'constructor']) {
@@ -97,14 +97,14 @@ describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (eng
   })
 
   test.each<readonly [string, object, string]>([
-    ['a text beside the id', { documentId: 'who', query: who }, 'query'],
-    ['an id of another type', { documentId: 1 }, 'documentId'],
+    ['a text alongside the id', { documentId: 'who', query: who }, 'query'],
+    ['an id of the wrong type', { documentId: 1 }, 'documentId'],
     ['an empty id', { documentId: '' }, 'documentId'],
     ['an id that is too long', { documentId: 'x'.repeat(208) }, 'documentId'],
     ['no hash', { extensions: { persistedQuery: { version: 1 } } }, 'extensions.persistedQuery.sha256Hash'],
-    ['a version that is not known', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
-    ['a hash that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
-  ])('%s is refused with its name', async (_, body, field) => {
+    ['an unknown version', { extensions: { persistedQuery: { version: 2 } } }, 'extensions.persistedQuery'],
+    ['a persistedQuery that is no object', { extensions: { persistedQuery: 'x' } }, 'extensions.persistedQuery'],
+  ])('%s is rejected with the name of the parameter', async (_, body, field) => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { who })
     for (const accept of ['application/json', newer]) {
@@ -117,7 +117,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (eng
     }
   })
 
-  test('are known as soon as they are added, and gone when they are removed', async () => {
+  test('a trusted document is known as soon as it is added, and unknown as soon as it is removed', async () => {
     const app = await startApp(engine, { hasFastPath })
     expect(codeOf(await post(app, { documentId: 'who' }))).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
     await trust(app, { who })
@@ -127,15 +127,15 @@ describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (eng
     await removeDocument(app.service, { id: 'who' })
     const codeNow = async () => codeOf(await post(app, { documentId: 'who' }))
     if (engine === 'sqlite') expect(await codeNow()).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
-    // A server has to tell of it first.
+    // On a server, another process first has to notify this one.
     await expect.poll(codeNow, { timeout: patienceMs }).toBe('PERSISTED_DOCUMENT_NOT_FOUND')
-    // Its text has another id still.
+    // Another id still refers to the same text.
     expect((await post(app, { documentId: 'again' })).body.data).toEqual(answerOfWho)
     await trust(app, { who })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
   })
 
-  test('stream their subscriptions, by POST and by GET', async () => {
+  test('a trusted subscription streams by POST and by GET', async () => {
     const app = await startApp(engine, { hasFastPath })
     await trust(app, { ticking })
     await app.wallet()
@@ -152,7 +152,7 @@ describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (eng
     expect(await unknown.next()).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND' } }] })
   })
 
-  test('that a later schema refuses say so, and leave the others', async () => {
+  test('a trusted document that a later schema rejects fails with an error, and the others still run', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { hasFastPath, onLog: (line) => lines.push(line) })
     await trust(app, { gone: '{ fieldOfThePast }', who })
@@ -162,8 +162,8 @@ describe.each(everyExecutionPath)('trusted documents on %s, short way: %s', (eng
   })
 })
 
-describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, short way: %s', (engine, hasFastPath) => {
-  test('runs in live what is trusted, by its id or its text, and reads nothing else', async () => {
+describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, fast path: %s', (engine, hasFastPath) => {
+  test('live mode runs trusted documents by id or text, and parses no other', async () => {
     const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who, ticking })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -172,7 +172,7 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, short way: %s', (eng
       .toEqual(answerOfWho)
     expect((await get(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
     expect((await get(app, { query: who })).body.data).toEqual(answerOfWho)
-    // What can't be parsed, or is too long, is not looked at either.
+    // Documents that fail to parse or are too long are not parsed either.
     const others = [`${who} `, '{ merchant { id } }', opening, '{', 'x'.repeat(20_000), getIntrospectionQuery()]
     for (const query of others) {
       for (const [accept, status] of [
@@ -190,7 +190,7 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, short way: %s', (eng
     expect(await stream.next()).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_TRUSTED' } }] })
   })
 
-  test('takes no hash but that of a trusted document', async () => {
+  test('live mode accepts only hashes of trusted documents', async () => {
     const app = await startApp(engine, { hasFastPath, mode: 'live', documents: 'trusted' })
     await trust(app, { who })
     expect((await post(app, { documentId: 'who' })).body.data).toEqual(answerOfWho)
@@ -209,7 +209,7 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, short way: %s', (eng
     )
   })
 
-  test('lets the sandbox look at the schema, so that GraphiQL can explain it, and do nothing else', async () => {
+  test('the sandbox also accepts introspection, for GraphiQL, and nothing else', async () => {
     const app = await startApp(engine, { hasFastPath, documents: 'trusted' })
     const introspection = await post(app, { query: getIntrospectionQuery() })
     expect(introspection.body.data.__schema.queryType.name).toBe('Query')
@@ -225,12 +225,12 @@ describe.each(everyExecutionPath)('DOCUMENTS=trusted on %s, short way: %s', (eng
   })
 })
 
-describe('a start', () => {
-  test('leaves nothing to prepare for the first request of a trusted document', async () => {
+describe('the start with trusted documents', () => {
+  test('the start prepares trusted documents, so their first request prepares nothing', async () => {
     const ask = await askAfterStart('sqlite')
     const prepare = vi.spyOn(Sqlite.prototype, 'prepare')
     onTestFinished(() => prepare.mockRestore())
-    // The key is looked up by the first request of all.
+    // The first request of all looks up the key.
     await ask('warm')
     for (const documentId of Object.keys(screens('trusted'))) {
       prepare.mockClear()
@@ -241,7 +241,7 @@ describe('a start', () => {
     expect(prepare).toHaveBeenCalled()
   })
 
-  test.each(everyEngine)('on %s tells nobody anything that it invents', async (engine) => {
+  test.each(everyEngine)('the warm-up on %s sends its stub rows to no caller', async (engine) => {
     const ask = await askAfterStart(engine)
     for (const documentId of Object.keys(screens('trusted'))) {
       const { data } = await ask(documentId)
@@ -251,7 +251,7 @@ describe('a start', () => {
   })
 })
 
-/** Asks for documents that were trusted before a service started; `other` is the text of one that was not. */
+/** Requests documents that were trusted before a service started; `other` is the text of one that was not. */
 async function askAfterStart(engine: Engine) {
   const app = await startApp(engine)
   const customerIds = [await app.customer(), await app.customer()]
@@ -273,18 +273,18 @@ async function askAfterStart(engine: Engine) {
   })
   await server.ready()
   return async (documentId: string) => {
-    const asked = documentId === 'other' ? { query: screens('other')['other-1'] } : { documentId }
+    const parameters = documentId === 'other' ? { query: screens('other')['other-1'] } : { documentId }
     const answer = await server.inject({
       method: 'POST',
       url: '/graphql',
       headers: { 'x-api-key': app.merchant.apiKey },
-      payload: { ...asked, variables: { id, customerId: customerIds[0] } },
+      payload: { ...parameters, variables: { id, customerId: customerIds[0] } },
     })
     return JSON.parse(answer.body)
   }
 }
 
-test('whatever else is asked, a trusted document stays prepared and planned', async () => {
+test('a trusted document stays prepared and planned whatever other documents callers send', async () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   const nothing = { refreshIfChanged: () => undefined, refresh: () => undefined }
   const find = createDocumentResolver(sandboxSchema, { policy: 'any', trusted: { ...pinned, ...nothing } })
@@ -305,7 +305,7 @@ test('whatever else is asked, a trusted document stays prepared and planned', as
   expect(planOf()).toBe(plan)
 })
 
-test('a text with several ids is known until the last of them is gone', () => {
+test('a text with several ids stays trusted until the last of them is removed', () => {
   const pinned = createTrustedDocumentCache(sandboxSchema)
   for (const id of ['a', 'b', 'a']) pinned.add(id, who)
   expect(pinned.byId('a')).toBe(pinned.byId('b'))

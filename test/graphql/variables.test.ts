@@ -21,23 +21,23 @@ const inputs = Object.values(sandboxSchema.getTypeMap())
   .map(({ name }) => name)
   .sort()
 
-/** What some type may take, or not: of JSON all kinds, and what inputs are easily mistaken for. */
-const anything = fc.oneof(
+/** JSON values of all kinds, with those that are often mistaken for others. */
+const anyJson = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(0, 1, 2 ** 31, 1.5, '', '25.50', 'USDC', true, false, null, [], {}, [null], ['a'], 'ERC20'),
   fc.constantFrom<unknown>({ length: 1 }, JSON.parse('{"__proto__": 1}'), { toString: 'a' }, { constructor: null }),
 )
 
-/** Mostly what the type takes. */
+/** Mostly valid values of the type. */
 function valueFor(type: GraphQLInputType, depth = 0): fc.Arbitrary<unknown> {
   if (isNonNullType(type)) return valueFor(type.ofType, depth)
   if (isListType(type))
     return fc.oneof(fc.array(valueFor(type.ofType, depth), { maxLength: 3 }), valueFor(type.ofType, depth))
   if (isEnumType(type)) return fc.constantFrom(...type.getValues().map(({ name }) => name))
-  if (!isInputObjectType(type) || depth > 3) return anything
+  if (!isInputObjectType(type) || depth > 3) return anyJson
   const fields = Object.values(type.getFields())
   const inner = (field: (typeof fields)[number]) =>
-    fc.oneof({ weight: 20, arbitrary: valueFor(field.type, depth + 1) }, { weight: 1, arbitrary: anything })
+    fc.oneof({ weight: 20, arbitrary: valueFor(field.type, depth + 1) }, { weight: 1, arbitrary: anyJson })
   const shape = fc.record(Object.fromEntries(fields.map((field) => [field.name, inner(field)])), { requiredKeys: [] })
   const oneField = fc.oneof(...fields.map((field) => inner(field).map((value) => ({ [field.name]: value }))))
   const filled = fc.record(Object.fromEntries(fields.map((field) => [field.name, inner(field)])))
@@ -50,7 +50,7 @@ function valueFor(type: GraphQLInputType, depth = 0): fc.Arbitrary<unknown> {
     .map(([some, others]) => ({ ...(some as object), ...(others as object) }))
 }
 
-/** The same without what objects are made of: graphql-js gives them no prototype. */
+/** Removes prototypes, because graphql-js creates objects without one. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Array.isArray(value) ? value.map(plain) : Object.entries(value).map(([name, inner]) => [name, plain(inner)])
@@ -64,11 +64,11 @@ function bothRead(text: string, given: Record<string, unknown>): [ours: unknown,
   return [ours && plain(ours.coerced), 'variableValues' in theirs ? plain(theirs.variableValues?.coerced) : null]
 }
 
-test.each(inputs)('variables of %s are read as graphql-js reads them', (name) => {
+test.each(inputs)('variables of %s are coerced as graphql-js coerces them', (name) => {
   const type = sandboxSchema.getType(name)
   if (!isInputType(type)) throw new Error(`${name} is no input`)
   for (const written of [name, `${name}!`, `[${name}]`, `[${name}!]!`]) {
-    const some = fc.oneof({ weight: 4, arbitrary: valueFor(type) }, { weight: 1, arbitrary: anything })
+    const some = fc.oneof({ weight: 4, arbitrary: valueFor(type) }, { weight: 1, arbitrary: anyJson })
     const value = written.startsWith('[') ? fc.oneof(fc.array(some, { maxLength: 3 }), some) : some
     fc.assert(
       fc.property(fc.option(value, { nil: undefined }), (given) => {
@@ -83,7 +83,7 @@ test.each(inputs)('variables of %s are read as graphql-js reads them', (name) =>
   }
 })
 
-test('some of what is generated is read and some is not', () => {
+test('the generated variables include valid and invalid ones', () => {
   const read = { good: 0, bad: 0 }
   for (const name of inputs) {
     const type = sandboxSchema.getType(name) as GraphQLInputType
@@ -96,26 +96,26 @@ test('some of what is generated is read and some is not', () => {
 
 test.each([
   ['a default', 'query ($v: Int = 20) { __typename }', {}],
-  ['a default that null stands before', 'query ($v: Int = 20) { __typename }', { v: null }],
-  ['a default of what must be', 'query ($v: Int! = 20) { __typename }', {}],
-  ['null for what must be', 'query ($v: Int! = 20) { __typename }', { v: null }],
-  ['a default that is a list of one', 'query ($v: [ID!] = "a") { __typename }', {}],
-  ['what must be and is not', 'query ($v: Int!) { __typename }', {}],
-  ['what nobody asked for', 'query ($v: Int) { __typename }', { w: 1 }],
-  ['a name that every object has', 'query ($toString: Int, $__proto__: Int) { __typename }', {}],
-  ['one such that is given', 'query ($__proto__: Int) { __typename }', JSON.parse('{"__proto__": 7}')],
-])('%s is read as graphql-js reads it', (_, text, given) => {
+  ['an explicit null with a default', 'query ($v: Int = 20) { __typename }', { v: null }],
+  ['a default of a non-null type', 'query ($v: Int! = 20) { __typename }', {}],
+  ['null for a non-null type', 'query ($v: Int! = 20) { __typename }', { v: null }],
+  ['a single value as the default of a list', 'query ($v: [ID!] = "a") { __typename }', {}],
+  ['an absent non-null variable', 'query ($v: Int!) { __typename }', {}],
+  ['an undeclared variable', 'query ($v: Int) { __typename }', { w: 1 }],
+  ['a variable named like a member of Object.prototype', 'query ($toString: Int, $__proto__: Int) { __typename }', {}],
+  ['a provided variable with such a name', 'query ($__proto__: Int) { __typename }', JSON.parse('{"__proto__": 7}')],
+])('%s is coerced as graphql-js coerces it', (_, text, given) => {
   const [ours, theirs] = bothRead(text, given)
   expect(ours).toEqual(theirs)
 })
 
-test('what a default holds can be changed by nobody, because it serves every request', () => {
+test('a default value is frozen, because all requests share it', () => {
   const [operation] = parse('query ($v: [ID!] = ["a"]) { __typename }').definitions
   const read = operation?.kind === Kind.OPERATION_DEFINITION && createVariablesReader(sandboxSchema, operation)({})
   expect(read && Object.isFrozen(read.coerced.v)).toBe(true)
 })
 
-test('variables of a type that is no input, and inputs with defaults, have no reader', () => {
+test('a variable of an output type and an input with defaults have no compiled reader', () => {
   const schema = buildSchema('input Sized { size: Int = 1 } type Query { by(sized: Sized): Int }')
   const read = (type: string) => {
     const [operation] = parse(`query ($v: ${type}) { __typename }`).definitions

@@ -19,37 +19,40 @@ const pay = (
   bankAccount: { accountNumber: "0690000032", bankName: "B", bankCode: "044", recipientName: "Ada", recipientCurrency: NGN,
   recipientCountry: NIGERIA } }, paymentPurpose: GIFTS, idempotencyKey: "${key}" }) { __typename ... on UserError { code message field } } }`
 
-/** Documents that are answered, that are refused, and everything between. */
+/** Documents that are executed, that are rejected, and everything between. */
 const documents: readonly (readonly [name: string, parameters: unknown])[] = [
-  ['what is answered', { query: who }],
-  ['all of the schema', { query: getIntrospectionQuery() }],
+  ['a valid query', { query: who }],
+  ['full introspection', { query: getIntrospectionQuery() }],
   ['one operation of two', { query: `query A ${who} query B { __typename }`, operationName: 'B' }],
-  ['none of two operations', { query: `query A ${who} query B { __typename }` }],
+  ['two operations without an operationName', { query: `query A ${who} query B { __typename }` }],
   ['an unknown operation', { query: who, operationName: 'X' }],
-  ['an operation named by nothing', { query: who, operationName: '' }],
+  ['an empty operationName', { query: who, operationName: '' }],
   ['variables', { query: 'query Q($n: Int) { customers(first: $n) { totalCount } }', variables: { n: 1 } }],
-  ['a faulty variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }],
-  ['two faulty variables', { query: 'query ($a: ID!, $b: ID!) { a: node(id: $a) { id } b: node(id: $b) { id } }' }],
+  ['an invalid variable', { query: 'query ($id: ID!) { node(id: $id) { id } }' }],
+  ['two invalid variables', { query: 'query ($a: ID!, $b: ID!) { a: node(id: $a) { id } b: node(id: $b) { id } }' }],
   ['variables of a megabyte', { query: who, variables: { x: Array(5_000).fill({}) } }],
   ['a syntax error', { query: '{' }],
   ['an unknown field', { query: '{ nothing }' }],
   ['three unknown fields', { query: '{ nothing never none }' }],
   ['a long document', { query: `{ ${'x'.repeat(10_000)} }` }],
   ['no operation', { query: 'fragment F on Query { __typename }' }],
-  ['a fragment in itself', { query: '{ ...F } fragment F on Query { ...F }' }],
+  ['a fragment that spreads itself', { query: '{ ...F } fragment F on Query { ...F }' }],
   ['a field that fails', { query: '{ customers(after: "junk") { totalCount } }' }],
   [
-    'a field that fails beside one that does not',
+    'a field that fails alongside one that succeeds',
     { query: `{ customers(after: "junk") { totalCount } a: ${who.slice(1)}` },
   ],
-  ['a field that fails deep down', { query: '{ merchant { name } nodes(ids: ["x"]) { id } }' }],
-  ['what is too costly', { query: '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }' }],
-  ['a mutation that is refused', { query: pay('1000') }],
-  ['a mutation of a faulty input', { query: pay('x') }],
+  ['a nested field that fails', { query: '{ merchant { name } nodes(ids: ["x"]) { id } }' }],
+  [
+    'a query that is too complex',
+    { query: '{ customers(first: 100) { nodes { wallets(first: 100) { nodes { id } } } } }' },
+  ],
+  ['a mutation with a domain error', { query: pay('1000') }],
+  ['a mutation with an invalid input', { query: pay('x') }],
   ['extensions', { query: who, extensions: { a: 1 } }],
   ['no parameters', {}],
   ['an empty document', { query: ' ' }],
-  ['a document of another type', { query: 7, operationName: 1, variables: [], extensions: 'x' }],
+  ['a query of the wrong type', { query: 7, operationName: 1, variables: [], extensions: 'x' }],
   ['nothing', null],
   ['a text', 'text'],
   ['a batch', [{ query: who }]],
@@ -64,7 +67,10 @@ const accepts = [
   'application/json;q=0',
 ]
 
-/** The same service by both ways: `short` where that is possible, and `yoga` for every request. */
+/**
+ * The same service over both paths: `short` uses the fast path where it applies, and `yoga` uses Yoga for every
+ * request.
+ */
 async function bothWays(app: App, { service = app.service }: { service?: App['service'] } = {}) {
   const serving = (hasFastPath: boolean) => {
     const lines: string[] = []
@@ -107,8 +113,8 @@ type Asking = {
   readonly payload?: string
 }
 
-describe('a request is answered alike by the short way and by Yoga', () => {
-  test.each(documents)('%s', async (_, parameters) => {
+describe('the fast path and Yoga return the same response', () => {
+  test.each(documents)('both paths return the same response to %s', async (_, parameters) => {
     const app = await startApp('sqlite')
     const { short, yoga } = await bothWays(app)
     for (const accept of accepts) {
@@ -121,29 +127,32 @@ describe('a request is answered alike by the short way and by Yoga', () => {
 
   test.each<[string, Asking]>([
     ['no JSON', { payload: '{' }],
-    ['two names alike', { payload: '{"query":"{a}","query":"{b}"}' }],
-    ['no UTF-8', { payload: '{"query":"\\ud800"}' }],
+    ['a duplicate name', { payload: '{"query":"{a}","query":"{b}"}' }],
+    ['invalid UTF-8', { payload: '{"query":"\\ud800"}' }],
     ['a form', { payload: 'query={a}', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-    ['a document alone', { payload: who, headers: { 'content-type': 'application/graphql' } }],
-    ['JSON by another name', { payload: '{"query":"{a}"}', headers: { 'content-type': 'application/graphql+json' } }],
+    ['a bare document', { payload: who, headers: { 'content-type': 'application/graphql' } }],
+    [
+      'another JSON media type',
+      { payload: '{"query":"{a}"}', headers: { 'content-type': 'application/graphql+json' } },
+    ],
     ['another charset', { payload: '{}', headers: { 'content-type': 'application/json; charset=latin1' } }],
     ['a compressed body', { payload: '{}', headers: { 'content-encoding': 'gzip' } }],
     ['300 kB', { payload: JSON.stringify({ query: 'x'.repeat(300_000) }) }],
     ['no body', {}],
-    ['a wrong key', { payload: '{}', headers: { 'x-api-key': 'wrong' } }],
-    ['another method', { method: 'PUT' }],
-  ])('with a request that is none: %s', async (_, request) => {
+    ['a wrong API key', { payload: '{}', headers: { 'x-api-key': 'wrong' } }],
+    ['another HTTP method', { method: 'PUT' }],
+  ])('both paths return the same response to an invalid request: %s', async (_, request) => {
     const { short, yoga } = await bothWays(await startApp('sqlite'))
     for (const accept of accepts)
       expect(await yoga({ ...request, accept })).toEqual(await short({ ...request, accept }))
   })
 
-  test('where the service or its store fails', async () => {
+  test('both paths return the same response when the service or its database fails', async () => {
     const app = await startApp('sqlite')
     for (const fault of [new Error('broken'), unavailable()]) {
       let reads = 0
       const execute: App['db']['execute'] = (query, params) => {
-        // The first says whose key it is.
+        // The first read looks up the key.
         if (reads++ > 0) throw fault
         return app.db.execute(query, params)
       }
@@ -165,7 +174,7 @@ describe('a request is answered alike by the short way and by Yoga', () => {
     }
   })
 
-  test('and a mutation does what it does', async () => {
+  test('a mutation has the same effect on both paths', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
     const { short, yoga } = await bothWays(app)
@@ -185,13 +194,13 @@ describe('a request is answered alike by the short way and by Yoga', () => {
   })
 })
 
-test('a result that is text already is put in as it is', () => {
+test('a result that is already text is inserted unchanged', () => {
   const extensions = { requestId: 'r', cost: { requested: 1, limit: 2 } }
   const data = { a: ['é', null, { b: '1.00000000' }] }
   expect(serializeResult({ dataText: JSON.stringify(data), extensions })).toBe(serializeResult({ data, extensions }))
 })
 
-test('nothing that starts loads Yoga', () => {
+test('the start does not load Yoga', () => {
   const src = join(import.meta.dirname, '../../src')
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const loading = files.filter((file) =>
@@ -203,10 +212,10 @@ test('nothing that starts loads Yoga', () => {
   expect(readFileSync(join(src, 'server/graphql/yoga.ts'), 'utf8')).toContain("await import('graphql-yoga')")
 })
 
-describe('Yoga answers', () => {
+describe('requests that Yoga handles', () => {
   const get = (parameters: Record<string, string>) => `${path}?${new URLSearchParams(parameters)}`
 
-  test('GET and HEAD, whatever else stands in the query string', async () => {
+  test('Yoga handles GET and HEAD with any query string', async () => {
     const { short } = await bothWays(await startApp('sqlite'))
     const answered = await short({ method: 'GET', url: get({ query: who, operationName: '', a: '/health' }) })
     expect([answered.status, JSON.parse(answered.body).data]).toEqual([200, { merchant: { name: 'Test merchant' } }])
@@ -224,7 +233,7 @@ describe('Yoga answers', () => {
     }
   })
 
-  test('a mutation over GET with 405, whatever form is asked for, and does nothing', async () => {
+  test('Yoga rejects a mutation over GET with 405, whatever Accept says, and the mutation does not run', async () => {
     const app = await startApp('sqlite')
     const { short } = await bothWays(app)
     for (const accept of ['application/json', newer, 'text/event-stream', 'multipart/mixed']) {
@@ -235,7 +244,7 @@ describe('Yoga answers', () => {
     expect((await app.graphql('{ wallets { totalCount } }')).data).toEqual({ wallets: { totalCount: 0 } })
   })
 
-  test('one result as a stream or in parts, with the same text', async () => {
+  test('Yoga sends one result as a stream or in parts, with the same text', async () => {
     const { short } = await bothWays(await startApp('sqlite'))
     for (const query of [who, '{ nothing }', '{ customers(after: "junk") { totalCount } }']) {
       const payload = JSON.stringify({ query })
@@ -249,25 +258,25 @@ describe('Yoga answers', () => {
     }
   })
 
-  test('a subscription to who takes streams only, and refuses it before it begins', async () => {
+  test('a subscription without an Accept of streams is rejected before it begins', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
-    const asked: object[] = []
+    const queries: object[] = []
     const execute: App['db']['execute'] = (query, params) => {
-      asked.push(params)
+      queries.push(params)
       return app.db.execute(query, params)
     }
     const { short } = await bothWays(app, { service: { ...app.service, db: { ...app.db, execute } } })
     const { body } = await app.rest('POST', '/api/payouts/banks', { body: { ...payoutBody, amount: '1' } })
     const payload = JSON.stringify({ query: `subscription Watch { payoutChanged(id: "${body.data.id}") { status } }` })
-    // The key is known by then.
+    // The API key is cached by then.
     await short({ payload: JSON.stringify({ query: who }) })
-    asked.length = 0
+    queries.length = 0
     for (const accept of ['application/json', newer, '*/*', 'image/png']) {
       const refused = await short({ payload, accept })
       expect([refused.status, refused.headers['content-type']]).toEqual([406, 'application/json; charset=utf-8'])
       expect(refused.log).toMatchObject([{ code: 'NOT_ACCEPTABLE' }])
     }
-    expect(asked).toEqual([])
+    expect(queries).toEqual([])
   })
 })

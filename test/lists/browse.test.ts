@@ -10,19 +10,19 @@ import { buildWorld, everyList, rowsBefore } from './lists.ts'
 
 const start = Date.parse('2026-03-01T00:00:00.000Z')
 
-/** Times between one row and the next, in milliseconds: some at the same moment, some beyond what clocks may differ. */
+/** Milliseconds between consecutive rows: some at the same moment, some further apart than clocks may differ. */
 const steps = [0, 1, 7_000, 0, 95_000, 400_000, 3]
 
 /**
- * A list of two merchants, filled in turn. Two processes write it, whose clocks differ by 50 seconds, so that what is
- * numbered later may say that it is older.
+ * A list of two merchants with alternating rows. Two processes whose clocks differ by 50 seconds write it, so a
+ * later number may have an earlier time.
  */
 async function startList(engine: Engine, list: List, size: number) {
   let at = start
   const app = await startApp(engine, { clock: () => at })
   const late = createService({ db: app.db, mode: 'sandbox', clock: () => at - 50_000 })
   const other = await app.otherMerchant()
-  // The rates were set by the clock that is ahead.
+  // The process whose clock is ahead set the rates.
   at += 50_000
   const worlds = { ours: await buildWorld(late, app.merchant.id), theirs: await buildWorld(late, other.id) }
   const add = (world: World, service: Service, i: number) =>
@@ -53,7 +53,10 @@ const cursorOf = (slice: Browsed, end: 'first' | 'last') => {
   return item === undefined ? null : slice.cursorOf(item as never)
 }
 
-/** Walks a list from one end with the sizes given, over and over, and holds each slice against what an array gives. */
+/**
+ * Pages through a list from one end with the given sizes in rotation, and compares each slice with that of an
+ * array.
+ */
 async function walk(
   started: Started,
   filter: object,
@@ -83,9 +86,9 @@ async function walk(
   expect(done).toBe(expected.length)
 }
 
-describe.each(everyEngine)('on %s', (engine) => {
-  describe.each(everyList.map((list) => [list.name, list] as const))('%s', (_, list) => {
-    test('give each row once and in order, whatever the sizes, the end, the filter and the time', async () => {
+describe.each(everyEngine)('lists on %s', (engine) => {
+  describe.each(everyList.map((list) => [list.name, list] as const))('slices of %s', (_, list) => {
+    test('slices have each row once and in order, for any sizes, direction, filter and time', async () => {
       const started = await startList(engine, list, 30)
       const newestFirst = started.rows.toReversed()
       const filters = list.filters(started.ours)
@@ -121,16 +124,19 @@ describe.each(everyEngine)('on %s', (engine) => {
       )
     })
 
-    test.each(['first', 'last'] as const)('give each row once and in order under every filter, by %s', async (end) => {
-      const started = await startList(engine, list, 12)
-      for (const { input, matches } of list.filters(started.ours)) {
-        const expected = started.rows.toReversed().filter(matches)
-        const ids = expected.map(({ id }) => id)
-        await walk(started, input, ids, end, [2])
-      }
-    })
+    test.each(['first', 'last'] as const)(
+      'slices have each row once and in order under every filter, by %s',
+      async (end) => {
+        const started = await startList(engine, list, 12)
+        for (const { input, matches } of list.filters(started.ours)) {
+          const expected = started.rows.toReversed().filter(matches)
+          const ids = expected.map(({ id }) => id)
+          await walk(started, input, ids, end, [2])
+        }
+      },
+    )
 
-    test('have 20 rows unless asked otherwise, and from 0 to 100', async () => {
+    test('slices have 20 rows by default, and 0 to 100 on request', async () => {
       const started = await startList(engine, list, 24)
       expect((await browse(started, {})).items).toHaveLength(20)
       expect((await browse(started, { first: 0 })).items).toEqual([])
@@ -143,13 +149,13 @@ describe.each(everyEngine)('on %s', (engine) => {
       }
     })
 
-    test('refuse first with last', async () => {
+    test('slices reject first together with last', async () => {
       const started = await startList(engine, list, 1)
       const { code, details } = await domainErrorOf(() => browse(started, { first: 1, last: 1 }))
       expect([code, details.fields?.map(({ field }) => field)]).toEqual(['INVALID_INPUT', ['last']])
     })
 
-    test('take no cursor but their own', async () => {
+    test('slices reject the cursors of other lists', async () => {
       const started = await startList(engine, list, 6)
       const { context, otherContext, ours, theirs } = started
       const narrowed = list
@@ -186,7 +192,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       }
     })
 
-    test('show nobody what is of another merchant', async () => {
+    test('slices never have rows of another merchant', async () => {
       const { context, otherContext, rows, foreign, theirs, ours } = await startList(engine, list, 6)
       if (list.isShared) return
       const foreignIds = foreign.map(({ id }) => id)
@@ -196,7 +202,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect((await list.find(context, [...foreignIds, ...own, 'garbage', own[0]?.toUpperCase() ?? ''])).length).toBe(
         own.length,
       )
-      // A customer or wallet of another merchant is as one that is not there.
+      // A customer or wallet of another merchant counts as missing.
       for (const { input } of list.filters(theirs)) {
         const slice = await list.browse(context, list.name === 'entries' ? theirs : ours, { ...input, first: 100 })
         expect(idsOf(list, slice).filter((id) => foreignIds.includes(id))).toEqual([])
@@ -205,7 +211,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect(idsOf(list, visible).filter((id) => own.includes(id))).toEqual([])
     })
 
-    test.runIf(list.hasTimes)('refuse times that are none', async () => {
+    test.runIf(list.hasTimes)('slices reject invalid times', async () => {
       const started = await startList(engine, list, 1)
       for (const time of [
         'yesterday',
@@ -222,7 +228,7 @@ describe.each(everyEngine)('on %s', (engine) => {
       }
     })
 
-    test.runIf(list.hasTimes)('take times in every offset and to any fraction of a second', async () => {
+    test.runIf(list.hasTimes)('slices accept times with any offset and fraction of a second', async () => {
       const started = await startList(engine, list, 3)
       const newest = started.rows.at(-1) as Row
       const shifted = `${new Date(Date.parse(newest.createdAt) + 3_600_000).toISOString().slice(0, -1)}+01:00`

@@ -3,7 +3,7 @@ import { createProjection } from '../../src/database/projection.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { wallets } from '../../src/modules/wallets/list.ts'
 
-test('a list reads the columns that are wanted, and beyond them only those that it needs itself', () => {
+test('a list reads the selected columns and those that it needs for its order, and no others', () => {
   expect(payouts.columns(['amount'])).toEqual(createProjection(['amount']))
   expect(payouts.columns(['amount'], { needsId: true })).toEqual(createProjection(['amount', 'id']))
   expect(payouts.columns(['amount'], { needsCursor: true })).toEqual(createProjection(['amount', 'sequence']))

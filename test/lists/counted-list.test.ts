@@ -25,7 +25,7 @@ async function count(db: Database, lists: readonly string[], changes: readonly (
   })
 }
 
-/** A page as it is looked for; `members` stand for the table, newest first. */
+/** The numbers of a page; `members` stand for the table, newest first. */
 async function pageOf(
   db: Reader,
   { list, page, limit }: { list: string; page: number; limit: number },
@@ -43,9 +43,9 @@ async function pageOf(
 
 const newestFirst = (members: Iterable<number>) => [...members].sort((a, b) => b - a)
 
-describe.each(everyEngine)('counted lists on %s', (engine) => {
-  describe('every page is the slice that an array would give', () => {
-    // Numbers about the edges of blocks of each size, and anywhere.
+describe.each(everyEngine)('lists with maintained counts on %s', (engine) => {
+  describe('every page equals the slice of an array', () => {
+    // Numbers around the edges of blocks of each size, and anywhere.
     const sequence = fc.oneof(
       fc.integer({ min: 1, max: 200 }),
       ...blockSizes
@@ -54,7 +54,7 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
       fc.integer({ min: 1, max: 3_000_000 }),
     )
 
-    test('after any additions and removals', async () => {
+    test('every page equals the slice of an array, after any additions and removals', async () => {
       const { db } = await startDatabase(engine)
       let runs = 0
 
@@ -68,9 +68,9 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
             const members = new Set(added)
             const removed: number[] = []
             for (const removal of removals) {
-              const gone = [...members][removal % Math.max(1, members.size)]
-              if (gone === undefined || !members.delete(gone)) continue
-              removed.push(gone)
+              const removedNumber = [...members][removal % Math.max(1, members.size)]
+              if (removedNumber === undefined || !members.delete(removedNumber)) continue
+              removed.push(removedNumber)
             }
             await count(db, [list], [...added.map((n) => [n, 1] as const), ...removed.map((n) => [n, -1] as const)])
 
@@ -92,10 +92,10 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
       )
     })
 
-    test('over 5,000 numbers of which every third is gone, at every page', async () => {
+    test('every page equals the slice of an array, over 5,000 numbers of which every third was removed', async () => {
       const { db } = await startDatabase(engine)
       const all = upTo(5_000)
-      const gone = all.filter((number) => number % 3 === 0 || (number > 1_000 && number < 1_400))
+      const removedNumbers = all.filter((number) => number % 3 === 0 || (number > 1_000 && number < 1_400))
       await count(
         db,
         ['list'],
@@ -104,24 +104,24 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
       await count(
         db,
         ['list'],
-        gone.map((n) => [n, -1]),
+        removedNumbers.map((n) => [n, -1]),
       )
-      const left = newestFirst(all.filter((number) => !gone.includes(number)))
+      const left = newestFirst(all.filter((number) => !removedNumbers.includes(number)))
 
       for (const limit of [10, 64, 100]) {
         const items: number[] = []
         for (let page = 1; items.length < left.length; page++) {
-          const found = await pageOf(db, { list: 'list', page, limit }, left)
-          expect(found.total).toBe(left.length)
-          items.push(...found.items)
-          if (found.items.length === 0) break
+          const pageFound = await pageOf(db, { list: 'list', page, limit }, left)
+          expect(pageFound.total).toBe(left.length)
+          items.push(...pageFound.items)
+          if (pageFound.items.length === 0) break
         }
         expect(items).toEqual(left)
       }
     })
   })
 
-  test('an empty list has one empty page, and so has one beyond the end', async () => {
+  test('an empty list has one empty page, and so has a page beyond the end', async () => {
     const { db } = await startDatabase(engine)
     const empty = { items: [], total: 0, limit: 10 }
 
@@ -134,7 +134,7 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
     expect(await pageOf(db, { list: 'other', page: 2, limit: 10 }, [7])).toMatchObject({ items: [], total: 1 })
   })
 
-  test('the row behind many blocks with few rows is found in the one block that is left', async () => {
+  test('a row behind many sparse blocks is found by reading its own block', async () => {
     const { db } = await startDatabase(engine)
     const members = newestFirst([...upTo(31), ...upTo(8).map((block) => block * 32)])
     await count(
@@ -147,7 +147,7 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
     }
   })
 
-  test('a page is not looked for where the counts of blocks lack what the total has', async () => {
+  test('a page is not looked up if the counts of blocks sum to less than the total', async () => {
     const { db } = await startDatabase(engine)
     const start = (total: number, offset: number) => findPageStart(db, { merchantId, list: 'list', total, offset })
     expect([await start(10, 0), await start(10, 9)]).toEqual([null, null])
@@ -155,7 +155,7 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
     expect([await start(10, 0), await start(10, 3)]).toEqual([{ fromSequence: 31, skip: 0 }, null])
   })
 
-  test('a refused change counts nothing', async () => {
+  test('a rejected change leaves the counts unchanged', async () => {
     const { db } = await startDatabase(engine)
 
     const refused = db.write(async (tx) => {
@@ -168,7 +168,7 @@ describe.each(everyEngine)('counted lists on %s', (engine) => {
   })
 })
 
-test('the deepest page of a million rows reads a few counts, and no row before the page', async () => {
+test('the deepest page of a million rows reads a few counts and no row before the page', async () => {
   const { db, url } = await startDatabase('sqlite')
   const length = 1_000_000
   countDirectly(url.replace('sqlite:', ''), length)
@@ -188,12 +188,12 @@ test('the deepest page of a million rows reads a few counts, and no row before t
 
     expect(total).toBe(length)
     if (offset > 0) expect(start && start.fromSequence - start.skip).toBe(length - offset)
-    // The total, and of each of three sizes the blocks of the nearer half.
+    // The total, and for each of three sizes the blocks of the nearer half.
     expect(rowsRead).toBeLessThanOrEqual(1 + 3 * 16)
   }
 })
 
-/** Counts rows 1 to `length` at once, as that many calls would. */
+/** Inserts the counts of rows 1 to `length` directly, equal to those of as many calls. */
 function countDirectly(path: string, length: number): void {
   const database = new Sqlite(path)
   onTestFinished(() => void database.close())

@@ -9,7 +9,7 @@ import { filterByText } from '../../src/lists/filters.ts'
 import type { Context } from '../../src/operations/context.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { everyEngine, startApp } from '../support/app.ts'
-// Declares the lists of every noun.
+// Declares the lists of every module.
 import '../../src/server/graphql/schema.ts'
 
 type Input = Readonly<Record<string, unknown>>
@@ -21,12 +21,12 @@ const row = { sequence: 7, ownerSequence: 7 }
 const always = { createdFrom: null, createdBefore: null }
 const lists = declaredLists.map((list) => [list.name, list] as const)
 
-/** The list with one more filter, which is declared by the two lines of `docs/how-to-add.md`. */
+/** The list with one more filter, declared by the two lines of `docs/how-to-add.md`. */
 function withInvented(list: DeclaredList): { fields: DeclaredList['filters']; browse: Browse } {
   const conditions = { ...list.conditions, invented: { column: `${list.table}.id` } }
   const filters = { ...list.filters, invented: filterByText('Only what a test invents.') }
   const { slice } = defineList({ ...list, conditions, filters } as never)
-  // Test files share a process: others read the lists that the service declares.
+  // Test files share a process, and others read the declared lists.
   declaredLists.pop()
   return { fields: filters, browse: async (context, input) => slice(context, input as never) as unknown as Cursors }
 }
@@ -37,7 +37,10 @@ function valuesOf(kind: FilterKind): readonly unknown[] {
   return 'idOf' in kind ? [id, otherId] : kind
 }
 
-/** No filter, each with each of its values, and each two with their first; of statements those of a wallet. */
+/**
+ * No filter, each filter with each of its values, and each pair with their first ones; for statements those of a
+ * wallet.
+ */
 function inputsOf(list: DeclaredList, fields: DeclaredList['filters']): Input[] {
   const whose = list.name === 'entries' ? { walletId: id } : {}
   const times = ['createdFrom', 'createdBefore'].map((field) => [{ [field]: '2026-01-01T00:00:00.000Z' }])
@@ -49,7 +52,7 @@ function inputsOf(list: DeclaredList, fields: DeclaredList['filters']): Input[] 
   return [{}, ...each.flat(), ...pairs].map((input) => ({ ...whose, ...input }))
 }
 
-/** What is left of an input without filters that its others imply: both hold the same rows, so they share cursors. */
+/** Removes the filters that other filters imply: both inputs select the same rows, so they share cursors. */
 const withoutImplied: Record<string, (input: Input) => Input> = {
   wallets: ({ status, assetType, ...others }) => ({
     ...others,
@@ -69,7 +72,7 @@ function named(list: string, input: Input): string {
   return JSON.stringify(left.sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** Whether a list takes a cursor; one that it rejects is rejected for `after` alone. */
+/** Whether a list accepts a cursor; it must reject one with an error for `after` alone. */
 async function takes(browse: Browse, context: Context, input: Input, after: string): Promise<boolean> {
   try {
     await browse(context, { ...input, after })
@@ -83,7 +86,7 @@ async function takes(browse: Browse, context: Context, input: Input, after: stri
 }
 
 describe.each(everyEngine)('the name of a list in its cursors on %s', (engine) => {
-  test.each(lists)('a cursor of %s is rejected under any other filter, also one that is new', async (name, list) => {
+  test.each(lists)('a cursor of %s is rejected under any other filter, also under a new one', async (name, list) => {
     const app = await startApp(engine)
     const { fields, browse } = withInvented(list)
     const inputs = inputsOf(list, fields)
@@ -94,7 +97,7 @@ describe.each(everyEngine)('the name of a list in its cursors on %s', (engine) =
     const wrong: string[] = []
     for (const [i, input] of inputs.entries()) {
       for (const [j, cursor] of cursors.entries()) {
-        // A list that can hold nothing has no rows to give cursors of.
+        // An empty list has no rows and so no cursors.
         const isSame = named(name, input) === named(name, inputs[j] as Input) && !atob(cursor).endsWith(':0')
         const isTaken = await takes(browse, app.context(), input, cursor)
         if (isTaken !== isSame) wrong.push(`${JSON.stringify(input)} of ${JSON.stringify(inputs[j])}: ${isTaken}`)
@@ -104,7 +107,7 @@ describe.each(everyEngine)('the name of a list in its cursors on %s', (engine) =
     expect(wrong).toEqual([])
   })
 
-  test('lists with earlier cursors take those until a filter is given that is newer than they are', async () => {
+  test('a list with legacy cursors accepts them until the input uses a filter that is newer', async () => {
     const app = await startApp(engine)
     const merchantId = app.merchant.id
     const earlier = (...name: readonly unknown[]) =>
@@ -125,7 +128,7 @@ describe.each(everyEngine)('the name of a list in its cursors on %s', (engine) =
       ],
     ]
     const withEarlier = lists.filter(([, list]) => list.previousCursors).map(([name]) => name)
-    // Lists stand in the order in which their modules were loaded.
+    // Lists have the order in which their modules were loaded.
     expect(cases.map(([name]) => name).sort()).toEqual(withEarlier.sort())
     for (const [name, input, other, cursor] of cases) {
       const { browse } = withInvented(lists.find(([each]) => each === name)?.[1] as DeclaredList)

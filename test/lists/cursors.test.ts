@@ -8,7 +8,7 @@ import { wallets } from '../../src/modules/wallets/list.ts'
 import { startApp } from '../support/app.ts'
 import { domainErrorOf } from '../support/domain-error-of.ts'
 
-// What names each list in its cursors, with the input that asks for it: callers hold cursors across an upgrade.
+// The name of each list in its cursors, with an input that selects it: cursors remain valid across an upgrade.
 const names = (merchantId: string, customerId: string, walletId: string) =>
   [
     [customers, {}, ['customers', { merchantId }]],
@@ -35,7 +35,7 @@ const names = (merchantId: string, customerId: string, walletId: string) =>
     [entries, { walletId, kind: 'deposit' }, ['entries', { merchantId, walletId, direction: null, kind: 'deposit' }]],
   ] as const
 
-test('cursors stay what they are: a list keeps its name in them', async () => {
+test('the name of a list in its cursors is stable across versions', async () => {
   const app = await startApp('sqlite')
   const customerId = await app.customer()
   const always = { createdFrom: null, createdBefore: null }
@@ -49,7 +49,7 @@ test('cursors stay what they are: a list keeps its name in them', async () => {
   }
 })
 
-test('a list that can hold no row takes no cursor of a list that can', async () => {
+test("a list that can't have rows rejects the cursors of one that can", async () => {
   const app = await startApp('sqlite')
   const after = btoa(`${hash('sha256', JSON.stringify(nameOfAll(app.merchant.id)), 'base64url').slice(0, 12)}:7`)
   expect((await wallets.slice(app.context(), { after })).items).toEqual([])

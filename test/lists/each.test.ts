@@ -36,7 +36,7 @@ type Lists = {
   readonly filters: readonly object[]
 }
 
-/** A list where columns are chosen. */
+/** A list with projections. */
 type AnyList = {
   columns(wanted: readonly string[], needs: { parent?: string; needsCursor?: true }): Projection
   slice(context: Context, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
@@ -113,46 +113,49 @@ const toNigeria = {
   recipientCountry: 'Nigeria',
 } as const
 
-// A connection within a list is asked for with its siblings; each must be what it is when it is asked for alone.
+// A list nested in a list is read for all parents together; each result must equal that of a separate query.
 describe.each(everyEngine)('lists of many parents on %s', (engine) => {
-  test.each(lists)('$name: together as each alone', async ({ one, each, parentIds, filters }) => {
-    let now = Date.parse('2026-01-01T00:00:00Z')
-    const app = await startApp(engine, { clock: () => now })
-    const world = await fill(app, () => {
-      now += minute
-    })
-    const context = app.context()
-    const times = [{ createdFrom: world.middle }, { createdBefore: world.middle }]
-    const ends = [{}, { first: 2 }, { last: 2 }, { first: 0 }, { first: 100 }]
-    const inputs = [{}, ...filters, ...times].flatMap((filter) => ends.map((end) => ({ ...filter, ...end })))
-    let rows = 0
+  test.each(lists)(
+    '$name: the slices for all parents together equal those of separate queries',
+    async ({ one, each, parentIds, filters }) => {
+      let nowMs = Date.parse('2026-01-01T00:00:00Z')
+      const app = await startApp(engine, { clock: () => nowMs })
+      const world = await fill(app, () => {
+        nowMs += minute
+      })
+      const context = app.context()
+      const times = [{ createdFrom: world.middle }, { createdBefore: world.middle }]
+      const ends = [{}, { first: 2 }, { last: 2 }, { first: 0 }, { first: 100 }]
+      const inputs = [{}, ...filters, ...times].flatMap((filter) => ends.map((end) => ({ ...filter, ...end })))
+      let rows = 0
 
-    for (const input of inputs) {
-      const together = await each(context, parentIds(world), input)
-      expect([...together.keys()]).toEqual(parentIds(world))
-      for (const parentId of parentIds(world)) {
-        const alone = await shown(await one(context, parentId, input))
-        expect(await shown(together.get(parentId) as Browsed), JSON.stringify(input)).toEqual(alone)
-        rows += alone.items.length
+      for (const input of inputs) {
+        const together = await each(context, parentIds(world), input)
+        expect([...together.keys()]).toEqual(parentIds(world))
+        for (const parentId of parentIds(world)) {
+          const alone = await sliceContent(await one(context, parentId, input))
+          expect(await sliceContent(together.get(parentId) as Browsed), JSON.stringify(input)).toEqual(alone)
+          rows += alone.items.length
+        }
       }
-    }
-    expect(rows).toBeGreaterThan(40)
+      expect(rows).toBeGreaterThan(40)
 
-    const [first = '', ...others] = parentIds(world)
-    const page = await one(context, first, { first: 1 })
-    const after = page.cursorOf(page.items[0] as never)
-    expect(await shown((await each(context, [first], { first: 2, after })).get(first) as Browsed)).toEqual(
-      await shown(await one(context, first, { first: 2, after })),
-    )
-    await expect(each(context, [first, ...others], { after })).rejects.toThrow('invalid fields')
-    await expect(each(context, others, { first: 1, last: 1 })).rejects.toThrow('invalid fields')
-  })
+      const [first = '', ...others] = parentIds(world)
+      const page = await one(context, first, { first: 1 })
+      const after = page.cursorOf(page.items[0] as never)
+      expect(await sliceContent((await each(context, [first], { first: 2, after })).get(first) as Browsed)).toEqual(
+        await sliceContent(await one(context, first, { first: 2, after })),
+      )
+      await expect(each(context, [first, ...others], { after })).rejects.toThrow('invalid fields')
+      await expect(each(context, others, { first: 1, last: 1 })).rejects.toThrow('invalid fields')
+    },
+  )
 
-  test.each(lists)('$name: as values of chosen columns as whole', async (each) => {
-    let now = Date.parse('2026-01-01T00:00:00Z')
-    const app = await startApp(engine, { clock: () => now })
+  test.each(lists)('$name: values of a projection equal those of whole rows', async (each) => {
+    let nowMs = Date.parse('2026-01-01T00:00:00Z')
+    const app = await startApp(engine, { clock: () => nowMs })
     const world = await fill(app, () => {
-      now += minute
+      nowMs += minute
     })
     const context = app.context()
     const ids = each.parentIds(world)
@@ -169,7 +172,7 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
         const together = await each.list.slicesOf(each.parent)(context, ids, input, ofParent)
         for (const id of ids) {
           const expected = await asValues(whole.get(id) as Browsed, ofParent)
-          expect(await shown(together.get(id) as Browsed), JSON.stringify(input)).toEqual(expected)
+          expect(await sliceContent(together.get(id) as Browsed), JSON.stringify(input)).toEqual(expected)
         }
         const [first = ''] = ids
         const alone = await each.one(context, first, { first: 1 })
@@ -178,11 +181,11 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
           const wholeOne = await each.one(context, first, given)
           const own = each.parent === 'customer' ? { owner: { customerId: first } } : { walletId: first }
           const values = await each.list.slice(context, { ...given, ...own }, placed)
-          expect(await shown(values), JSON.stringify(given)).toEqual(await asValues(wholeOne, placed))
+          expect(await sliceContent(values), JSON.stringify(given)).toEqual(await asValues(wholeOne, placed))
           cursors += values.items.length
         }
         const [cursored] = await each.list.slicesOf(each.parent)(context, [first], { first: 2, after }, ofParent)
-        expect(await shown(cursored?.[1] as Browsed)).toEqual(
+        expect(await sliceContent(cursored?.[1] as Browsed)).toEqual(
           await asValues(await each.one(context, first, { first: 2, after }), ofParent),
         )
       }
@@ -190,29 +193,29 @@ describe.each(everyEngine)('lists of many parents on %s', (engine) => {
     expect(cursors).toBeGreaterThan(10)
   })
 
-  test.each(lists)("$name: another merchant's have none", async ({ each, parentIds }) => {
+  test.each(lists)('$name: parents of another merchant have no rows', async ({ each, parentIds }) => {
     const app = await startApp(engine)
     const world = await fill(app, () => {})
     const other = createContext(app.service, (await app.otherMerchant()).id)
     for (const slice of (await each(other, parentIds(world), {})).values()) {
-      expect(await shown(slice)).toMatchObject({ items: [], hasNextPage: false })
-      expect((await shown(slice)).total || null).toBeNull()
+      expect(await sliceContent(slice)).toMatchObject({ items: [], hasNextPage: false })
+      expect((await sliceContent(slice)).total || null).toBeNull()
     }
   })
 })
 
-async function shown(slice: Browsed) {
+async function sliceContent(slice: Browsed) {
   const { items, hasNextPage, hasPreviousPage, cursorOf, total } = slice
   return { items, hasNextPage, hasPreviousPage, cursors: (items as never[]).map(cursorOf), total: await total() }
 }
 
-/** What a slice of whole rows would be with the values of chosen columns. */
+/** The slice of whole rows, reduced to the values of the projection. */
 async function asValues(slice: Browsed, { names }: Projection) {
-  const whole = await shown(slice)
+  const whole = await sliceContent(slice)
   return { ...whole, items: whole.items.map((row) => names.map((name) => (row as Record<string, unknown>)[name])) }
 }
 
-/** Three customers: one with many of everything, one with one, one with nothing. */
+/** Three customers: one with many of each object, one with one, one with none. */
 async function fill(app: App, tick: () => void): Promise<World> {
   const context = app.context()
   const customerIds = [await app.customer(), await app.customer(), await app.customer()]

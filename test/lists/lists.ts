@@ -23,10 +23,10 @@ import { createContext } from '../../src/operations/context.ts'
 import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 
-/** What a test says of an item: its id, and what the list's filters look at. */
+/** An item as tests compare it: its id, and the columns of the list's filters. */
 export type Row = Readonly<Record<string, unknown>> & { readonly id: string; readonly createdAt: string }
 
-/** One merchant with what its lists need: a customer, and wallets with money, its own and the customer's. */
+/** A merchant with a customer, and with funded wallets of its own and of the customer. */
 export type World = Awaited<ReturnType<typeof buildWorld>>
 
 type Filter = { readonly input: object; readonly matches: (row: Row) => boolean }
@@ -34,7 +34,10 @@ type Filter = { readonly input: object; readonly matches: (row: Row) => boolean 
 /** A slice of any list. */
 export type Browsed = Omit<Slice<never>, 'items'> & { readonly items: readonly unknown[] }
 
-/** A list that can be browsed: how to add its row number `i`, and its filters with what an array would make of them. */
+/**
+ * A list under test: how to add its row number `i`, and its filters, each with the equivalent predicate on an
+ * array.
+ */
 export type List = {
   readonly name: string
   readonly hasTimes: boolean
@@ -75,7 +78,7 @@ const where = (input: Record<string, string>): Filter => ({
   matches: (row) => Object.entries(input).every(([name, value]) => row[name] === value),
 })
 
-/** Filters by owner, together with each of some others. */
+/** Filters by owner, each combined with some others. */
 function byOwner({ customerId }: World, others: readonly Filter[]): Filter[] {
   const owners: Filter[] = [
     { input: { owner: 'any' }, matches: () => true },
@@ -243,7 +246,7 @@ export const entryList: List = {
   ],
 }
 
-/** Pays out from the wallet whose statement is read; or fails the payout before, which is one entry as well. */
+/** Pays out from the wallet of the statement, or fails the previous payout; either is one entry. */
 async function payFromStatement(context: Context, walletId: string, isFailure: boolean): Promise<void> {
   if (isFailure) {
     const { items } = await payouts.slice(context, { walletId, status: 'PROCESSING', first: 1 })
@@ -283,7 +286,7 @@ export const assetCodeList: List = {
   filters: () => [none, where({ assetType: 'FIAT' }), where({ assetType: 'STABLECOIN' })],
 }
 
-/** The rows that were there before the first is added, oldest first. */
+/** The rows that exist before the first one is added, oldest first. */
 export async function rowsBefore(list: List, context: Context, world: World): Promise<Row[]> {
   if (list.isShared) return (await listAssetCodes(context, {})).toReversed()
   const { items } = await list.browse(context, world, { last: 100 })

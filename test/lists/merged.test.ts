@@ -17,7 +17,7 @@ const account = { accountNumber: '0690000032', bankName: 'Access Bank', bankCode
 const start = Date.parse('2026-03-01T00:00:00.000Z')
 const absentId = '00000000-0000-7000-8000-000000000000'
 
-/** What becomes of a payout, step by step. */
+/** The status changes of a payout. */
 const steps = {
   PROCESSING: [],
   COMPLETED: ['COMPLETED'],
@@ -25,14 +25,14 @@ const steps = {
   RETURNED: ['COMPLETED', 'RETURNED'],
 } as const
 
-/** Payouts of two owners with every status, asset and currency, mixed without a rule, as they are in the end. */
+/** Payouts of two owners with every status, asset and currency, in mixed order, in their final state. */
 async function startWithPayouts(engine: Engine) {
   let at = start
   const app = await startApp(engine, { clock: () => at })
   const context = app.context()
   const world = await buildWorld(app.service, app.merchant.id)
   const one = <Value>(values: readonly Value[]) => fc.constantFrom(...values)
-  const made = fc.record({
+  const anyPayout = fc.record({
     status: one(payoutStatuses),
     assetCode: one(payoutAssetCodes),
     corridor: one(corridors),
@@ -40,7 +40,7 @@ async function startWithPayouts(engine: Engine) {
     ms: one([0, 1, 70_000, 400_000]),
   })
   const rows: Payout[] = []
-  for (const { status, corridor, ms, ...request } of fc.sample(made, { numRuns: 45, seed: 17 })) {
+  for (const { status, corridor, ms, ...request } of fc.sample(anyPayout, { numRuns: 45, seed: 17 })) {
     at += ms
     const { recipientCurrency, recipientCountry } = corridor
     const destination = { ...account, recipientCurrency, recipientCountry }
@@ -52,7 +52,7 @@ async function startWithPayouts(engine: Engine) {
 }
 
 describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
-  test('are those that an array would give: slices from both ends, cursors, pages, totals, times', async () => {
+  test('slices in both directions, cursors, pages, totals and times of payouts equal those of an array', async () => {
     const { context, world, rows } = await startWithPayouts(engine)
     const { customerId, walletIds } = world
     const some = <Value>(values: readonly Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined })
@@ -60,7 +60,7 @@ describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
       status: some(payoutStatuses),
       assetCode: some([...payoutAssetCodes, 'BTC']),
       recipientCurrency: some([...recipientCurrencies, 'USD']),
-      // Rarer, because these lists are read along indexes of their own.
+      // Less often, because these lists use indexes of their own.
       owner: fc.oneof(
         { arbitrary: fc.constant(undefined), weight: 3 },
         some(['merchant' as const, { customerId }, { customerId: absentId }]),
@@ -121,21 +121,21 @@ describe.each(everyEngine)('payouts under any filters on %s', (engine) => {
   })
 })
 
-test('every payout that can be made has values that its list is merged by', async () => {
+test('every possible payout has values by which its list is merged', async () => {
   const app = await startApp('sqlite')
   const context = app.context()
   await buildWorld(app.service, app.merchant.id)
   await addAssetCode(app.service, { code: 'EURC', assetType: 'STABLECOIN', networks: ['erc20'], minorUnitPlaces: 2 })
   const codes = (await listAssetCodes(context, {})).map(({ code }) => code)
   const countries = [...corridors.map(({ recipientCountry }) => recipientCountry), 'Ghana']
-  const made: string[] = []
+  const createdIds: string[] = []
   for (const assetCode of codes) {
     for (const recipientCurrency of codes) {
       for (const recipientCountry of countries) {
         const request = { ...account, amount: '1', assetCode, recipientCurrency, recipientCountry }
         const payout = await perform(createPayout, context, request as never).catch(() => null)
         if (!payout) continue
-        made.push(payout.id)
+        createdIds.push(payout.id)
         for (const filter of [{ assetCode }, { recipientCurrency }, { status: 'PROCESSING' as const }]) {
           const { items } = await payouts.slice(context, { ...filter, first: 1 })
           expect([filter, items.map(({ id }) => id)]).toEqual([filter, [payout.id]])
@@ -144,5 +144,5 @@ test('every payout that can be made has values that its list is merged by', asyn
     }
   }
   expect(codes.length).toBeGreaterThan(payoutAssetCodes.length + recipientCurrencies.length)
-  expect(made).toHaveLength(payoutAssetCodes.length * recipientCurrencies.length)
+  expect(createdIds).toHaveLength(payoutAssetCodes.length * recipientCurrencies.length)
 })

@@ -32,7 +32,7 @@ async function processOn(app: App, clock: () => number): Promise<Service> {
   return createService({ db, mode: 'sandbox', clock })
 }
 
-/** Makes one row in each list, and two lines in the statement of `walletId`. */
+/** Creates one row in each list, and two lines in the statement of `walletId`. */
 async function makeOfEach(service: Service, { merchantId, walletId }: { merchantId: string; walletId: string }) {
   const context = () => createContext(service, merchantId)
   await perform(createCustomer, context(), sampleCustomer)
@@ -45,7 +45,7 @@ async function makeOfEach(service: Service, { merchantId, walletId }: { merchant
 
 type Row = { uuid: string; createdAt: string }
 
-/** Every list as it is shown. */
+/** Every list, as REST returns it. */
 async function listsOf(app: App): Promise<Record<string, Row[]>> {
   const { data } = await app.graphql(`{ merchant {
     customers(first: 100) { nodes { uuid createdAt } }
@@ -72,9 +72,9 @@ function inOrder(rows: readonly Row[]): Row[] {
 const hour = 60 * 60 * 1000
 
 describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
-  test('holds across a restart after which the clock has gone back, and a time finds its rows', async () => {
+  test('lists stay newest first after a restart with an earlier clock, and a time filter finds its rows', async () => {
     const start = Date.parse('2026-03-01T12:00:00.000Z')
-    // The rates are older than all of it.
+    // The rates are older than all rows.
     let ahead = start - 24 * hour
     const app = await startApp(engine, { clock: () => ahead++ })
     ahead = start
@@ -90,14 +90,14 @@ describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
     for (const [name, rows] of Object.entries(await listsOf(app))) expect([name, rows]).toEqual([name, inOrder(rows)])
     const { payouts = [] } = await listsOf(app)
     expect(payouts).toHaveLength(5)
-    // Whatever bound is asked for, the rows that show such a time are found, and no others.
+    // For any bound, the filter returns exactly the rows whose shown time matches.
     for (const { createdAt } of payouts) {
-      const found = await app.graphql(
+      const response = await app.graphql(
         `query($from: DateTime) { payouts(filter: { createdFrom: $from }) { totalCount nodes { uuid createdAt } } }`,
         { from: createdAt },
       )
       const expected = payouts.filter((each) => each.createdAt >= createdAt)
-      expect(found.data.payouts).toEqual({ totalCount: expected.length, nodes: expected })
+      expect(response.data.payouts).toEqual({ totalCount: expected.length, nodes: expected })
     }
     const changed = await app.graphql(`{ payouts { nodes { createdAt updatedAt events { createdAt } } } }`)
     for (const { createdAt, updatedAt, events } of changed.data.payouts.nodes) {
@@ -107,9 +107,9 @@ describe.each(everyEngine)('ruling 17: newest first on %s', (engine) => {
   })
 })
 
-// On SQLite one process writes, whatever the number of those that answer.
+// On SQLite one process writes, however many processes serve requests.
 test.runIf(everyEngine.includes('postgres'))(
-  'holds for two processes with 48 clients on PostgreSQL whose clocks differ',
+  'lists of two processes with 48 clients and different clocks stay newest first on PostgreSQL',
   async () => {
     const app = await startApp('postgres')
     const walletId = await app.wallet({ balance: '100' })

@@ -24,54 +24,57 @@ const lists = [
   { list: payoutList, reads: payouts, filter: { assetCode: 'USDT' } },
 ].map((each) => ({ ...each, name: each.list.name, reads: each.reads as unknown as Read }))
 
-/** A filter that no list of this kind has rows for together with a currency that banks pay. */
+/** A filter under which no list of this kind has rows, combined with a currency that banks pay. */
 const contradiction = (list: List) => (list === walletList ? { assetType: 'STABLECOIN' } : { type: 'WALLET' })
 
-describe.each(everyEngine)('for a token that acts as one customer on %s', (engine) => {
-  test.each(lists)('$name are the customer’s, with their totals and cursors', async ({ list, reads, filter }) => {
-    const app = await startApp(engine)
-    const context = createContext(app.service, app.merchant.id)
-    const world = await buildWorld(app.service, app.merchant.id)
-    for (let i = 0; i < 12; i++) await list.add(context, world, i)
-    const { customerId } = world
-    const own = { ...context, db: customerScope(context.db, customerId) }
-    const { items: all } = await reads.slice(context, { first: 100 })
-    const matching = (row: Row) => Object.entries(filter).every(([name, value]) => row[name] === value)
+describe.each(everyEngine)('lists for a client token of one customer on %s', (engine) => {
+  test.each(lists)(
+    '$name has only the customer’s rows, with their total and cursors',
+    async ({ list, reads, filter }) => {
+      const app = await startApp(engine)
+      const context = createContext(app.service, app.merchant.id)
+      const world = await buildWorld(app.service, app.merchant.id)
+      for (let i = 0; i < 12; i++) await list.add(context, world, i)
+      const { customerId } = world
+      const own = { ...context, db: customerScope(context.db, customerId) }
+      const { items: all } = await reads.slice(context, { first: 100 })
+      const matching = (row: Row) => Object.entries(filter).every(([name, value]) => row[name] === value)
 
-    for (const [input, rows] of [
-      [{}, all.filter((row) => row.customerId === customerId)],
-      [filter, all.filter((row) => row.customerId === customerId && matching(row))],
-      [{ owner: { customerId } }, all.filter((row) => row.customerId === customerId)],
-      [{ owner: 'merchant' }, []],
-      // What can be no row's is another's as little.
-      ...(list === payoutList ? [] : [[{ currency: 'NGN', ...contradiction(list) }, []] as const]),
-      [{ owner: { customerId: app.service.newId() } }, []],
-    ] as const) {
-      const ids = rows.map(({ id }) => id)
-      const slice = await reads.slice(own, { ...input, first: 100 })
-      expect([input, slice.items.map(({ id }) => id), await slice.total()]).toEqual([input, ids, ids.length])
-      const page = await reads.page(own, { ...input, page: '2', limit: '2' })
-      expect([input, page.items.map(({ id }) => id), page.total]).toEqual([input, ids.slice(2, 4), ids.length])
-    }
+      for (const [input, rows] of [
+        [{}, all.filter((row) => row.customerId === customerId)],
+        [filter, all.filter((row) => row.customerId === customerId && matching(row))],
+        [{ owner: { customerId } }, all.filter((row) => row.customerId === customerId)],
+        [{ owner: 'merchant' }, []],
+        // A filter that no row can match finds no other customer's rows either.
+        ...(list === payoutList ? [] : [[{ currency: 'NGN', ...contradiction(list) }, []] as const]),
+        [{ owner: { customerId: app.service.newId() } }, []],
+      ] as const) {
+        const ids = rows.map(({ id }) => id)
+        const slice = await reads.slice(own, { ...input, first: 100 })
+        expect([input, slice.items.map(({ id }) => id), await slice.total()]).toEqual([input, ids, ids.length])
+        const page = await reads.page(own, { ...input, page: '2', limit: '2' })
+        expect([input, page.items.map(({ id }) => id), page.total]).toEqual([input, ids.slice(2, 4), ids.length])
+      }
 
-    const row = all.find((each) => each.customerId === customerId) as Row
-    const theirs = all.find((each) => each.customerId === null) as Row
-    expect((await reads.get(own, row.id)).id).toBe(row.id)
-    expect((await domainErrorOf(() => reads.get(own, theirs.id))).code).toBe('RESOURCE_NOT_FOUND')
-    // Both see the same rows with this filter, and each has its own cursors.
-    const input = { owner: { customerId }, first: 1 }
-    for (const [one, other] of [
-      [context, own],
-      [own, context],
-    ] as const) {
-      const after = (await reads.slice(one, input)).cursorOf(row)
-      expect((await reads.slice(one, { ...input, after })).items).toHaveLength(1)
-      const { details } = await domainErrorOf(() => reads.slice(other, { ...input, after }))
-      expect(details.fields?.map(({ field }) => field)).toEqual(['after'])
-    }
-  })
+      const row = all.find((each) => each.customerId === customerId) as Row
+      const theirs = all.find((each) => each.customerId === null) as Row
+      expect((await reads.get(own, row.id)).id).toBe(row.id)
+      expect((await domainErrorOf(() => reads.get(own, theirs.id))).code).toBe('RESOURCE_NOT_FOUND')
+      // Both see the same rows with this filter, but their cursors differ.
+      const input = { owner: { customerId }, first: 1 }
+      for (const [one, other] of [
+        [context, own],
+        [own, context],
+      ] as const) {
+        const after = (await reads.slice(one, input)).cursorOf(row)
+        expect((await reads.slice(one, { ...input, after })).items).toHaveLength(1)
+        const { details } = await domainErrorOf(() => reads.slice(other, { ...input, after }))
+        expect(details.fields?.map(({ field }) => field)).toEqual(['after'])
+      }
+    },
+  )
 
-  test('the statement of a wallet of the merchant is empty, and that of the customer’s own has its total', async () => {
+  test("the statement of a merchant's wallet is empty for the token, and that of the customer’s wallet has its total", async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const { customerId, walletIds } = await buildWorld(app.service, app.merchant.id)

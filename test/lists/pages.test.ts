@@ -8,15 +8,15 @@ import { perform } from '../support/perform.ts'
 import { buildWorld, payoutMethodList } from './lists.ts'
 
 describe.each(everyEngine)('pages on %s', (engine) => {
-  test('of a list with gaps have every row once, also across the blocks in which rows are counted', async () => {
+  test('pages of a list with gaps have every row once, also across the blocks of its counts', async () => {
     const app = await startApp(engine)
     const context = createContext(app.service, app.merchant.id)
     const world = await buildWorld(app.service, app.merchant.id)
     const ids: string[] = []
     for (let i = 0; i < 70; i++) ids.unshift((await payoutMethodList.add(context, world, i)).id)
-    // These are the merchant's own, which need no customer to be deleted.
-    for (const gone of [...ids.splice(51, 1), ...ids.splice(52, 1), ...ids.splice(3, 1)]) {
-      await perform(deletePayoutMethod, context, { payoutMethodId: gone })
+    // The merchant's own payout methods, so no customer has to be deleted.
+    for (const deletedId of [...ids.splice(51, 1), ...ids.splice(52, 1), ...ids.splice(3, 1)]) {
+      await perform(deletePayoutMethod, context, { payoutMethodId: deletedId })
     }
     for (const limit of [1, 9]) {
       const pages = Array.from({ length: Math.ceil(ids.length / limit) }, (_, page) => page + 1)
@@ -31,7 +31,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     }
   })
 
-  test('of the customer whose id is the merchant’s are empty, and without an owner there is no filter', async () => {
+  test('pages of a customer whose id is the merchant’s are empty, and without an owner no filter applies', async () => {
     const app = await startApp(engine)
     const walletId = await app.wallet()
     const idsOf = async (owner: Parameters<typeof wallets.slice>[1]['owner']) =>

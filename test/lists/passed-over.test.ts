@@ -6,8 +6,8 @@ import { payoutMethods } from '../../src/modules/payout-methods/list.ts'
 import { payouts } from '../../src/modules/payouts/list.ts'
 import { startApp } from '../support/app.ts'
 
-// A server takes an OFFSET that it does not know for many rows, and sorts all that match in the place of following an index.
-test('no rows are passed over, but on a page of a list with gaps', async () => {
+// For an unknown OFFSET, PostgreSQL assumes many rows and sorts all matches instead of following an index.
+test('no query skips rows with OFFSET, except for a page of a list with gaps', async () => {
   const app = await startApp('sqlite')
   const customerId = await app.customer()
   const queries: Query[] = []

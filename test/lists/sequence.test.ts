@@ -14,15 +14,18 @@ const merchants = [idOf(1), idOf(2)]
 const addresses = ['addresses:one', 'addresses:two'] as const
 const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
 
-/** What an operation does: numbers that it takes, one after another or at once, a row that it begins, and how it ends. */
+/**
+ * An operation: the numbers that it allocates, sequentially or concurrently, a row that it begins, and its
+ * outcome.
+ */
 const operations = fc.array(
   fc.record({
     merchant: fc.nat({ max: 1 }),
     takes: fc.array(fc.constantFrom(...addresses), { maxLength: 3 }),
     isAtOnce: fc.boolean(),
-    /** Whether it may run at the same time as others; it then changes what it must not, too, before it is refused. */
+    /** Whether it may share a transaction; it then also makes a change that must be rolled back, before it fails. */
     isBeside: fc.boolean(),
-    /** How far its clock is from others', in milliseconds; without it no row begins. */
+    /** The offset of its clock in milliseconds; without it no row begins. */
     clock: fc.option(fc.integer({ min: -3, max: 3 })),
     ending: fc.constantFrom('done', 'done', 'refused', 'failed', 'failed after writing'),
   }),
@@ -30,7 +33,7 @@ const operations = fc.array(
 )
 
 describe.each(everyEngine)('numbers of operations that share a transaction on %s', (engine) => {
-  test('have no gaps, whichever fail, and rows stand in the order of their times and ids', async () => {
+  test('numbers have no gaps whichever operations fail, and rows have the order of their times and ids', async () => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write(async (tx) => {
       await insertMerchant(tx, merchantRow(1))
@@ -49,8 +52,8 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
           const take = (name: (typeof addresses)[number]) => takeSequenceNumber(tx, merchantId, name)
           const numbers = isAtOnce ? await Promise.all(takes.map(take)) : []
           if (!isAtOnce) for (const name of takes) numbers.push(await take(name))
-          const now = () => Date.now() + (clock ?? 0)
-          const numbering = { merchantId, now, newId: () => newId(now()) }
+          const readClock = () => Date.now() + (clock ?? 0)
+          const numbering = { merchantId, now: readClock, newId: () => newId(readClock()) }
           const row = clock === null ? null : await newRowFields(tx, numbering, 'payouts')
           if (ending === 'failed after writing') await insertMerchant(tx, merchantRow(++others))
           if (ending === 'refused') throw refusal
@@ -89,7 +92,7 @@ describe.each(everyEngine)('numbers of operations that share a transaction on %s
 })
 
 test.each(everyEngine)(
-  'a row on %s is a millisecond later only where its id is not after the one before it',
+  'a row on %s is moved to a later millisecond only if its id does not follow the previous one',
   async (engine) => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))

@@ -11,7 +11,10 @@ import { customers } from '../../src/modules/customers/list.ts'
 const always: CreatedRange = { createdFrom: null, createdBefore: null }
 const start = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** The rows of a time among these, oldest first, within the span that is found; and how often it was looked for. */
+/**
+ * The rows of a time among these, oldest first, within the span that the search returns; and the number of its
+ * reads.
+ */
 async function rowsOf(marks: readonly SequenceMark[], created: CreatedRange) {
   const looks: number[] = []
   const { above, below } = await findSpan(created, async (fromSequence) => {
@@ -39,7 +42,7 @@ function lastAtOrBelow(marks: readonly SequenceMark[], fromSequence: number): Se
   return marks[low - 1] ?? null
 }
 
-test('a time is found among a million rows in about twenty looks', async () => {
+test('the search for a time among a million rows takes about twenty reads', async () => {
   const marks = Array.from({ length: 1_000_000 }, (_, i) => ({
     sequence: i + 1,
     createdAt: timestamp(start + i * 1_000),
@@ -55,7 +58,7 @@ test('a time is found among a million rows in about twenty looks', async () => {
   expect(looks.length).toBeLessThan(45)
 })
 
-test('no row of a time is missed, with gaps in the numbers and clocks that differ by a minute', async () => {
+test('the search for a time misses no row, with gaps in the numbers and clocks that differ by a minute', async () => {
   const gap = fc.record({
     numbers: fc.integer({ min: 1, max: 40 }),
     ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 200_000 })),
@@ -86,13 +89,16 @@ test('no row of a time is missed, with gaps in the numbers and clocks that diffe
   )
 })
 
-test('without a time nothing is looked for', async () => {
+test('a list without a time filter executes no search', async () => {
   const { rows, looks } = await rowsOf([{ sequence: 1, createdAt: timestamp(start) }], always)
   expect(rows).toHaveLength(1)
   expect(looks).toEqual([])
 })
 
-/** The total of a list of customers, and how many rows were looked at for it at most, on a database that says these counts. */
+/**
+ * The total of a list of customers, and the maximum number of rows that its queries may count, on a database
+ * that returns these counts.
+ */
 async function totalOf(input: object, answers: { rowCount: number; latest: number }) {
   const limits: unknown[] = []
   const mark = { sequence: 1, createdAt: timestamp(start) }
@@ -110,12 +116,12 @@ test.each([
   [0, 0],
   [maxCountedRows, maxCountedRows],
   [maxCountedRows + 1, null],
-])('of %d rows that are counted the total is %s, and no more are looked at', async (rowCount, total) => {
+])('a count of %d rows makes the total %s, and reads at most one row above the maximum', async (rowCount, total) => {
   const counted = await totalOf({ status: 'active' }, { rowCount, latest: 1_000_000 })
   expect(counted).toEqual({ total, limits: [maxCountedRows + 1] })
 })
 
-test('a total that is kept is not counted, unless a time narrows it', async () => {
+test('a total with a maintained count is not counted, unless a time filter narrows it', async () => {
   const answers = { rowCount: 7, latest: 1_000_000 }
   expect(await totalOf({}, answers)).toEqual({ total: 1_000_000, limits: [] })
   expect((await totalOf({ createdFrom: timestamp(start) }, answers)).total).toBe(7)

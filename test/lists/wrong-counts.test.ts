@@ -7,18 +7,18 @@ import { everyEngine, startApp } from '../support/app.ts'
 import { tamperWith } from '../support/stored.ts'
 import { buildWorld, payoutMethodList, walletList } from './lists.ts'
 
-/** The counts that are wrong: the size of their blocks, and whose list it is. */
+/** The counts that are wrong: their block size and list. */
 async function wrongCounts({ db }: App): Promise<string[]> {
   db.refresh()
-  const found = [wholeListBlockSize, ...blockSizes].map(async (blockSize) => {
+  const countChecks = [wholeListBlockSize, ...blockSizes].map(async (blockSize) => {
     const wrong = await findWrongListCounts(db, { blockSize, divisor: blockSize || 2_147_483_647 })
     return wrong.map(({ id }) => `${blockSize} ${id}`)
   })
-  return (await Promise.all(found)).flat()
+  return (await Promise.all(countChecks)).flat()
 }
 
 describe.each(everyEngine)('the maintained counts of lists on %s', (engine) => {
-  test('are what counting gives, and one that is wrong is found by its list and the size of its blocks', async () => {
+  test('maintained counts equal the counted rows, and the check reports a wrong one by list and block size', async () => {
     const app = await startApp(engine)
     const merchants = [app.merchant.id, (await app.otherMerchant()).id]
     for (const merchantId of merchants) {

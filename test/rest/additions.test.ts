@@ -16,8 +16,8 @@ async function pay(app: App, changes: object = {}): Promise<string> {
   return body.data.id
 }
 
-describe.each(everyEngine)('what became of a payout on %s', (engine) => {
-  test('is told by its id and in the list, in the shape of its creation', async () => {
+describe.each(everyEngine)('REST endpoints that read payouts on %s', (engine) => {
+  test('a payout is returned by its id and in the list, in the shape of its creation', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { body: created } = await app.rest('POST', '/api/payouts/banks', { body: payoutBody })
@@ -34,31 +34,31 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
         pagination: { total: 1, page: 1, limit: 20, totalPages: 1 },
       })
     }
-    // GraphQL knows it by the same id.
+    // GraphQL has it under the same id.
     const { data } = await app.graphql('query($id: ID!) { payout(id: $id) { uuid status } }', { id: created.data.id })
     expect(data.payout).toEqual({ uuid: created.data.id, status: 'RETURNED' })
   })
 
-  test('is listed newest first, by owner, status, currency and time, on pages that hold each once', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
+  test('payouts are listed newest first, filtered by owner, status, currency and time, on pages with each payout once', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { clock: () => nowMs })
     const customerId = await app.customer()
     for (const owner of [undefined, customerId]) {
       for (const assetCode of ['USDC', 'USDT'])
         await app.wallet({ balance: '1000', assetCode, ...(owner && { customerId: owner }) })
     }
-    const made: { id: string; currency: string; owner: string | null; status: string; at: number }[] = []
+    const created: { id: string; currency: string; owner: string | null; status: string; at: number }[] = []
     for (let i = 0; i < 12; i++) {
-      now += 3_600_000
+      nowMs += 3_600_000
       const [owner, currency] = [i % 2 === 0 ? null : customerId, i % 3 === 0 ? 'USDT' : 'USDC']
       const id = await pay(app, { customer_id: owner, currency, amount: '1' })
       const status = i % 4 === 0 ? 'COMPLETED' : 'PROCESSING'
       if (status === 'COMPLETED') await settlePayout(app.context(), { payoutId: id, status })
-      made.unshift({ id, currency, owner, status, at: now })
+      created.unshift({ id, currency, owner, status, at: nowMs })
     }
-    const from = made[8]?.at ?? 0
-    const before = made[2]?.at ?? 0
-    const cases: [string, (each: (typeof made)[number]) => boolean][] = [
+    const from = created[8]?.at ?? 0
+    const before = created[2]?.at ?? 0
+    const cases: [string, (each: (typeof created)[number]) => boolean][] = [
       ['', () => true],
       ['customer_id=&status=&currency=&created_from=&created_before=', () => true],
       ['customer_id=null', ({ owner }) => owner === null],
@@ -78,7 +78,7 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
       ],
     ]
     for (const [query, isListed] of cases) {
-      const expected = made.filter(isListed).map(({ id }) => id)
+      const expected = created.filter(isListed).map(({ id }) => id)
       const pages: string[] = []
       const totalPages = Math.ceil(expected.length / 5)
       for (let page = 1; page <= totalPages + 1; page++) {
@@ -103,14 +103,14 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
     ['page=0', 'page', 'must be an integer of at least 1'],
     ['limit=101', 'limit', 'must be an integer from 1 to 100'],
     ['status=FAILED&status=FAILED', 'status', 'must be given once'],
-  ])('is not asked for by %s', async (query, field, message) => {
+  ])('the list of payouts rejects %s', async (query, field, message) => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('GET', `/api/payouts?${query}`)
     expect([status, body.error.details.fields.map((each: { field: string }) => each.field)]).toEqual([400, [field]])
     expect(body.error.details.fields[0].message).toContain(message)
   })
 
-  test('and what wallets there are is nobody else’s to know', async () => {
+  test('payouts and wallets of another merchant are not found', async () => {
     const { app, other, ours, theirs, canaries } = await startWorlds(engine)
     const ask = async (path: string, key?: string) => {
       const answer = await app.rest('GET', path, { headers: { 'x-request-id': 'same' }, ...(key && { key }) })
@@ -145,14 +145,14 @@ describe.each(everyEngine)('what became of a payout on %s', (engine) => {
     expect(ids((await ask('/api/wallets')).body).sort()).toEqual(
       [ours.wallets.merchant, ours.wallets.merchantFiat].sort(),
     )
-    // Whose they are sees them.
+    // Their owner can read them.
     expect((await ask(`/api/payouts/${theirs.payouts.failed}`, other.apiKey)).body.data.status).toBe('FAILED')
     expect(ids((await ask('/api/wallets', other.apiKey)).body)).toHaveLength(2)
   })
 })
 
 describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
-  test('are listed as those of a customer are, and filtered alike', async () => {
+  test("the merchant's wallets are listed and filtered like those of a customer", async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const [usdc, zar] = [await app.wallet({ balance: '12.5' }), await app.wallet({ assetCode: 'ZAR' })]
@@ -167,31 +167,31 @@ describe.each(everyEngine)("the merchant's own wallets on %s", (engine) => {
     expect(body.data[1]).toEqual({ ...one.data, addresses: address })
     expect(body.data[1].balance).toBe('12.50000000')
 
-    const found = async (query: string) => ids((await app.rest('GET', `/api/wallets?${query}`)).body)
-    expect(await found('currency=USDC')).toEqual([usdc])
-    expect(await found('asset_type=FIAT&status=active')).toEqual([zar])
-    expect(await found('asset_type=GOLD')).toEqual([])
-    expect(await found('limit=1&page=2')).toEqual([usdc])
-    expect(await found(`customer_id=${customerId}`)).not.toContain(customers)
+    const walletIds = async (query: string) => ids((await app.rest('GET', `/api/wallets?${query}`)).body)
+    expect(await walletIds('currency=USDC')).toEqual([usdc])
+    expect(await walletIds('asset_type=FIAT&status=active')).toEqual([zar])
+    expect(await walletIds('asset_type=GOLD')).toEqual([])
+    expect(await walletIds('limit=1&page=2')).toEqual([usdc])
+    expect(await walletIds(`customer_id=${customerId}`)).not.toContain(customers)
   })
 })
 
 describe.each(everyEngine.slice(0, 1))('networks on %s', (engine) => {
-  test('are taken as asset codes show them, and answered as ever', async () => {
+  test('a network is accepted as the asset codes show it, and responses have it in lower case', async () => {
     const app = await startApp(engine)
     const { body: assets } = await app.rest('GET', '/api/asset-codes?asset_type=STABLECOIN')
-    const shown = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks
-    expect(shown.length).toBeGreaterThan(2)
-    for (const { network } of shown) {
+    const networkNames = assets.data.find(({ code }: { code: string }) => code === 'USDC').networks
+    expect(networkNames.length).toBeGreaterThan(2)
+    for (const { network } of networkNames) {
       const wallet = { currency: 'USDC', description: 'x', network }
       const headers = { 'idempotency-key': network }
-      const made = await app.rest('POST', '/api/wallets', { body: wallet, headers })
-      expect([made.status, made.body.data.addresses[0].network]).toEqual([201, network.toLowerCase()])
+      const createdWallet = await app.rest('POST', '/api/wallets', { body: wallet, headers })
+      expect([createdWallet.status, createdWallet.body.data.addresses[0].network]).toEqual([201, network.toLowerCase()])
       const again = await app.rest('POST', '/api/wallets', {
         body: { ...wallet, network: network.toLowerCase() },
         headers,
       })
-      expect([again.text, again.headers['idempotent-replayed']]).toEqual([made.text, 'true'])
+      expect([again.text, again.headers['idempotent-replayed']]).toEqual([createdWallet.text, 'true'])
       const method = {
         type: 'WALLET',
         currency: 'USDC',

@@ -15,7 +15,7 @@ import { openapiDocument } from '../../src/server/pages/openapi.ts'
 import { endpointGroups } from '../../src/server/rest/routes.ts'
 import { everyEngine, newDatabase } from '../support/app.ts'
 
-/** A service with an empty database; whoever asks has no key. */
+/** A service with an empty database; requests have no API key. */
 async function startServer({ mode = 'sandbox' as Mode, demoKey = null as string | null } = {}) {
   const { url, remove } = await newDatabase(everyEngine[0] ?? 'sqlite')
   const db = await openDatabase({
@@ -34,8 +34,8 @@ async function startServer({ mode = 'sandbox' as Mode, demoKey = null as string 
   return server
 }
 
-describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
-  test('is there for programs, without a key', async () => {
+describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) => {
+  test('the OpenAPI document is served to programs without an API key', async () => {
     const server = await startServer({ mode })
     const answer = await server.inject('/openapi.json')
     expect(answer.statusCode).toBe(200)
@@ -43,7 +43,7 @@ describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
     expect(answer.json()).toEqual(JSON.parse(JSON.stringify(openapiDocument(endpointGroups, mode))))
   })
 
-  test('is a page that runs the script of this service alone, and links to the document without scripts', async () => {
+  test('the reference page runs the script of this service alone, and links to the document for clients without scripts', async () => {
     const server = await startServer({ mode })
     const { statusCode, headers, body } = await server.inject('/docs')
     expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
@@ -59,21 +59,24 @@ describe.each(['sandbox', 'live'] as const)('the reference in %s', (mode) => {
     expect(links).toEqual(['/favicon.svg', '/', ...graphiql, '/openapi.json', '/openapi.json'])
   })
 
-  test.each(['/openapi.json', '/docs', '/docs/scalar.js'])('is revalidated by its ETag: %s', async (url) => {
-    const server = await startServer({ mode })
-    const { headers } = await server.inject(url)
-    expect(headers['cache-control']).toBe('public, no-cache')
-    const again = (tag: string) => server.inject({ url, headers: { 'if-none-match': tag } })
-    const known = await again(String(headers.etag))
-    expect([known.statusCode, known.body, known.headers.etag]).toEqual([304, '', headers.etag])
-    expect((await again('W/"another"')).statusCode).toBe(200)
-    const head = await server.inject({ url, method: 'HEAD' })
-    expect([head.statusCode, head.body]).toEqual([200, ''])
-    const other = await server.inject({ url, method: 'POST' })
-    expect([other.statusCode, other.headers.allow]).toEqual([405, 'GET, HEAD'])
-  })
+  test.each(['/openapi.json', '/docs', '/docs/scalar.js'])(
+    'the reference is revalidated by its ETag: %s',
+    async (url) => {
+      const server = await startServer({ mode })
+      const { headers } = await server.inject(url)
+      expect(headers['cache-control']).toBe('public, no-cache')
+      const again = (tag: string) => server.inject({ url, headers: { 'if-none-match': tag } })
+      const known = await again(String(headers.etag))
+      expect([known.statusCode, known.body, known.headers.etag]).toEqual([304, '', headers.etag])
+      expect((await again('W/"another"')).statusCode).toBe(200)
+      const head = await server.inject({ url, method: 'HEAD' })
+      expect([head.statusCode, head.body]).toEqual([200, ''])
+      const other = await server.inject({ url, method: 'POST' })
+      expect([other.statusCode, other.headers.allow]).toEqual([405, 'GET, HEAD'])
+    },
+  )
 
-  test('describes what is common to all endpoints in the document, and the bank of the sandbox there alone', () => {
+  test("the document describes what all endpoints share, and the sandbox's bank in the sandbox only", () => {
     const { description } = openapiDocument(endpointGroups, mode).info
     const headings = [...description.matchAll(/^## (.*)$/gm)].map(([, title]) => title)
     expect(headings).toEqual(
@@ -97,7 +100,7 @@ test.each([
   ],
   ['live', null, { hideTestRequestButton: true }],
 ] as const)(
-  'the script of the reference keeps to this service, and in %s has this key: %s',
+  'the script of the reference sends requests to this service only, and in %s has this key: %s',
   async (mode, demoKey, own) => {
     const server = await startServer({ mode, demoKey })
     const { headers, rawPayload } = await server.inject({
@@ -126,7 +129,7 @@ test.each([
   },
 )
 
-test('the start says where it is', () => {
+test('the start logs the address of the reference', () => {
   const config = { mode: 'live', databaseUrl: 'sqlite:payouts.sqlite' } as Config
   expect(startupMessage(config, 'http://127.0.0.1:4000', false)).toContain('http://127.0.0.1:4000/docs')
 })

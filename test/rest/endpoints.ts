@@ -2,16 +2,16 @@ import type { RestMethod } from '../support/app.ts'
 import { payoutBody } from '../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
-/** An id that nothing has. */
+/** An id that no object has. */
 export const absentId = '00000000-0000-7000-8000-000000000000'
 
-/** The body of a merchant's stablecoin wallet that nothing is wrong with. */
+/** A valid body of a merchant's stablecoin wallet. */
 export const walletBody = { currency: 'USDC', network: 'erc20', description: 'Savings' }
 
-/** The body of a webhook endpoint that nothing is wrong with. */
+/** A valid body of a webhook endpoint. */
 export const webhookBody = { url: 'https://example.com/webhooks' }
 
-/** One request to an endpoint; whatever it names by id is not there. */
+/** One request to an endpoint; every id in it is of a missing object. */
 export type Endpoint = {
   readonly name: string
   readonly method: RestMethod
@@ -20,7 +20,7 @@ export type Endpoint = {
   readonly body?: object
 }
 
-/** Every endpoint of the contract (section 4) and beside it, with the methods that its path has. */
+/** Every endpoint of the contract (section 4) and of this service, with the methods of its path. */
 export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/api/customers', allow: 'GET, HEAD' },
   { method: 'GET', path: `/api/customers/${absentId}`, allow: 'GET, HEAD' },
@@ -55,18 +55,18 @@ export const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/api/asset-codes', allow: 'GET, HEAD' },
 ].map((endpoint) => ({ name: `${endpoint.method} ${endpoint.path}`, ...endpoint }) as Endpoint)
 
-/** Those that read a body. */
+/** The endpoints that read a body. */
 export const endpointsWithBody = endpoints.filter(({ body }) => body !== undefined)
 
-/** Those that make something; what is asked of a webhook endpoint that is there makes nothing. */
+/** The endpoints that create an object; actions on an existing webhook endpoint create none. */
 export const creations = endpoints
   .filter(({ method, path }) => method === 'POST' && !path.includes(absentId))
   .map((endpoint) => ({ ...endpoint, status: statusOfCreation(endpoint.path) }))
 
-/** What a creation is answered with: a payout as the provider does it (ruling 1). */
+/** The status of a creation: 200 for a payout, as the provider responds (ruling 1). */
 export function statusOfCreation(path: string): number {
   return path === '/api/payouts/banks' ? 200 : 201
 }
 
-/** Those whose body may name a customer. */
+/** The endpoints whose body may name a customer. */
 export const endpointsForCustomers = endpointsWithBody.filter(({ path }) => !path.startsWith('/api/webhooks'))

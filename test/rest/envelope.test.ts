@@ -6,7 +6,7 @@ import { creations, endpoints, walletBody } from './endpoints.ts'
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe.each(everyEngine)('the envelope on %s', (engine) => {
-  test.each(creations)('ruling 1: $name answers $status', async ({ method, path, body, status }) => {
+  test.each(creations)('ruling 1: $name returns $status', async ({ method, path, body, status }) => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const answer = await app.rest(method, path, { body })
@@ -15,7 +15,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
-  test('ruling 1: everything else that succeeds answers 200, status first, then message, data and pagination', async () => {
+  test('ruling 1: every other success returns 200, with status first, then message, data and pagination', async () => {
     const app = await startApp(engine)
     const created = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const path = `/api/payout/methods/banks/${created.body.data.id}`
@@ -47,7 +47,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     })
   })
 
-  test("ruling 2: faulty fields carry the caller's wire names and each a code and a message", async () => {
+  test("ruling 2: an invalid field has the caller's wire name, a code and a message", async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('POST', '/api/payouts/banks', {
       body: { ...payoutBody, customer_id: 'x', recipient_name: '', account_number: '#', payment_purpose: 'FUN' },
@@ -77,7 +77,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     ['application/json;q=0.8, application/problem+json;q=0.9'],
     ['application/problem+json, */*'],
     ['Application/Problem+JSON;Q=1.000'],
-  ])('ruling 10: Accept %s gets problem details', async (accept) => {
+  ])('ruling 10: a failure with Accept %s is a problem detail', async (accept) => {
     const app = await startApp(engine)
     const { status, headers, body } = await app.rest('POST', '/api/wallets', {
       body: { ...walletBody, customer_id: 'x' },
@@ -95,7 +95,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     })
   })
 
-  test('ruling 10: problem details of too little money say how much', async () => {
+  test('ruling 10: the problem detail of insufficient funds has the amounts', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1' })
     const { body } = await app.rest('POST', '/api/payouts/banks', {
@@ -114,14 +114,14 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     ['application/json, application/problem+json;q=0.9'],
     ['application/json, application/problem+json;q=0'],
     ['application/problem+json;q=0, */*'],
-  ])('ruling 10: Accept "%s" gets the envelope', async (accept) => {
+  ])('ruling 10: a failure with Accept "%s" is an envelope', async (accept) => {
     const app = await startApp(engine)
     const { headers, body } = await app.rest('GET', '/api/wallets/none', { headers: { accept } })
     expect(headers['content-type']).toBe('application/json; charset=utf-8')
     expect(body.status).toBe('failed')
   })
 
-  test('ruling 10: a success is plain JSON whatever form failures should have', async () => {
+  test('ruling 10: a success is plain JSON, whatever form Accept selects for failures', async () => {
     const app = await startApp(engine)
     const { headers, body } = await app.rest('GET', '/api/customers', {
       headers: { accept: 'application/problem+json' },
@@ -136,7 +136,7 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
     ['a single character', '~'],
     ['128 characters', 'r'.repeat(128)],
     ['punctuation and inner spaces', 'trace 7/{"a":"b"}'],
-  ])("ruling 11: a caller's own is kept: %s", async (_, id) => {
+  ])("ruling 11: a caller's request id is kept: %s", async (_, id) => {
     const app = await startApp(engine)
     const success = await app.rest('GET', '/api/customers', { headers: { 'x-request-id': id } })
     expect(success.headers['x-request-id']).toBe(id)
@@ -148,10 +148,10 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
   test.each([
     ['empty', ''],
     ['129 characters', 'r'.repeat(129)],
-    ['not ASCII', 'clé'],
+    ['not in ASCII', 'clé'],
     ['a control character', 'a\u0001b'],
     ['a delete', 'a\u007fb'],
-  ])('ruling 11: one that is %s is replaced', async (_, id) => {
+  ])('ruling 11: a request id that is %s is replaced', async (_, id) => {
     const app = await startApp(engine)
     const { headers } = await app.rest('GET', '/api/customers', { headers: { 'x-request-id': id } })
     expect(headers['x-request-id']).toMatch(uuidPattern)
@@ -172,14 +172,14 @@ describe.each(everyEngine)('request ids on %s', (engine) => {
     ['POST', '/api/wallets', { payload: ' '.repeat(300_000), headers: { 'content-type': 'application/json' } }],
     ['GET', '/livez', { key: null }],
     ['GET', '/readyz', { key: null }],
-  ] as const)('ruling 11: %s %.60s answers with one', async (method, path, request) => {
+  ] as const)('ruling 11: %s %.60s returns a request id', async (method, path, request) => {
     const app = await startApp(engine)
     const { headers, body } = await app.rest(method, path, request)
     expect(headers['x-request-id']).toMatch(uuidPattern)
     if (body?.status === 'failed') expect(body.request_id).toBe(headers['x-request-id'])
   })
 
-  test('ruling 11: every log line has it', async () => {
+  test('ruling 11: every log line of a request has its request id', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { onLog: (line) => lines.push(line) })
     const { headers } = await app.rest('GET', '/api/customers')

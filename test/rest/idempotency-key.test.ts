@@ -7,7 +7,7 @@ import { bankMethodBody } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 import { absentId, creations, walletBody } from './endpoints.ts'
 
-/** Answers to a request with a key; the same request id keeps their bytes comparable. */
+/** Responses to a request with a key; a constant request id makes their bytes comparable. */
 const asker =
   (app: App) =>
   (path: string, body: object, key: string, apiKey = app.merchant.apiKey) =>
@@ -15,7 +15,7 @@ const asker =
 
 describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine) => {
   test.each(creations)(
-    '$name: the same body gets the same answer, marked as replayed',
+    '$name: a repeated body gets the first response, marked as replayed',
     async ({ path, body, status }) => {
       const app = await startApp(engine)
       await app.wallet({ balance: '100' })
@@ -31,24 +31,27 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     },
   )
 
-  test.each(creations)('$name: another body is 422 and makes nothing', async ({ path, body }) => {
-    const app = await startApp(engine)
-    await app.wallet({ balance: '100' })
-    const customer_id = await app.customer()
-    const ask = asker(app)
-    await ask(path, body ?? {}, 'k')
-    const answer = await ask(
-      path,
-      { ...body, ...(path === '/api/webhooks' ? { description: 'another' } : { customer_id }) },
-      'k',
-    )
-    expect([answer.status, answer.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
-    expect(answer.headers['idempotent-replayed']).toBeUndefined()
-    expect((await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data).toEqual([])
-    expect((await app.rest('GET', `/api/payout/methods?customer_id=${customer_id}`)).body.data).toEqual([])
-  })
+  test.each(creations)(
+    '$name: another body with the same key is rejected with 422 and creates nothing',
+    async ({ path, body }) => {
+      const app = await startApp(engine)
+      await app.wallet({ balance: '100' })
+      const customer_id = await app.customer()
+      const ask = asker(app)
+      await ask(path, body ?? {}, 'k')
+      const answer = await ask(
+        path,
+        { ...body, ...(path === '/api/webhooks' ? { description: 'another' } : { customer_id }) },
+        'k',
+      )
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+      expect(answer.headers['idempotent-replayed']).toBeUndefined()
+      expect((await app.rest('GET', `/api/wallets/${customer_id}/customer`)).body.data).toEqual([])
+      expect((await app.rest('GET', `/api/payout/methods?customer_id=${customer_id}`)).body.data).toEqual([])
+    },
+  )
 
-  test('is any text of 1 to 255 printable ASCII characters, and anything else is 400', async () => {
+  test('a key is 1 to 255 printable ASCII characters, and any other text is rejected with 400', async () => {
     const app = await startApp(engine)
     const ask = asker(app)
     for (const key of ['x', 'x'.repeat(255), `"${'y'.repeat(255)}"`, 'a key, with "everything" ~']) {
@@ -63,7 +66,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     }
   })
 
-  test('is the same key for each of a merchant’s API keys, and another for each operation and merchant', async () => {
+  test('a key is shared by a merchant’s API keys, and separate for each operation and merchant', async () => {
     const app = await startApp(engine)
     const ask = asker(app)
     const wallet = await ask('/api/wallets', walletBody, 'k')
@@ -76,7 +79,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     expect([theirs.status, theirs.headers['idempotent-replayed']]).toEqual([201, undefined])
   })
 
-  test('a replay is the answer of then, whatever has happened since', async () => {
+  test('a replay returns the first response, whatever has changed since', async () => {
     const app = await startApp(engine)
     const customer_id = await app.customer()
     const ask = asker(app)
@@ -94,7 +97,7 @@ describe.each(everyEngineAndWorkers)('ruling 22: Idempotency-Key on %s', (engine
     ['GET', '/api/customers'],
     ['PUT', `/api/payout/methods/banks/${absentId}`],
     ['DELETE', `/api/payout/methods/${absentId}`],
-  ])('means nothing on %s', async (method, path) => {
+  ])('a key has no effect on %s', async (method, path) => {
     const app = await startApp(engine)
     const headers = { 'idempotency-key': 'x'.repeat(300) }
     const { status } = await app.rest(method as RestMethod, path, { headers, ...(method !== 'GET' && { body: {} }) })

@@ -9,8 +9,8 @@ const banksPath = '/api/payout/methods/banks'
 
 const ignored = async (app: App, body: object) => (await app.rest('POST', payoutsPath, { body })).headers[header]
 
-describe.each(everyEngineAndWorkers)('ruling 103: fields that are ignored on %s', (engine) => {
-  test('are named by a header of the answer, of its replay and of a failure', async () => {
+describe.each(everyEngineAndWorkers)('ruling 103: ignored fields on %s', (engine) => {
+  test('ignored fields are listed in a header of the response, of its replay and of a failure', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const body = { reference: 'r-1', ...payoutBody, metadata: { order: 7 }, external_id: null }
@@ -24,7 +24,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: fields that are ignored on %s'
       named,
       'true',
     ])
-    // The fields are no part of the request: without them it is the same.
+    // Ignored fields are no part of the fingerprint: the request without them is a replay.
     const without = await app.rest('POST', payoutsPath, { body: payoutBody, headers })
     expect([without.text, without.headers[header]]).toEqual([first.text, undefined])
 
@@ -44,7 +44,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: fields that are ignored on %s'
     expect([problem.status, problem.headers[header]]).toEqual([422, named])
   })
 
-  test('are named for every method that has a body', async () => {
+  test('ignored fields are listed for every method that has a body', async () => {
     const app = await startApp(engine)
     const created = await app.rest('POST', banksPath, { body: { ...bankMethodBody, nickname: 'Main' } })
     const { id } = created.body.data
@@ -57,7 +57,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: fields that are ignored on %s'
     ])
   })
 
-  test('are not there where all fields are known', async () => {
+  test('the header is absent when all fields are known', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     for (const body of [payoutBody, { ...payoutBody, amount: 'x' }, {}]) {
@@ -65,7 +65,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: fields that are ignored on %s'
     }
   })
 
-  test('are at most ten short names of letters, digits and . _ -, and * stands for all others', async () => {
+  test('the header lists at most ten short names of letters, digits and . _ -, and * for the rest', async () => {
     const app = await startApp(engine)
     const hostile = [
       'a\r\nset-cookie: x=1',
@@ -90,7 +90,7 @@ describe.each(everyEngineAndWorkers)('ruling 103: fields that are ignored on %s'
     expect(await ignored(app, { ä: 1, reference: 1 })).toBe('reference, *')
   })
 
-  test('may be read by a page', async () => {
+  test('a page of an allowed origin can read the header', async () => {
     const app = await startApp(engine, { corsOrigins: ['https://shop.example'] })
     const headers = { origin: 'https://shop.example' }
     const answer = await app.rest('POST', payoutsPath, { body: { reference: 1 }, headers })

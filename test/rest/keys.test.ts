@@ -15,7 +15,7 @@ import { endpoints } from './endpoints.ts'
 
 describe.each(everyEngine)('API keys on %s', (engine) => {
   test.each(endpoints)(
-    'ruling 4: $name refuses every wrong key with the same bytes',
+    'ruling 4: $name rejects every wrong API key with the same bytes',
     async ({ method, path, body }) => {
       const app = await startApp(engine)
       const refused: { status: number; text: string; headers: object }[] = []
@@ -36,7 +36,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     },
   )
 
-  test.each(endpoints)('ruling 4: $name says where no key is sent at all', async ({ method, path, body }) => {
+  test.each(endpoints)('ruling 4: $name reports a missing API key as such', async ({ method, path, body }) => {
     const app = await startApp(engine)
     for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }]) {
       const answer = await app.rest(method, path, { ...(body && { body }), headers, key: null })
@@ -46,19 +46,19 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   })
 
   test.each([
-    ['an empty one', { 'x-api-key': '' }],
-    ['an empty bearer', { authorization: 'Bearer' }],
+    ['an empty key', { 'x-api-key': '' }],
+    ['an empty bearer token', { authorization: 'Bearer' }],
     ['two words', { authorization: 'Bearer a b' }],
-    ['two that differ', { 'x-api-key': 'a', authorization: 'Bearer b' }],
-  ])('ruling 4: a key that is none is not the same as no key: %s', async (_, headers) => {
+    ['two different keys', { 'x-api-key': 'a', authorization: 'Bearer b' }],
+  ])('ruling 4: a malformed API key is not reported as missing: %s', async (_, headers) => {
     const app = await startApp(engine)
     const { status, body } = await app.rest('GET', '/api/customers', { headers, key: null })
     expect([status, body.error.code]).toEqual([401, 'INVALID_TOKEN'])
   })
 
-  test('ruling 6: 429 for wrong keys over the rate of an address, and not for good ones from there', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+  test('ruling 6: wrong API keys over the rate of an address get 429, and valid ones from it do not', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { rateLimit: 3, clock: () => nowMs })
     const ask = (key: string | null, path = '/api/customers') => app.rest('GET', path, { key })
     const keys = [null, 'nonsense', `${app.merchant.apiKey}x`]
     for (const key of keys) expect((await ask(key)).status).toBe(401)
@@ -69,17 +69,17 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
       expect(text).toContain('"RATE_LIMITED"')
     }
     expect((await ask(app.merchant.apiKey)).status).toBe(200)
-    now += 1_000
+    nowMs += 1_000
     expect((await ask(null)).status).toBe(401)
-    // Without a limit there is none for them either.
+    // Without a limit, wrong keys have none either.
     const free = await startApp(engine)
     for (let i = 0; i < 200; i++) expect((await free.rest('GET', '/api/customers', { key: null })).status).toBe(401)
   })
 
-  test('a wrong key of a caller that is gone is no fault of the service', async () => {
+  test('a wrong API key of a caller that has disconnected is not logged as an internal error', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { rateLimit: 3, onLog: (line) => lines.push(line) })
-    // Before anything looks whose address it was.
+    // Before any code reads the address.
     const closed: Promise<unknown>[] = []
     app.server.server.prependListener('request', ({ socket }, response) => {
       socket.destroy()
@@ -89,21 +89,21 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     for (const key of ['nonsense', formatApiKey(newApiKey('sandbox'))]) {
       await expect(fetch(`${url}/api/customers`, { headers: { 'x-api-key': key } })).rejects.toThrow()
     }
-    // What was done for them is done when one that came later is answered.
+    // A later request is answered after the work for these has finished.
     await Promise.all(closed)
     await app.rest('GET', '/api/customers', { key: formatApiKey(newApiKey('sandbox')) })
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('ruling 4: every wrong key takes the same look-ups, of a key that is there and of one that is not', async () => {
+  test('ruling 4: every wrong API key executes the same queries as an existing one', async () => {
     const app = await startApp(engine)
     let isThere: boolean[] = []
     const execute = <Result>(query: Query, params: object) => {
-      const found = app.db.execute<Result>(query, params)
+      const rowsFound = app.db.execute<Result>(query, params)
       const note = (rows: readonly Result[]) => isThere.push(rows.length > 0)
-      if (found instanceof Promise) found.then(note)
-      else note(found)
-      return found
+      if (rowsFound instanceof Promise) rowsFound.then(note)
+      else note(rowsFound)
+      return rowsFound
     }
     const { server } = serverOf(app, { db: { ...app.db, execute } })
     const ask = async (key: string) => {
@@ -117,7 +117,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     }
   })
 
-  test('ruling 4: the key is checked before the body is read', async () => {
+  test('ruling 4: the API key is checked before the body is read', async () => {
     const app = await startApp(engine)
     const bodies = [
       { payload: '{', headers: { 'content-type': 'application/json' } },
@@ -130,7 +130,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     }
   })
 
-  test('ruling 4: a key works until it is revoked, and not for one request more', async () => {
+  test('ruling 4: a revoked API key is rejected from the next request on', async () => {
     const app = await startApp(engine)
     const { id, apiKey } = await createKey(app.service, app.merchant.id)
     const ask = async (key: string) => (await app.rest('GET', '/api/customers', { key })).status
@@ -143,7 +143,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     expect([await ask(app.merchant.apiKey), await ask(newer), await ask(newest)]).toEqual([401, 200, 200])
   })
 
-  test('ruling 4: a key that another process revokes works for not one request more', async () => {
+  test('ruling 4: an API key that another process revokes is rejected from the next request on', async () => {
     const app = await startApp(engine)
     const db = await openDatabase({ url: app.url, onFatal: () => {} })
     const other = createService({ db, mode: 'sandbox' })
@@ -157,7 +157,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     await db.close()
   })
 
-  test('a key is looked up once, and again when keys or another process has changed anything', async () => {
+  test('an API key is looked up once, and again after keys have changed or another process has written', async () => {
     const app = await startApp(engine)
     let count = 0
     const execute: typeof app.db.execute = (query, params) => {
@@ -169,15 +169,15 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
       count = 0
       const headers = { 'x-api-key': app.merchant.apiKey }
       const { statusCode } = await server.inject({ method: 'GET', url: '/api/payout/methods?limit=0', headers })
-      // Refused before it reads anything, but with a valid key.
+      // A request that is rejected before it reads any row, with a valid key.
       expect(statusCode).toBe(400)
       return count
     }
     await ask()
-    // The first use of a key is recorded, which is a commit.
+    // The service records the first use of a key in a commit.
     await app.db.write(async () => {})
     await ask()
-    // PostgreSQL would have to be asked for that too.
+    // PostgreSQL would need a query to detect changes of other processes.
     const lookUps = (onSqlite: number[]) => (engine === 'sqlite' ? onSqlite : onSqlite.map(() => 1))
     expect([await ask(), await ask()]).toEqual(lookUps([0, 0]))
     await createKey(app.service, app.merchant.id)
@@ -191,49 +191,52 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
     await db.close()
   })
 
-  test("ruling 4: live mode refuses the sandbox's keys, and the sandbox live ones", async () => {
+  test('ruling 4: live mode rejects sandbox API keys, and the sandbox rejects live ones', async () => {
     const app = await startApp(engine)
-    const asked = async (mode: 'sandbox' | 'live', key: string) => {
+    const statusFor = async (mode: 'sandbox' | 'live', key: string) => {
       const { server } = serverOf(app, { mode })
       const answer = await server.inject({ url: '/api/customers', headers: { 'x-api-key': key } })
       return answer.statusCode
     }
     const { apiKey: live } = await createKey({ ...app.service, mode: 'live' }, app.merchant.id)
     const renamed = formatApiKey({ ...(parseApiKey(app.merchant.apiKey) as ApiKey), mode: 'live' })
-    expect(await asked('sandbox', app.merchant.apiKey)).toBe(200)
-    expect(await asked('live', live)).toBe(200)
-    expect(await asked('live', app.merchant.apiKey)).toBe(401)
-    expect(await asked('live', renamed)).toBe(401)
-    expect(await asked('sandbox', live)).toBe(401)
+    expect(await statusFor('sandbox', app.merchant.apiKey)).toBe(200)
+    expect(await statusFor('live', live)).toBe(200)
+    expect(await statusFor('live', app.merchant.apiKey)).toBe(401)
+    expect(await statusFor('live', renamed)).toBe(401)
+    expect(await statusFor('sandbox', live)).toBe(401)
   })
 
-  test.each(['Bearer', 'bearer', 'BEARER'])('ruling 12: Authorization: %s means the same', async (scheme) => {
-    const app = await startApp(engine)
-    const headers = { authorization: `${scheme} ${app.merchant.apiKey}` }
-    expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(200)
-  })
+  test.each(['Bearer', 'bearer', 'BEARER'])(
+    'ruling 12: Authorization: %s is equivalent to x-api-key',
+    async (scheme) => {
+      const app = await startApp(engine)
+      const headers = { authorization: `${scheme} ${app.merchant.apiKey}` }
+      expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(200)
+    },
+  )
 
-  test('ruling 12: another scheme beside x-api-key is not for this service, as where a proxy adds one', async () => {
+  test('ruling 12: another Authorization scheme alongside x-api-key is ignored, because a proxy may add one', async () => {
     const app = await startApp(engine)
     const headers = { authorization: 'Basic dXNlcjpwYXNz' }
     expect((await app.rest('GET', '/api/customers', { headers })).status).toBe(200)
     expect((await app.rest('GET', '/api/customers', { headers, key: null })).status).toBe(401)
   })
 
-  test('ruling 12: both headers with one key are fine, with two keys are refused, even if both are good', async () => {
+  test('ruling 12: both headers with one API key are accepted, and with two valid keys rejected', async () => {
     const app = await startApp(engine)
     const { apiKey: second } = await createKey(app.service, app.merchant.id)
-    const asked = async (key: string, authorization: string) =>
+    const statusFor = async (key: string, authorization: string) =>
       (await app.rest('GET', '/api/customers', { key, headers: { authorization } })).status
-    expect(await asked(second, `Bearer ${second}`)).toBe(200)
-    expect(await asked(app.merchant.apiKey, `Bearer ${second}`)).toBe(401)
-    expect(await asked(app.merchant.apiKey, 'Bearer wrong')).toBe(401)
-    expect(await asked('wrong', `Bearer ${second}`)).toBe(401)
-    expect(await asked('', `Bearer ${second}`)).toBe(401)
+    expect(await statusFor(second, `Bearer ${second}`)).toBe(200)
+    expect(await statusFor(app.merchant.apiKey, `Bearer ${second}`)).toBe(401)
+    expect(await statusFor(app.merchant.apiKey, 'Bearer wrong')).toBe(401)
+    expect(await statusFor('wrong', `Bearer ${second}`)).toBe(401)
+    expect(await statusFor('', `Bearer ${second}`)).toBe(401)
   })
 
   test.each(['Bearer', 'Bearer ', 'Basic KEY', 'KEY', 'Bearer KEY KEY', 'Bearer  , KEY'])(
-    'ruling 12: Authorization: %s is no key',
+    'ruling 12: Authorization: %s contains no API key',
     async (form) => {
       const app = await startApp(engine)
       const headers = { authorization: form.replaceAll('KEY', app.merchant.apiKey) }
@@ -242,7 +245,7 @@ describe.each(everyEngine)('API keys on %s', (engine) => {
   )
 })
 
-/** Malformed, unknown, with a wrong secret or checksum, revoked, of the other mode. */
+/** Keys that are malformed, unknown, of a wrong secret or checksum, revoked, and of the other mode. */
 async function wrongKeys(app: App): Promise<string[]> {
   const { id, apiKey: revoked } = await createKey(app.service, app.merchant.id)
   await revokeKey(app.service, id)

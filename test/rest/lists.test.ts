@@ -4,7 +4,7 @@ import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 import { absentId } from './endpoints.ts'
 
-/** Every list that has pages: its default limit, and what adds one item to it. */
+/** Every list with pages: its default limit, and a function that adds one item. */
 const lists = [
   {
     name: 'customers',
@@ -51,7 +51,7 @@ const lists = [
 const ids = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id)
 
 describe.each(everyEngine)('lists on %s', (engine) => {
-  test.each(lists)('ruling 15: $name have $limit a page unless asked otherwise', async ({ path, limit, add }) => {
+  test.each(lists)('ruling 15: $name have $limit items per page by default', async ({ path, limit, add }) => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     for (let i = 0; i < limit + 1; i++) await add(app, i, customerId)
@@ -63,50 +63,56 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     expect([...ids(first.body), ...ids(second.body)]).toEqual(ids(all.body))
   })
 
-  test.each(lists)('ruling 15: $name take plain decimal integers only, and clamp nothing', async ({ path }) => {
-    const app = await startApp(engine)
-    const customerId = await app.customer()
-    const wrong = ['0', '-1', '%2B1', '1.0', '1.5', '1e1', '0x1', '01', '1_0', '%201', '1%20', 'one', 'null', 'NaN']
-    const alsoWrong = ['Infinity', '١', '１', '1,2', '1%00', '99999999999999999999', '9007199254740992']
-    for (const value of [...wrong, ...alsoWrong]) {
-      for (const name of ['page', 'limit']) {
-        const { status, body } = await app.rest('GET', `${path(customerId)}&${name}=${value}`)
-        expect([name, value, status]).toEqual([name, value, 400])
-        expect(body.error.details.fields).toMatchObject([{ field: name, code: 'INVALID_PARAMETER' }])
+  test.each(lists)(
+    'ruling 15: $name accept only plain decimal integers in range as page and limit',
+    async ({ path }) => {
+      const app = await startApp(engine)
+      const customerId = await app.customer()
+      const wrong = ['0', '-1', '%2B1', '1.0', '1.5', '1e1', '0x1', '01', '1_0', '%201', '1%20', 'one', 'null', 'NaN']
+      const alsoWrong = ['Infinity', '١', '１', '1,2', '1%00', '99999999999999999999', '9007199254740992']
+      for (const value of [...wrong, ...alsoWrong]) {
+        for (const name of ['page', 'limit']) {
+          const { status, body } = await app.rest('GET', `${path(customerId)}&${name}=${value}`)
+          expect([name, value, status]).toEqual([name, value, 400])
+          expect(body.error.details.fields).toMatchObject([{ field: name, code: 'INVALID_PARAMETER' }])
+        }
       }
-    }
-    for (const limit of ['101', '1000']) {
-      expect((await app.rest('GET', `${path(customerId)}&limit=${limit}`)).status).toBe(400)
-    }
-    // Empty is not given (ruling 20).
-    for (const query of [
-      'page=',
-      'limit=',
-      'limit=1',
-      'limit=100',
-      'page=2147483648',
-      'page=9007199254740991&limit=100',
-    ]) {
-      expect((await app.rest('GET', `${path(customerId)}&${query}`)).status).toBe(200)
-    }
-    const both = await app.rest('GET', `${path(customerId)}&page=x&limit=y`)
-    expect(both.body.error.details.fields.map(({ field }: { field: string }) => field)).toEqual(['page', 'limit'])
-  })
+      for (const limit of ['101', '1000']) {
+        expect((await app.rest('GET', `${path(customerId)}&limit=${limit}`)).status).toBe(400)
+      }
+      // An empty parameter counts as absent (ruling 20).
+      for (const query of [
+        'page=',
+        'limit=',
+        'limit=1',
+        'limit=100',
+        'page=2147483648',
+        'page=9007199254740991&limit=100',
+      ]) {
+        expect((await app.rest('GET', `${path(customerId)}&${query}`)).status).toBe(200)
+      }
+      const both = await app.rest('GET', `${path(customerId)}&page=x&limit=y`)
+      expect(both.body.error.details.fields.map(({ field }: { field: string }) => field)).toEqual(['page', 'limit'])
+    },
+  )
 
-  test.each(lists)('ruling 16: $name beyond the last page are none, with true totals', async ({ path, add }) => {
-    const app = await startApp(engine)
-    const customerId = await app.customer()
-    for (let i = 0; i < 4; i++) await add(app, i, customerId)
-    const { body: whole } = await app.rest('GET', path(customerId))
-    const { total } = whole.pagination
-    for (const page of [3, 1_000_000, Number.MAX_SAFE_INTEGER]) {
-      const { status, body } = await app.rest('GET', `${path(customerId)}&page=${page}&limit=3`)
-      expect([status, body.data]).toEqual([200, []])
-      expect(body.pagination).toMatchObject({ total, page, limit: 3, totalPages: 2 })
-    }
-  })
+  test.each(lists)(
+    'ruling 16: $name beyond the last page are an empty page with the true totals',
+    async ({ path, add }) => {
+      const app = await startApp(engine)
+      const customerId = await app.customer()
+      for (let i = 0; i < 4; i++) await add(app, i, customerId)
+      const { body: whole } = await app.rest('GET', path(customerId))
+      const { total } = whole.pagination
+      for (const page of [3, 1_000_000, Number.MAX_SAFE_INTEGER]) {
+        const { status, body } = await app.rest('GET', `${path(customerId)}&page=${page}&limit=3`)
+        expect([status, body.data]).toEqual([200, []])
+        expect(body.pagination).toMatchObject({ total, page, limit: 3, totalPages: 2 })
+      }
+    },
+  )
 
-  test('ruling 16: no rows at all are no pages', async () => {
+  test('ruling 16: an empty list has no pages', async () => {
     const app = await startApp(engine)
     const methods = await app.rest('GET', '/api/payout/methods')
     const none = { total: 0, page: 1, totalPages: 0 }
@@ -117,7 +123,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     expect(wallets.body.pagination).toEqual({ ...none, limit: 10 })
   })
 
-  test('ruling 16: there is a next page before the last and a previous one after the first', async () => {
+  test('ruling 16: pagination has a next page before the last page and a previous page after the first', async () => {
     const app = await startApp(engine)
     for (let i = 0; i < 5; i++) await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const around: unknown[] = []
@@ -133,19 +139,22 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     ])
   })
 
-  test.each(lists)('ruling 17: $name come newest first, and by id within one millisecond', async ({ path, add }) => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { clock: () => now })
-    const customerId = await app.customer()
-    const added: string[] = []
-    for (let i = 0; i < 6; i++) {
-      added.push(await add(app, i, customerId))
-      if (i === 2) now += 1_000
-    }
-    const { body } = await app.rest('GET', path(customerId))
-    expect(ids(body).slice(0, 6)).toEqual(added.reverse())
-    expect(ids(body)).toEqual(ids(body).sort().reverse())
-  })
+  test.each(lists)(
+    'ruling 17: $name are sorted newest first, and by id within one millisecond',
+    async ({ path, add }) => {
+      let nowMs = Date.UTC(2030, 0, 1)
+      const app = await startApp(engine, { clock: () => nowMs })
+      const customerId = await app.customer()
+      const added: string[] = []
+      for (let i = 0; i < 6; i++) {
+        added.push(await add(app, i, customerId))
+        if (i === 2) nowMs += 1_000
+      }
+      const { body } = await app.rest('GET', path(customerId))
+      expect(ids(body).slice(0, 6)).toEqual(added.reverse())
+      expect(ids(body)).toEqual(ids(body).sort().reverse())
+    },
+  )
 
   test('ruling 18: customer_id filters payout methods by owner', async () => {
     const app = await startApp(engine)
@@ -158,22 +167,22 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     const { apiKey } = await app.otherMerchant()
     await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody, key: apiKey })
 
-    const found = async (query: string) => ids((await app.rest('GET', `/api/payout/methods?${query}`)).body)
-    expect(await found('')).toEqual([adasWallet, adas, own])
-    expect(await found('customer_id=')).toEqual([adasWallet, adas, own])
-    expect(await found('customer_id=null')).toEqual([own])
-    expect(await found(`customer_id=${ada}`)).toEqual([adasWallet, adas])
-    expect(await found(`customer_id=${ada.toUpperCase()}`)).toEqual([adasWallet, adas])
-    expect(await found(`customer_id=${ada}&type=BANK`)).toEqual([adas])
-    expect(await found(`customer_id=${ada}&currency=USDC`)).toEqual([adasWallet])
-    expect(await found(`customer_id=${chidi}`)).toEqual([])
-    expect(await found(`customer_id=${absentId}`)).toEqual([])
+    const methodIds = async (query: string) => ids((await app.rest('GET', `/api/payout/methods?${query}`)).body)
+    expect(await methodIds('')).toEqual([adasWallet, adas, own])
+    expect(await methodIds('customer_id=')).toEqual([adasWallet, adas, own])
+    expect(await methodIds('customer_id=null')).toEqual([own])
+    expect(await methodIds(`customer_id=${ada}`)).toEqual([adasWallet, adas])
+    expect(await methodIds(`customer_id=${ada.toUpperCase()}`)).toEqual([adasWallet, adas])
+    expect(await methodIds(`customer_id=${ada}&type=BANK`)).toEqual([adas])
+    expect(await methodIds(`customer_id=${ada}&currency=USDC`)).toEqual([adasWallet])
+    expect(await methodIds(`customer_id=${chidi}`)).toEqual([])
+    expect(await methodIds(`customer_id=${absentId}`)).toEqual([])
     // The merchant's own id names no customer.
     expect((await app.rest('GET', `/api/payout/methods?customer_id=${app.merchant.id}`)).status).toBe(200)
   })
 
   test.each(['NULL', 'undefined', 'me', '0', '%20', 'null%20', '%22null%22', `${absentId},${absentId}`])(
-    'ruling 18: customer_id=%s is refused',
+    'ruling 18: customer_id=%s is rejected',
     async (value) => {
       const app = await startApp(engine)
       const { status, body } = await app.rest('GET', `/api/payout/methods?customer_id=${value}`)
@@ -203,7 +212,7 @@ describe.each(everyEngine)('lists on %s', (engine) => {
   })
 
   test.each(['/api/payout/methods?type=card', '/api/payout/methods?type=null', '/api/asset-codes?asset_type=GOLD'])(
-    'ruling 19: %s names a value outside an enum',
+    'ruling 19: %s reports a value outside the enum',
     async (path) => {
       const app = await startApp(engine)
       const { status, body } = await app.rest('GET', path)
@@ -214,13 +223,13 @@ describe.each(everyEngine)('lists on %s', (engine) => {
     },
   )
 
-  test('the pages of a list from which rows were deleted hold each row once', async () => {
+  test('the pages of a list with deleted rows have each row once', async () => {
     const app = await startApp(engine)
-    const kept: string[] = []
+    const keptIds: string[] = []
     for (let i = 0; i < 12; i++) {
       const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
       if (i % 3 === 0) await app.rest('DELETE', `/api/payout/methods/${body.data.id}`)
-      else kept.unshift(body.data.id)
+      else keptIds.unshift(body.data.id)
     }
     const paged: string[] = []
     for (const page of [1, 2, 3]) {
@@ -228,6 +237,6 @@ describe.each(everyEngine)('lists on %s', (engine) => {
       expect(body.pagination).toMatchObject({ total: 8, totalPages: 3 })
       paged.push(...ids(body))
     }
-    expect(paged).toEqual(kept)
+    expect(paged).toEqual(keptIds)
   })
 })

@@ -12,9 +12,9 @@ const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: f
 ajv.addFormat('uuid', /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i)
 ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
-/** What a value has that a schema of the document does not allow. */
+/** Returns the violations of a schema of the document in a value. */
 export function valueFaults(document: OpenapiDocument, schema: JsonSchema, value: unknown): string[] {
-  // A schema with all that it may refer to is one text, and so one compilation.
+  // A schema and its definitions are serialized together, so each distinct text is compiled once.
   const whole = JSON.stringify({ ...schema, $defs: document.components.schemas })
   const validate = compiled.get(whole) ?? ajv.compile(JSON.parse(whole.replaceAll('#/components/schemas/', '#/$defs/')))
   compiled.set(whole, validate)
@@ -27,7 +27,7 @@ function faultText({ instancePath, message, params }: ErrorObject): string {
   return `${instancePath} ${message} ${JSON.stringify(params)}`
 }
 
-/** The operation of the document that a request is for, if there is one. */
+/** The operation of the document for a request, if one matches. */
 export function operationFor(document: OpenapiDocument, { method, url }: Pick<Exchange, 'method' | 'url'>) {
   const matches = Object.keys(document.paths)
     .sort((one, other) => one.split('{').length - other.split('{').length)
@@ -40,14 +40,15 @@ function pattern(path: string): RegExp {
   return new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`)
 }
 
-/** What a recorded answer has that the document does not allow, or lacks that it requires. */
+/** Returns what a recorded response has that the document does not allow, or lacks that it requires. */
 export function answerFaults(document: OpenapiDocument, exchange: Exchange): string[] {
   const { status, headers, body } = exchange
   const operation = operationFor(document, exchange)?.operation
   if (!operation !== (status === 405)) return [`${exchange.method} is answered with ${status}`]
   const given = operation?.responses[status]
   const response = given && '$ref' in given ? document.components.responses[lastOf(given.$ref)] : given
-  // A method that a path does not have belongs to no operation; and of each failure only the usual form is described.
+  // A method that a path lacks belongs to no operation; and the document describes each failure in its default
+  // form only.
   const type = headers['content-type']?.split(';')[0] ?? ''
   const schema =
     type === 'application/problem+json' && status >= 400
@@ -63,7 +64,7 @@ export function answerFaults(document: OpenapiDocument, exchange: Exchange): str
   ]
 }
 
-/** What tells browsers, caches and proxies about an answer, and no caller. */
+/** Headers for browsers, caches and proxies, which the document omits. */
 const ofHttp = /^(content-type|vary|x-accel-buffering|access-control-[a-z-]+)$/
 
 function headerFaults(document: OpenapiDocument, names: readonly string[], given: Exchange['headers']): string[] {
@@ -79,7 +80,7 @@ function headerFaults(document: OpenapiDocument, names: readonly string[], given
   ]
 }
 
-/** What a recorded request has that the document does not allow: in its path, and elsewhere. */
+/** Returns what a recorded request has that the document does not allow: in its path, and elsewhere. */
 export function requestFaults(
   document: OpenapiDocument,
   exchange: Exchange,
@@ -136,7 +137,7 @@ function bodyFaults(document: OpenapiDocument, { requestBody }: Operation, excha
   }
 }
 
-/** An empty string in an optional field is null, but no id: the document says so once, for all fields. */
+/** An empty string in an optional field is null, except for ids: the document states this once for all fields. */
 function withoutEmpty({ properties = {} }: JsonSchema, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const isOptional = (name: string) =>
@@ -146,7 +147,7 @@ function withoutEmpty({ properties = {} }: JsonSchema, body: unknown): unknown {
   )
 }
 
-/** The name that a reference ends with. */
+/** The last segment of a reference. */
 export function lastOf(reference: string): string {
   return reference.split('/').at(-1) ?? ''
 }

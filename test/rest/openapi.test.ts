@@ -25,7 +25,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
 )
 
-/** The document after a change that makes it wrong. */
+/** The document with a change that makes it wrong. */
 function changed(change: (copy: OpenapiDocument) => void): OpenapiDocument {
   const copy = structuredClone(document)
   change(copy)
@@ -37,33 +37,36 @@ function everyAnswerFault(given: OpenapiDocument): string[] {
 }
 
 describe('the recorded exchanges', () => {
-  test('are answered as the document says', () => {
+  test('every recorded response matches the OpenAPI document', () => {
     expect(exchanges.length).toBeGreaterThan(300)
-    const shown = new Set(exchanges.map((each) => operationFor(document, each)?.path))
-    expect(Object.keys(document.paths).filter((path) => !shown.has(path))).toEqual([])
+    const recordedPaths = new Set(exchanges.map((each) => operationFor(document, each)?.path))
+    expect(Object.keys(document.paths).filter((path) => !recordedPaths.has(path))).toEqual([])
     expect(everyAnswerFault(document)).toEqual([])
   })
 
-  // Each of these would be a lie that somebody might write in good faith.
+  // Each of these is a plausible mistake in the document.
   test.each<[string, (copy: OpenapiDocument) => void]>([
-    ['a member too few', ({ components }) => dropped(components.schemas.Payout?.properties, 'balance')],
-    ['a member too many', ({ components }) => Object.assign(components.schemas.Wallet ?? {}, { required: ['owner'] })],
-    ['null left out', ({ components }) => Object.assign(memberOf(components, 'Payout', 'fee'), { type: 'string' })],
+    ['a missing member', ({ components }) => dropped(components.schemas.Payout?.properties, 'balance')],
     [
-      'a value too few',
+      'a wrongly required member',
+      ({ components }) => Object.assign(components.schemas.Wallet ?? {}, { required: ['owner'] }),
+    ],
+    ['a missing null', ({ components }) => Object.assign(memberOf(components, 'Payout', 'fee'), { type: 'string' })],
+    [
+      'a missing enum value',
       ({ components }) => Object.assign(memberOf(components, 'Customer', 'status'), { enum: ['active'] }),
     ],
-    ['a status left out', ({ paths }) => dropped(paths['/api/payouts/banks']?.post?.responses, '409')],
-    ['a header left out', ({ components }) => dropped(components.responses.RATE_LIMITED?.headers, 'RateLimit')],
+    ['a missing status code', ({ paths }) => dropped(paths['/api/payouts/banks']?.post?.responses, '409')],
+    ['a missing header', ({ components }) => dropped(components.responses.RATE_LIMITED?.headers, 'RateLimit')],
     [
-      'a method too many',
+      'a method that the service lacks',
       ({ paths }) => Object.assign(paths['/api/wallets'] ?? {}, { patch: paths['/api/wallets']?.post }),
     ],
-  ])('would show %s', (_, change) => {
+  ])('the recorded exchanges would reveal %s', (_, change) => {
     expect(everyAnswerFault(changed(change))).not.toEqual([])
   })
 
-  test('ask only for what the document allows, unless they are refused for it', () => {
+  test('a recorded request that succeeds matches the document, and one that does not match is rejected', () => {
     const faults = exchanges.filter(({ status }) => status < 400 || status === 409 || status === 422)
     expect(faults.length).toBeGreaterThan(90)
     expect(
@@ -73,7 +76,7 @@ describe('the recorded exchanges', () => {
     ).toEqual([])
   })
 
-  test('are refused where the document does not allow them, and else for what no schema says', () => {
+  test('a recorded request is rejected if it violates the document, or a rule that no schema expresses', () => {
     const isForetold = ({ inPath, elsewhere }: ReturnType<typeof requestFaults>) => inPath.length + elsewhere.length > 0
     const refused = exchanges.filter(({ status }) => status === 400 || status === 415)
     expect(
@@ -84,18 +87,21 @@ describe('the recorded exchanges', () => {
     expect(others.filter((each) => each.status !== 404 && requestFaults(document, each).inPath.length > 0)).toEqual([])
   })
 
-  test('are refused with codes that the document names, and show nearly all of them', () => {
+  test('recorded failures have codes that the document lists, and cover nearly all of them', () => {
     for (const { path, method, operation } of operations) {
       const own = exchanges.filter((each) => each.method === method && operationFor(document, each)?.path === path)
-      const shown = own.flatMap(({ body }) => codeOf(body) ?? [])
+      const recordedCodes = own.flatMap(({ body }) => codeOf(body) ?? [])
       const named = Object.values(operation.responses).flatMap((each) => ('$ref' in each ? codesNamed(each.$ref) : []))
-      expect([path, shown.filter((code) => !named.some((each) => each === code))]).toEqual([path, []])
-      expect([path, named.filter((code) => !shown.includes(code) && !isUnrecorded(code, path))]).toEqual([path, []])
+      expect([path, recordedCodes.filter((code) => !named.some((each) => each === code))]).toEqual([path, []])
+      expect([path, named.filter((code) => !recordedCodes.includes(code) && !isUnrecorded(code, path))]).toEqual([
+        path,
+        [],
+      ])
     }
   })
 })
 
-/** What the fields of a body must be to one another or in themselves, in words only. */
+/** Rules within or between fields of a body that the document states in prose only. */
 const untold = [
   '400: identifiers with other characters',
   '400: a name with a control character',
@@ -121,7 +127,7 @@ const untold = [
   '400: an end before the beginning',
 ]
 
-/** What needs a broken connection, a broken service or a path that can't be read. */
+/** Codes that need a broken connection, a broken service or an invalid path. */
 const unrecorded: ErrorCode[] = [
   'MALFORMED_REQUEST',
   'REQUEST_TIMEOUT',
@@ -133,15 +139,15 @@ const unrecorded: ErrorCode[] = [
 ]
 
 function isUnrecorded(code: ErrorCode, path: string): boolean {
-  // A client token is stored nowhere, so no key was used for another.
+  // A client token is not stored, so its key can't conflict with another input.
   return unrecorded.includes(code) || (code === 'IDEMPOTENCY_KEY_REUSED' && path === '/api/client-tokens')
 }
 
 const noFaults = { inPath: [], elsewhere: [] }
 
 describe('the OpenAPI document', () => {
-  test('is one, by the schema of OpenAPI 3.1', () => {
-    // The keyword by which a schema of schemas is chosen from outside is one that ajv does not follow as it should.
+  test('the document is valid by the schema of OpenAPI 3.1', () => {
+    // ajv does not support the keyword that selects a schema dialect dynamically.
     const schema = JSON.parse(JSON.stringify(openapiV31).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"'))
     const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema)
     expect([validate(JSON.parse(JSON.stringify(document))), validate.errors]).toEqual([true, null])
@@ -150,22 +156,22 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  test('refers to what is there, and has nothing besides', () => {
+  test('every reference of the document resolves, and every component is referenced', () => {
     const written = JSON.stringify(document)
     const used = new Set([...written.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name))
-    const there = (['schemas', 'responses', 'headers', 'parameters'] as const).flatMap((kind) =>
+    const componentNames = (['schemas', 'responses', 'headers', 'parameters'] as const).flatMap((kind) =>
       Object.keys(document.components[kind]).map((name) => `${kind}/${name}`),
     )
-    expect([...used].sort()).toEqual(there.sort())
+    expect([...used].sort()).toEqual(componentNames.sort())
   })
 
-  test('is of the version of the package', () => {
+  test('the document has the version of the package', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     expect(document.info.version).toBe(version)
   })
 
-  // Types that are made of more than one are unions, of which `error.error.code` can't be read.
-  test('has one media type for each answer', () => {
+  // Union types of several media types make `error.error.code` unreadable in generated clients.
+  test('every response of the document has one media type', () => {
     const { responses } = document.components
     const all = [
       ...operations.flatMap(({ operation }) => Object.values(operation.responses)),
@@ -180,21 +186,21 @@ describe('the OpenAPI document', () => {
     for (const each of types.filter((each) => !files.includes(each))) expect(each).toEqual(['application/json'])
   })
 
-  test('has every endpoint under a name of its own, in one group', () => {
+  test('every endpoint of the document has a unique operationId and one tag', () => {
     expect(operations).toHaveLength(32)
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(32)
     expect(operations.filter(({ operation }) => operation.tags.length !== 1)).toEqual([])
   })
 
-  test('describes everything in it', () => {
+  test('every element of the document has a description', () => {
     expect(undescribed(document)).toEqual([])
   })
 
   test.each([
     ['an endpoint', { description: '' }, /paths\/\/api\/customers\/new\/get$/],
     ['a field', { fields: { colour: '' } }, /get\/parameters\/0$/],
-    ['a part of an answer', { response: { data: shape('', {}) } }, /schema\/properties\/data$/],
-  ])('would not be complete with %s of which nothing is said', (_, change, where) => {
+    ['a member of a response', { response: { data: shape('', {}) } }, /schema\/properties\/data$/],
+  ])('the check of descriptions finds %s without one', (_, change, where) => {
     const complete = {
       name: 'getNew',
       title: 'Get a new thing',
@@ -214,7 +220,7 @@ describe('the OpenAPI document', () => {
     expect(undescribed(grown)).toEqual([expect.stringMatching(where)])
   })
 
-  test('has samples that are what it says', () => {
+  test('the code samples of the document match its operations', () => {
     const { schemas } = document.components
     const answers = operations.flatMap(({ operation }) =>
       Object.values(operation.responses).flatMap((each) =>
@@ -230,7 +236,7 @@ describe('the OpenAPI document', () => {
 })
 
 describe.each(everyEngine.slice(0, 1))('the examples of the document on %s', (engine) => {
-  test('are answered with success', async () => {
+  test('the service accepts every example of the document', async () => {
     const app = await startApp(engine)
     const { body } = await app.rest('POST', '/api/payout/methods/banks', { body: bankMethodBody })
     const customer = await app.customer()
@@ -245,7 +251,7 @@ describe.each(everyEngine.slice(0, 1))('the examples of the document on %s', (en
       payout_id: payout.body.data.id,
       payout_method_id: body.data.id,
     }
-    // What is deleted can't be changed.
+    // Deletions run last, because a deleted object can't be updated.
     const inOrder = operations.toSorted(
       (one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'),
     )
@@ -273,7 +279,7 @@ describe.each(everyEngine.slice(0, 1))('the examples of the document on %s', (en
   })
 })
 
-/** What a file is called, where the answer is one. */
+/** The file name of a response, if it is a file. */
 function named({ headers: { 'content-disposition': name } }: { headers: Record<string, unknown> }) {
   return name === undefined ? {} : { 'content-disposition': String(name) }
 }
@@ -301,7 +307,7 @@ function codesNamed(reference: string): ErrorCode[] {
   return errorCodes.filter((code) => names.includes(code))
 }
 
-/** Where something is to be read by people and nothing is said: the places are those of everything that has a meaning. */
+/** The paths that need a description and have none; those are all elements with a meaning of their own. */
 function undescribed(given: OpenapiDocument): string[] {
   const { paths, webhooks, components, tags } = JSON.parse(JSON.stringify(given)) as OpenapiDocument
   const isSaid = (value: unknown) =>
@@ -328,7 +334,7 @@ function undescribed(given: OpenapiDocument): string[] {
   return places.filter(([, value]) => !('$ref' in (value as object)) && !isSaid(value)).map(([place]) => place)
 }
 
-/** Every member of every object schema, wherever it is, but for what only narrows another schema. */
+/** Every member of every object schema, except those that only narrow another schema. */
 function membersWithin(place: string, value: unknown): [string, unknown][] {
   if (typeof value !== 'object' || value === null) return []
   const { properties = {} } = value as JsonSchema

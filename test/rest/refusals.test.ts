@@ -14,7 +14,7 @@ import { absentId, endpoints, endpointsWithBody, walletBody } from './endpoints.
 
 const json = { 'content-type': 'application/json' }
 
-test('ruling 9: where too many wait to be stored, one more is refused before its body is read, and reads are not', async () => {
+test('ruling 9: the service rejects a write before reading its body while the write queue is full, and still serves reads', async () => {
   const app = await startApp('sqlite')
   const ask = async () => {
     const waiting = Array.from({ length: maxQueuedWrites }, () => app.db.write(async () => {}))
@@ -26,7 +26,7 @@ test('ruling 9: where too many wait to be stored, one more is refused before its
     return answers
   }
   let [refused, read] = await ask()
-  // On a machine that is slow just now the service has begun to store what waits by the time that it is asked.
+  // On a slow machine the service may have begun to commit the queue before it receives the request.
   for (let retries = 0; refused.status !== 503 && retries < 10; retries++) [refused, read] = await ask()
 
   expect([refused.status, refused.body.error.code, read.status]).toEqual([503, 'UNAVAILABLE', 200])
@@ -45,7 +45,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     ['invalid UTF-8', Buffer.from('7b2274797065223a22ff227d', 'hex')],
     ['a surrogate in UTF-8', Buffer.from('7b2274797065223a22eda080227d', 'hex')],
     ['UTF-16', Buffer.from('{}', 'utf16le')],
-  ])('ruling 3: %s is malformed JSON', async (_, payload) => {
+  ])('ruling 3: %s is rejected as malformed JSON', async (_, payload) => {
     const app = await startApp(engine)
     for (const { method, path } of endpointsWithBody) {
       const { status, body } = await app.rest(method, path, { payload, headers: json })
@@ -54,7 +54,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
   })
 
   test.each([['[]'], ['[{"type":"BANK"}]'], ['null'], ['"text"'], ['7'], ['true']])(
-    'ruling 3: %s is no JSON object',
+    'ruling 3: %s is rejected as no JSON object',
     async (payload) => {
       const app = await startApp(engine)
       for (const { method, path } of endpointsWithBody) {
@@ -81,7 +81,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
         'recipient_country',
       ],
     ],
-  ])('ruling 3: %s reports every required field at once, absent, null or empty', async (path, required) => {
+  ])('ruling 3: %s reports all required fields together, absent, null or empty', async (path, required) => {
     const app = await startApp(engine)
     for (const value of [undefined, null, '']) {
       const { status, body } = await app.rest('POST', path, {
@@ -94,7 +94,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     }
   })
 
-  // Objects that JavaScript can't make text of, and a depth that recursion does not survive.
+  // Objects without a string form in JavaScript, and nesting deeper than recursion can follow.
   const hostileValues = [
     0,
     true,
@@ -110,7 +110,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     ['/api/payout/methods/wallets', { ...walletMethodBody, customer_id: null, label: null }],
     ['/api/wallets', { ...walletBody, customer_id: null }],
     ['/api/payouts/banks', { ...payoutBody, customer_id: null, narration: null, transfer_type: null }],
-  ])('ruling 3: %s refuses a value of another type in any field', async (path, body) => {
+  ])('ruling 3: %s rejects a value of another type in any field', async (path, body) => {
     const app = await startApp(engine)
     const deepFields = someOf(app, Object.keys(body))
     for (const field of Object.keys(body)) {
@@ -136,7 +136,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
     ['/api/payouts/banks', { recipient_currency: 'KES' }, 'recipient_currency must be one of NGN, ZAR.'],
     ['/api/payouts/banks', { recipient_country: 'SA' }, 'recipient_country must be one of Nigeria, South Africa.'],
     ['/api/payouts/banks', { transfer_type: 'sepa' }, 'transfer_type must be one of ach, fed_wire, swift.'],
-  ])('ruling 3: %s with %j lists the values that are allowed', async (path, change, message) => {
+  ])('ruling 3: %s with %j lists the allowed values', async (path, change, message) => {
     const app = await startApp(engine)
     const own = endpoints.find((endpoint) => endpoint.path === path)?.body
     const { status, body } = await app.rest('POST', path, { body: { ...own, ...change } })
@@ -145,7 +145,7 @@ describe.each(everyEngine)('400 on %s', (engine) => {
 })
 
 describe.each(everyEngine)('404 on %s', (engine) => {
-  test('ruling 5: what is absent and what is not ours gets the same bytes', async () => {
+  test('ruling 5: missing objects and those of other merchants get the same bytes', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     const walletId = await app.wallet({ customerId })
@@ -196,7 +196,7 @@ describe.each(everyEngine)('404 on %s', (engine) => {
     '%F0%9F%92%B8',
     '__proto__',
     'constructor',
-  ])('ruling 5: %.40s in a path', async (id) => {
+  ])('ruling 5: the id %.40s in a path is not found', async (id) => {
     const app = await startApp(engine)
     const answers = [
       await app.rest('GET', `/api/customers/${id}`),
@@ -212,7 +212,7 @@ describe.each(everyEngine)('404 on %s', (engine) => {
   })
 
   test.each(['/api', '/api/customer', '/api/payout', '/api/payouts/banks/1', '/API/customers', '//api/customers'])(
-    'ruling 5: the unknown path %s, with a key or without',
+    'ruling 5: the unknown path %s is not found, with an API key or without',
     async (path) => {
       const app = await startApp(engine)
       for (const key of [app.merchant.apiKey, null]) {
@@ -223,8 +223,8 @@ describe.each(everyEngine)('404 on %s', (engine) => {
   )
 })
 
-describe.each(everyEngine)('what HTTP itself refuses on %s', (engine) => {
-  test.each(endpoints)('ruling 6: $name, 405 for any other method', async ({ path, allow }) => {
+describe.each(everyEngine)('HTTP-level rejections on %s', (engine) => {
+  test.each(endpoints)('ruling 6: $name rejects any other method with 405', async ({ path, allow }) => {
     const app = await startApp(engine)
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const) {
       if (allow.includes(method)) continue
@@ -238,7 +238,7 @@ describe.each(everyEngine)('what HTTP itself refuses on %s', (engine) => {
     }
   })
 
-  test('ruling 6: HEAD is GET without the body', async () => {
+  test('ruling 6: HEAD returns the headers of GET without the body', async () => {
     const app = await startApp(engine)
     for (const path of ['/api/customers', '/api/asset-codes?asset_type=FIAT', '/api/wallets/none']) {
       const [get, head] = [await app.rest('GET', path), await app.rest('HEAD', path)]
@@ -250,9 +250,9 @@ describe.each(everyEngine)('what HTTP itself refuses on %s', (engine) => {
     expect((await app.rest('HEAD', '/api/customers', { key: null })).status).toBe(401)
   })
 
-  test.each(endpoints)('ruling 6: $name, 406 for who takes no JSON', async ({ method, path, body }) => {
+  test.each(endpoints)('ruling 6: $name rejects an Accept without JSON with 406', async ({ method, path, body }) => {
     const app = await startApp(engine)
-    // A file may be text of another kind.
+    // A file may have another text type.
     const isFile = /exports|statement$/.test(path)
     for (const accept of ['text/html', isFile ? 'application/pdf' : 'application/xml, text/*', 'image/png']) {
       const answer = await app.rest(method, path, { ...(body && { body }), headers: { accept } })
@@ -260,31 +260,34 @@ describe.each(everyEngine)('what HTTP itself refuses on %s', (engine) => {
     }
   })
 
-  test.each(endpointsWithBody)('ruling 6: $name, 415 for another media type', async ({ method, path, body }) => {
-    const app = await startApp(engine)
-    const payload = JSON.stringify(body)
-    for (const type of [
-      'text/plain',
-      'text/json',
-      'application/x-www-form-urlencoded',
-      'application/jsonx',
-      'json',
-      '',
-    ]) {
-      const answer = await app.rest(method, path, { payload, headers: { 'content-type': type } })
-      expect([type, answer.status, answer.body.error.code]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE'])
-    }
-    const untyped = await app.server.inject({
-      method: method as 'PUT',
-      url: path,
-      headers: { 'x-api-key': app.merchant.apiKey },
-      payload,
-    })
-    expect(untyped.statusCode).toBe(415)
-  })
+  test.each(endpointsWithBody)(
+    'ruling 6: $name rejects another media type with 415',
+    async ({ method, path, body }) => {
+      const app = await startApp(engine)
+      const payload = JSON.stringify(body)
+      for (const type of [
+        'text/plain',
+        'text/json',
+        'application/x-www-form-urlencoded',
+        'application/jsonx',
+        'json',
+        '',
+      ]) {
+        const answer = await app.rest(method, path, { payload, headers: { 'content-type': type } })
+        expect([type, answer.status, answer.body.error.code]).toEqual([type, 415, 'UNSUPPORTED_MEDIA_TYPE'])
+      }
+      const untyped = await app.server.inject({
+        method: method as 'PUT',
+        url: path,
+        headers: { 'x-api-key': app.merchant.apiKey },
+        payload,
+      })
+      expect(untyped.statusCode).toBe(415)
+    },
+  )
 
   test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'])(
-    'ruling 6: %s is JSON',
+    'ruling 6: %s is accepted as JSON',
     async (type) => {
       const app = await startApp(engine)
       const payload = JSON.stringify({ ...bankMethodBody, account_name: 'Adaobí' })
@@ -294,25 +297,28 @@ describe.each(everyEngine)('what HTTP itself refuses on %s', (engine) => {
     },
   )
 
-  test.each(endpointsWithBody)('ruling 6: $name, 413 above 256 KiB and not at it', async ({ method, path }) => {
-    const app = await startApp(engine)
-    const sized = (bytes: number) => `{"x":"${' '.repeat(bytes - 8)}"}`
-    const over = await app.rest(method, path, { payload: sized(262_145), headers: json })
-    expect([over.status, over.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
-    const streamed = await app.server.inject({
-      method: method as 'PUT',
-      url: path,
-      headers: { ...json, 'x-api-key': app.merchant.apiKey, 'transfer-encoding': 'chunked' },
-      payload: Readable.from([sized(262_145)]),
-    })
-    expect(streamed.statusCode).toBe(413)
-    const at = await app.rest(method, path, { payload: sized(262_144), headers: json })
-    expect(at.status).not.toBe(413)
-  })
+  test.each(endpointsWithBody)(
+    'ruling 6: $name rejects a body above 256 KiB with 413, and accepts one of exactly 256 KiB',
+    async ({ method, path }) => {
+      const app = await startApp(engine)
+      const sized = (bytes: number) => `{"x":"${' '.repeat(bytes - 8)}"}`
+      const over = await app.rest(method, path, { payload: sized(262_145), headers: json })
+      expect([over.status, over.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
+      const streamed = await app.server.inject({
+        method: method as 'PUT',
+        url: path,
+        headers: { ...json, 'x-api-key': app.merchant.apiKey, 'transfer-encoding': 'chunked' },
+        payload: Readable.from([sized(262_145)]),
+      })
+      expect(streamed.statusCode).toBe(413)
+      const at = await app.rest(method, path, { payload: sized(262_144), headers: json })
+      expect(at.status).not.toBe(413)
+    },
+  )
 
-  test('ruling 6: 429 over the rate, for each merchant apart, and not a second later', async () => {
-    let now = Date.UTC(2030, 0, 1)
-    const app = await startApp(engine, { rateLimit: 3, clock: () => now })
+  test('ruling 6: a request over the rate gets 429, for each merchant separately, and succeeds a second later', async () => {
+    let nowMs = Date.UTC(2030, 0, 1)
+    const app = await startApp(engine, { rateLimit: 3, clock: () => nowMs })
     const { apiKey } = await app.otherMerchant()
     const left: unknown[] = []
     for (let i = 0; i < 3; i++) {
@@ -331,24 +337,24 @@ describe.each(everyEngine)('what HTTP itself refuses on %s', (engine) => {
     })
     expect((await app.rest('GET', '/api/asset-codes', { key: apiKey })).status).toBe(200)
     expect((await app.rest('GET', '/api/asset-codes', { key: null })).status).toBe(401)
-    now += 1_000
+    nowMs += 1_000
     expect((await app.rest('GET', '/api/asset-codes')).status).toBe(200)
   })
 
-  test('ruling 6: a store that can not take it now answers 503 in the envelope', async () => {
+  test('ruling 6: an unavailable database is reported as 503 in the envelope', async () => {
     const app = await startApp(engine)
     const rest = failingRest(app, async () => {
       throw unavailable()
     })
     const { status, headers, body } = await rest('POST', '/api/wallets', walletBody)
     expect([status, headers['retry-after'], body.error.code]).toEqual([503, '1', 'UNAVAILABLE'])
-    // Ruling 9: the outcome is unknown, so the sentence says how to learn it.
+    // Ruling 9: the outcome is unknown, so the message explains how to find out.
     expect(body.message).toContain('Retry with the same idempotency key')
   })
 })
 
-describe.each(everyEngine)('states and faults on %s', (engine) => {
-  test('ruling 7: a closed customer is a conflict', async () => {
+describe.each(everyEngine)('conflicts and failures on %s', (engine) => {
+  test('ruling 7: a change for a closed customer is a conflict', async () => {
     const app = await startApp(engine)
     const customerId = await app.customer()
     await perform(closeCustomer, app.context(), { customerId })
@@ -357,7 +363,7 @@ describe.each(everyEngine)('states and faults on %s', (engine) => {
     expect([answer.status, answer.body.error.code]).toEqual([409, 'CUSTOMER_CLOSED'])
   })
 
-  test('ruling 7: requests with one key at the same moment never act twice', async () => {
+  test('ruling 7: simultaneous requests with one key have one effect', async () => {
     const app = await startApp(engine)
     const given = { body: walletBody, headers: { 'idempotency-key': 'k' } }
     const answers = await Promise.all(Array.from({ length: 8 }, () => app.rest('POST', '/api/wallets', given)))
@@ -369,7 +375,7 @@ describe.each(everyEngine)('states and faults on %s', (engine) => {
     expect(ids.size).toBe(1)
   })
 
-  test('ruling 8: too little money says how much there is and how much it takes', async () => {
+  test('ruling 8: insufficient funds are reported with the balance and the required amount', async () => {
     const app = await startApp(engine)
     await app.fee('0.5')
     await app.wallet({ balance: '40.4' })
@@ -390,13 +396,13 @@ describe.each(everyEngine)('states and faults on %s', (engine) => {
     expect([status, body.error.code]).toEqual([422, code])
   })
 
-  test('ruling 9: a fault of ours says nothing but its request id, under which the log has the cause', async () => {
+  test('ruling 9: an unexpected error reveals only its request id, and the log has the cause under it', async () => {
     const lines: string[] = []
     const app = await startApp(engine)
     const rest = failingRest(
       app,
       async () => {
-        throw new Error('the cause, which is nobody else’s business')
+        throw new Error('the internal cause')
       },
       (line) => lines.push(line),
     )
@@ -409,7 +415,7 @@ describe.each(everyEngine)('states and faults on %s', (engine) => {
   })
 })
 
-/** The same service over a database whose writes end as `write` does. */
+/** The same service over a database whose writes have the outcome of `write`. */
 function failingRest(app: App, write: () => Promise<never>, onLog: (line: string) => void = () => {}) {
   const service = { ...app.service, db: { ...app.db, write } }
   const server = createServer({ service, logger: createLogger('info', { write: onLog }), rateLimit: null })

@@ -40,7 +40,7 @@ const members = {
 }
 const thing = resource<Row>('Thing', 'A thing.', members)
 
-/** The same as `JSON.stringify` has it. */
+/** The row as an object for `JSON.stringify`. */
 function asJson({ parent, note, name, fee, tags }: Row) {
   return {
     parent: parent && { name: parent.name },
@@ -56,12 +56,12 @@ function asJson({ parent, note, name, fee, tags }: Row) {
   }
 }
 
-test('a row is written as JSON.stringify writes it, whatever is null or missing', () => {
+test('a row is serialized as JSON.stringify does it, with null and missing members', () => {
   const row: Row = { type: 'A', name: 'Ada', note: null, fee: null, tags: [] }
   const rows: Row[] = [row, { ...row, note: 'x', fee: 150_000_000n }, { ...row, parent: row, tags: [row, row] }]
   for (const each of rows) expect(thing.write(each)).toBe(JSON.stringify(asJson(each)))
   expect(shape('Nothing.', { parent: members.parent }).write(row)).toBe('{}')
-  // As an answer that was remembered before there was the member.
+  // Like a stored response from before the member existed.
   const { name: _, ...older } = row
   expect(thing.write(older as Row)).toBe(JSON.stringify(asJson(older as Row)))
 })
@@ -76,7 +76,7 @@ test('texts are escaped as JSON.stringify escapes them', () => {
   )
 })
 
-test('one of several shapes is told by its type, and all are described', () => {
+test('a union of shapes is discriminated by its type, and the schema describes every member', () => {
   type Each = { readonly type: 'A'; readonly name: string } | { readonly type: 'B' }
   const named = shape<Each & { readonly type: 'A' }>('A.', {
     name: member((row) => row.name, text('Its name.', 'Blue')),
@@ -87,29 +87,29 @@ test('one of several shapes is told by its type, and all are described', () => {
   expect(either.schema.oneOf).toHaveLength(2)
 })
 
-test('the schema requires what is always there, and has null where that can be', () => {
+test('the schema requires members that are always present, and allows null where a member can be null', () => {
   const { properties = {}, required } = thing.schema
   expect(required).toEqual(Object.keys(members).filter((name) => name !== 'parent'))
   expect([properties.note?.type, properties.again?.examples]).toEqual([['string', 'null'], [null]])
 })
 
-test('what does not fit does not compile', () => {
+test('a shape that does not fit its row does not compile', () => {
   const nullable = (row: Row) => row.note
-  // @ts-expect-error a value that can be null, in a form that cannot
+  // @ts-expect-error a nullable value in a non-null shape
   member(nullable, text('A note.', 'Fine'))
-  // @ts-expect-error an amount that is not written as one
+  // @ts-expect-error an amount without the shape of amounts
   member((row: Row) => row.fee ?? 0n, text('A fee.', '0.50000000'))
-  const said = { name: 'x', title: 'x', description: 'x', example: {}, refusals: [], answer: {} }
-  const endpoint = { ...said, input: GetPayoutInput, operation: getPayout }
-  // @ts-expect-error a field that nothing is said of
+  const documented = { name: 'x', title: 'x', description: 'x', example: {}, refusals: [], answer: {} }
+  const endpoint = { ...documented, input: GetPayoutInput, operation: getPayout }
+  // @ts-expect-error a field without a description
   get('/x', { ...endpoint, fields: {} })
   const id = { payoutId: 'An id.', other: 'Another.' }
   // @ts-expect-error a field that the input does not have
   get('/x', { ...endpoint, fields: id })
   const other = z.object({ payoutId: z.number() })
-  // @ts-expect-error an operation that takes something else
+  // @ts-expect-error an operation with another input
   get('/x', { ...endpoint, input: other, fields: { payoutId: 'An id.' } })
-  // @ts-expect-error a shape of something else than the operation gives
+  // @ts-expect-error a shape of another type than the operation's result
   get('/x', { ...endpoint, fields: { payoutId: 'An id.' }, response: { data: shape<{ x: 1 }>('x', {}) } })
   expect(uuid('An id.').schema.format).toBe('uuid')
 })

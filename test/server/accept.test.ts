@@ -3,7 +3,7 @@ import { acceptedMediaTypes, preferenceFor } from '../../src/server/http/content
 
 const json = 'application/json'
 
-describe('how much a media type is wanted', () => {
+describe('the quality of a media type', () => {
   test.each([
     [undefined, 1],
     ['', 1],
@@ -15,12 +15,12 @@ describe('how much a media type is wanted', () => {
     ['application/json ; Q=0.3', 0.3],
     ['application/json;charset=utf-8;q=0.3', 0.3],
     ['application/json;q=0.3;v=1', 0.3],
-    // The closest range decides, wherever it stands.
+    // The most specific range wins, wherever it is.
     ['*/*;q=0, application/json', 1],
     ['application/json;q=0, application/*, */*', 0],
     ['application/*;q=0, */*', 0],
     ['application/json;q=0.2, application/json;q=0.4', 0.4],
-    // What is no quality is none.
+    // An invalid quality is ignored.
     ['application/json;q=2', 1],
     ['application/json;q=0.1234', 1],
     ['application/json;q=', 1],
@@ -28,18 +28,18 @@ describe('how much a media type is wanted', () => {
     ['application/jsonp, text/json, application', 0],
     ['text/html', 0],
     [',;,', 0],
-  ])('Accept %s', (accept, quality) => {
+  ])("a media type's quality with Accept %s", (accept, quality) => {
     expect(preferenceFor(json, accept).quality).toBe(quality)
   })
 
-  test('is said of the type itself, or of many', () => {
+  test('the quality applies to the type itself or to a range', () => {
     expect([json, 'application/*', '*/*', 'text/html'].map((accept) => preferenceFor(json, accept).isExplicit)).toEqual(
       [...[true, false, false, false]],
     )
   })
 })
 
-describe('the forms that a GraphQL answer may take', () => {
+describe('the media type of a GraphQL response', () => {
   const newer = 'application/graphql-response+json'
   const events = 'text/event-stream'
   test.each([
@@ -59,7 +59,7 @@ describe('the forms that a GraphQL answer may take', () => {
     ['text/*', null, events],
     [`${events};q=0`, null, null],
     ['text/html', null, null],
-  ])('Accept %s', (accept, document, stream) => {
+  ])('the media type of a GraphQL response to Accept %s', (accept, document, stream) => {
     expect(acceptedMediaTypes(accept)).toEqual({ json: document, stream })
   })
 })

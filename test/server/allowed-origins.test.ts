@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { allowOriginFor, parseCorsOrigins } from '../../src/server/http/cors.ts'
 
-describe('an origin is read', () => {
+describe('the configuration of origins', () => {
   test.each([
     ['https://app.example.com', 'https://app.example.com'],
     ['http://localhost:5173', 'http://localhost:5173'],
@@ -15,7 +15,7 @@ describe('an origin is read', () => {
     ['https://*.example.com:8443', 'https://*.example.com:8443'],
     ['http://*.localhost:3000', 'http://*.localhost:3000'],
     ['https://＊.example.com', 'https://*.example.com'],
-  ])('%s, as a browser writes it', (text, origin) => {
+  ])('the configuration accepts %s in the form that browsers send', (text, origin) => {
     expect(parseCorsOrigins(text)).toEqual([origin])
     expect(parseCorsOrigins(` https://other.example ,${text} `)).toEqual(['https://other.example', origin])
   })
@@ -28,19 +28,19 @@ describe('an origin is read', () => {
     ...['https://*', 'https://*.com', 'https://*.com.', 'https://*.*.example.com', 'https://app.*.example.com'],
     ...['https://*app.example.com', 'https://pr-*.example.com', 'https://%2a.example.com', '*.example.com', '**'],
     ...['https://*.example.*', 'https://*.127.0.0.1', '*://app.example.com', 'https://app.example.com:*'],
-  ])('but not %j', (text) => {
+  ])('the configuration rejects %j', (text) => {
     expect(parseCorsOrigins(text)).toBeNull()
     expect(parseCorsOrigins(`https://app.example.com,${text}`)).toBeNull()
   })
 
-  test('* alone is every origin, and among others it is wrong', () => {
+  test('* allows every origin alone, and is rejected in a list', () => {
     expect(parseCorsOrigins(' * ')).toEqual(['*'])
     expect(parseCorsOrigins('*,https://app.example.com')).toBeNull()
     expect(parseCorsOrigins('https://app.example.com,*')).toBeNull()
   })
 })
 
-describe('an origin is allowed', () => {
+describe('the check of an origin', () => {
   const origins = ['https://app.example.com', 'https://*.preview.example.com', 'http://*.localhost:3000']
 
   test.each([
@@ -48,7 +48,7 @@ describe('an origin is allowed', () => {
     'https://pr-7.preview.example.com',
     'https://x_1.preview.example.com',
     'http://shop.localhost:3000',
-  ])('%s', (origin) => {
+  ])('the check allows %s', (origin) => {
     expect(allowOriginFor(origin, origins)).toBe(origin)
   })
 
@@ -80,12 +80,12 @@ describe('an origin is allowed', () => {
       'http://shop.localhost',
       'http://localhost:3000',
     ],
-  ])('but not %j', (origin) => {
+  ])('the check rejects %j', (origin) => {
     expect(allowOriginFor(origin, origins)).toBeNull()
     expect(allowOriginFor(origin, [])).toBeNull()
   })
 
-  test('whichever it is, where all are', () => {
+  test('the check allows any origin when all are allowed', () => {
     for (const origin of ['https://app.example.com', 'null', '']) expect(allowOriginFor(origin, ['*'])).toBe('*')
   })
 })

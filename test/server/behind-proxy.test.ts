@@ -10,7 +10,7 @@ import type { TrustedProxies } from '../../src/server/http/caller-address.ts'
 import { callerAddress, fastifyTrustProxy } from '../../src/server/http/caller-address.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
-/** Asks a host that trusts these proxies which address it sees. */
+/** Requests a host that trusts these proxies, and returns the address that it sees. */
 function observer(proxies: TrustedProxies) {
   const app = fastify({ trustProxy: fastifyTrustProxy(proxies) })
   app.get('/', async (request) => callerAddress(request))
@@ -20,10 +20,10 @@ function observer(proxies: TrustedProxies) {
   }
 }
 
-describe('the address of a caller', () => {
+describe('the client address', () => {
   const [proxy, caller] = ['10.0.0.5', '203.0.113.9']
 
-  test('is the socket’s where no proxy is trusted, whatever headers say', async () => {
+  test('the client address is the socket’s when no proxy is trusted, whatever the headers contain', async () => {
     const app = fastify({ trustProxy: fastifyTrustProxy(0) })
     app.get('/', async (request) => callerAddress(request))
     const names = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-client-ip', 'cf-connecting-ip', 'true-client-ip']
@@ -35,39 +35,39 @@ describe('the address of a caller', () => {
   })
 
   test.each<[what: string, proxies: TrustedProxies, remote: string, forwarded: string, seen: string]>([
-    ['what a trusted proxy forwarded it for', ['10.0.0.0/8'], proxy, caller, caller],
-    ['the socket’s where that is of no trusted proxy', ['10.0.0.0/8'], '198.51.100.1', caller, '198.51.100.1'],
-    ['not what the caller wrote itself, to the left', ['10.0.0.0/8'], proxy, `1.1.1.1, ${caller}`, caller],
-    ['not even where it claims to be a proxy', ['10.0.0.0/8'], proxy, `10.9.9.9, ${caller}`, caller],
-    ['what the first of two proxies saw', ['10.0.0.0/8'], proxy, `1.1.1.1, ${caller}, 10.0.0.6`, caller],
-    ['the last proxy’s where only proxies are named', ['10.0.0.0/8'], proxy, '10.0.0.7, 10.0.0.6', '10.0.0.7'],
-    ['the proxy’s where it forwards for nobody', ['10.0.0.0/8'], proxy, '', proxy],
-    ['by one hop, the entry of the nearest proxy', 1, proxy, `1.1.1.1, ${caller}`, caller],
-    ['by two hops, the entry before it', 2, proxy, `1.1.1.1, ${caller}, 198.51.100.1`, caller],
-    ['by more hops than there are, the first entry', 5, proxy, `${caller}, 198.51.100.1`, caller],
-    ['without the port that Azure writes', [proxy], proxy, `${caller}:5678`, caller],
+    ['the one that a trusted proxy forwarded', ['10.0.0.0/8'], proxy, caller, caller],
+    ['the socket’s if that is no trusted proxy', ['10.0.0.0/8'], '198.51.100.1', caller, '198.51.100.1'],
+    ['not the entry to the left, which the caller wrote', ['10.0.0.0/8'], proxy, `1.1.1.1, ${caller}`, caller],
+    ['not that entry, even if it is a proxy’s address', ['10.0.0.0/8'], proxy, `10.9.9.9, ${caller}`, caller],
+    ['the one that the first of two proxies saw', ['10.0.0.0/8'], proxy, `1.1.1.1, ${caller}, 10.0.0.6`, caller],
+    ['the last proxy’s if all entries are proxies', ['10.0.0.0/8'], proxy, '10.0.0.7, 10.0.0.6', '10.0.0.7'],
+    ['the proxy’s if the header is empty', ['10.0.0.0/8'], proxy, '', proxy],
+    ['with one hop, the entry of the nearest proxy', 1, proxy, `1.1.1.1, ${caller}`, caller],
+    ['with two hops, the entry before it', 2, proxy, `1.1.1.1, ${caller}, 198.51.100.1`, caller],
+    ['with more hops than entries, the first entry', 5, proxy, `${caller}, 198.51.100.1`, caller],
+    ['without the port that Azure appends', [proxy], proxy, `${caller}:5678`, caller],
     ['without brackets', [proxy], proxy, '[2001:db8::1]', '2001:db8::1'],
     ['without brackets and port', [proxy], proxy, '[2001:DB8:0::1]:5678', '2001:db8::1'],
-    ['one IPv6 address however it is spelled', [proxy], proxy, '2001:0DB8:0000::0001', '2001:db8::1'],
+    ['one IPv6 address in any notation', [proxy], proxy, '2001:0DB8:0000::0001', '2001:db8::1'],
     ['the IPv4 address that is mapped into IPv6', [proxy], proxy, `::ffff:${caller}`, caller],
     ['the same in hexadecimal', [proxy], proxy, '::ffff:cb00:7109', caller],
-    ['what a proxy at a socket for both families forwards', [proxy], `::ffff:${proxy}`, caller, caller],
-    ['what a proxy forwards that is named with its port', ['10.0.0.0/8'], proxy, `${caller}, 10.0.0.6:443`, caller],
-    ['what a proxy of IPv6 forwards', ['fd00::/8'], 'fd00::5', caller, caller],
-    ['unknown where a proxy says so', [proxy], proxy, 'unknown', 'unknown'],
-    ['unknown where it is no address', [proxy], proxy, '203.0.113.999', 'unknown'],
-    ['unknown where it is obfuscated, and not the entry before it', [proxy], proxy, `${caller}, _hidden`, 'unknown'],
-    ['unknown where an IPv4 address has brackets', [proxy], proxy, `[${caller}]`, 'unknown'],
-    ['unknown where a header injects more', [proxy], proxy, `${caller} ${proxy}`, 'unknown'],
-  ])('is %s', async (_, proxies, remote, forwarded, seen) => {
+    ['the one from a proxy on a dual-stack socket', [proxy], `::ffff:${proxy}`, caller, caller],
+    ['the one from a proxy that appears with its port', ['10.0.0.0/8'], proxy, `${caller}, 10.0.0.6:443`, caller],
+    ['the one from a proxy with an IPv6 address', ['fd00::/8'], 'fd00::5', caller, caller],
+    ['unknown if the entry is "unknown"', [proxy], proxy, 'unknown', 'unknown'],
+    ['unknown if the entry is no address', [proxy], proxy, '203.0.113.999', 'unknown'],
+    ['unknown if the entry is obfuscated, and not the previous entry', [proxy], proxy, `${caller}, _hidden`, 'unknown'],
+    ['unknown if an IPv4 address has brackets', [proxy], proxy, `[${caller}]`, 'unknown'],
+    ['unknown if a header injects more entries', [proxy], proxy, `${caller} ${proxy}`, 'unknown'],
+  ])('the client address is %s', async (_, proxies, remote, forwarded, seen) => {
     expect(await observer(proxies)(remote, forwarded)).toBe(seen)
   })
 
-  test('of several X-Forwarded-For headers is in the last one', async () => {
+  test('the client address is in the last of several X-Forwarded-For headers', async () => {
     expect(await observer([proxy])(proxy, ['1.1.1.1', caller])).toBe(caller)
   })
 
-  test('is the same whatever the caller puts before the entry of its proxy', async () => {
+  test("the client address does not depend on entries that the caller puts before its proxy's", async () => {
     const [byNetwork, byHop] = [observer(['10.0.0.0/8']), observer(1)]
     const entry = fc.oneof(
       fc.ipV4(),
@@ -85,7 +85,7 @@ describe('the address of a caller', () => {
     )
   })
 
-  test('is read in one place', () => {
+  test('the client address is read in one place of the source', () => {
     const root = join(import.meta.dirname, '../..')
     const readsAddress = /\.ips?\b|[{,]\s*ips?\s*[,}:]|\bremoteAddress\b|x-forwarded-|x-real-ip/
     const reading = [
@@ -105,7 +105,7 @@ describe('the address of a caller', () => {
   })
 })
 
-describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
+describe.each(everyEngine)('the client address behind a proxy, on %s', (engine) => {
   const [proxy, office, stranger] = ['10.0.0.5', '203.0.113.9', '198.51.100.7']
   const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
   const rail = createHttpRail({
@@ -116,7 +116,7 @@ describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
   })
 
   async function start(trustedProxies: TrustedProxies, rateLimit?: number) {
-    // A clock that stands: whatever is counted within a second stays counted.
+    // A stopped clock, so that counts per second never reset.
     const clock = () => Date.UTC(2030, 0, 1)
     const options = { trustedProxies, clock, rails: [rail], ...(rateLimit !== undefined && { rateLimit }) }
     const app = await startApp(engine, options)
@@ -133,7 +133,7 @@ describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
   }
   const apis = ['/api/customers', '/graphql?query={merchant{id}}']
 
-  test('the networks of a key hold the caller, and what the caller claims changes nothing', async () => {
+  test("an API key's networks are checked against the client address, and forged entries change nothing", async () => {
     const { app, ask } = await start([proxy])
     const { apiKey } = await createKey(app.service, app.merchant.id, { scopes: ['read'], networks: ['203.0.113.0/24'] })
     for (const url of apis) {
@@ -153,14 +153,14 @@ describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
     }
   })
 
-  test('an entry that is no address does not stand for the proxy, whose own network a key may name', async () => {
+  test("an invalid X-Forwarded-For entry is not replaced by the proxy's address, even if a key allows the proxy's network", async () => {
     const { app, ask } = await start([proxy])
     const { apiKey } = await createKey(app.service, app.merchant.id, { scopes: ['read'], networks: ['10.0.0.0/8'] })
     expect((await ask(apiKey, 'unknown')(apis[0] as string)).statusCode).toBe(403)
     expect((await ask(apiKey, '10.1.2.3')(apis[0] as string)).statusCode).toBe(200)
   })
 
-  test('without TRUST_PROXY a spoofed header opens nothing', async () => {
+  test('without TRUST_PROXY a forged header grants no access', async () => {
     const { app, ask } = await start(0)
     const { apiKey } = await createKey(app.service, app.merchant.id, { scopes: ['read'], networks: ['203.0.113.0/24'] })
     const { apiKey: inside } = await createKey(app.service, app.merchant.id, {
@@ -175,7 +175,7 @@ describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
     }
   })
 
-  test('refused keys and signatures are counted by caller, so that one stranger keeps no other out', async () => {
+  test('failed keys and signatures are counted per client address, so one caller locks out no other', async () => {
     const { ask } = await start([proxy], 3)
     const paths = [...apis, '/rails/bank/reports']
     for (const url of paths) expect((await ask('nonsense', stranger)(url)).statusCode).toBe(401)
@@ -183,7 +183,7 @@ describe.each(everyEngine)('behind a proxy, on %s', (engine) => {
     for (const url of paths) expect((await ask('nonsense', office)(url)).statusCode).toBe(401)
   })
 
-  test('without TRUST_PROXY a new forged address with each try does not escape the count', async () => {
+  test('without TRUST_PROXY a new forged address per attempt does not evade the count', async () => {
     const { ask } = await start(0, 3)
     const paths = [...apis, '/rails/bank/reports']
     for (const [place, url] of paths.entries()) {

@@ -7,15 +7,15 @@ import { readStoredRows } from '../support/stored.ts'
 const json = { 'content-type': 'application/json' }
 const opening = 'mutation { createWallet(input: { currency: "NGN", description: "x" }) { __typename } }'
 
-/** A body that each door takes, by which something is made. */
+/** A body per API that creates an object. */
 const accepted = {
   '/api/wallets': { currency: 'NGN', description: 'x' },
   '/graphql': { query: opening },
 }
 
-// What is refused here never reaches an engine.
-describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
-  test.each(Object.entries(accepted))('at %s is not taken compressed', async (path, body) => {
+// These requests are rejected before they reach an engine.
+describe.each(everyEngine.slice(0, 1))('a request body on %s', (engine) => {
+  test.each(Object.entries(accepted))('a compressed body at %s is rejected', async (path, body) => {
     const app = await startApp(engine)
     const before = await readStoredRows(app)
     for (const coding of ['gzip', 'br', 'deflate', 'zstd', 'x-gzip', 'gzip, identity', 'identity, gzip', 'chunked']) {
@@ -31,7 +31,7 @@ describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
     }
   })
 
-  test.each(Object.entries(accepted))('at %s is in UTF-8 only', async (path, body) => {
+  test.each(Object.entries(accepted))('a body at %s in another charset than UTF-8 is rejected', async (path, body) => {
     const app = await startApp(engine)
     const payload = JSON.stringify(body)
     for (const parameters of [
@@ -54,20 +54,20 @@ describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
   })
 
   test.each(Object.entries(accepted))(
-    'at %s is refused in the time of any other, however its coding is written',
+    'a body at %s is rejected in constant time, whatever its Content-Encoding header',
     async (path, body) => {
       const app = await startApp(engine)
-      // What Node leaves at the ends of a header and a regular expression takes for a space.
+      // A character that Node keeps at the ends of a header and that a regular expression treats as white space.
       const ask = (character: string) => async () => {
         const headers = { ...json, 'content-encoding': `${character.repeat(15_000)}x` }
         expect((await app.rest('POST', path, { body, headers })).status).toBe(415)
       }
-      // Looking on from each of them would take hundreds of times as long.
+      // Backtracking from each of them would take hundreds of times as long.
       expect(await leastCpuMs(ask('\u00a0'))).toBeLessThan(20 * (await leastCpuMs(ask('y'))))
     },
   )
 
-  test('has each name once, at both doors, and nothing is made by one that has not', async () => {
+  test('a body with a duplicate name is rejected by both APIs and creates nothing', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const before = await readStoredRows(app)
@@ -89,8 +89,8 @@ describe.each(everyEngine.slice(0, 1))('a body on %s', (engine) => {
       expect([status, code, fields]).toEqual([400, 'INVALID_INPUT', [fault]])
     }
     const query = new URLSearchParams({ query: '{ merchant { id } }', variables: '{"a":1,"a":2}' })
-    const asked = await app.rest('GET', `/graphql?${query}`)
-    expect([asked.status, asked.body.errors[0].extensions.fields[0].field]).toEqual([400, 'variables.a'])
+    const queryAnswer = await app.rest('GET', `/graphql?${query}`)
+    expect([queryAnswer.status, queryAnswer.body.errors[0].extensions.fields[0].field]).toEqual([400, 'variables.a'])
     expect(await readStoredRows(app)).toEqual(before)
   })
 })

@@ -8,14 +8,18 @@ import { everyEngine, everyExecutionPath, payoutBody, startApp } from '../suppor
 
 const page = 'https://app.example.com'
 const stranger = 'https://evil.example'
-const exposed = 'x-request-id, idempotent-replayed, x-ignored-fields, retry-after, ratelimit, ratelimit-policy'
+const exposedHeaders = 'x-request-id, idempotent-replayed, x-ignored-fields, retry-after, ratelimit, ratelimit-policy'
 const json = { 'content-type': 'application/json' }
 const merchantId = { query: '{ merchant { id } }' }
 
-/** What an answer says to a browser about who may read it. */
+/** The CORS headers of a response. */
 const corsOf = (headers: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('access-control-') || name === 'vary'))
-const readable = { vary: 'origin', 'access-control-allow-origin': page, 'access-control-expose-headers': exposed }
+const readable = {
+  vary: 'origin',
+  'access-control-allow-origin': page,
+  'access-control-expose-headers': exposedHeaders,
+}
 const unreadable = { vary: 'origin' }
 
 type Sent = {
@@ -31,7 +35,7 @@ type Case = readonly [
   sent?: Sent,
 ]
 
-/** Every way in which an answer comes to be. */
+/** Every code path that produces a response. */
 const cases: readonly Case[] = [
   [200, 'GET', '/api/customers'],
   [200, 'HEAD', '/api/customers'],
@@ -83,8 +87,8 @@ function send({ server, merchant }: Served, [, method, url, sent = {}]: Case) {
 const sendFrom = (origin: string, app: Served, [status, method, url, sent = {}]: Case) =>
   send(app, [status, method, url, { ...sent, headers: { ...sent.headers, origin } }])
 
-describe.each(everyExecutionPath)('an answer on %s, by the short way: %s', (engine, hasFastPath) => {
-  test.each(titled)('of %s can be read by pages of the origins that are named', async (_, each) => {
+describe.each(everyExecutionPath)('a response on %s, fast path: %s', (engine, hasFastPath) => {
+  test.each(titled)('a response of %s is readable by pages of the allowed origins', async (_, each) => {
     const app = await startApp(engine, { hasFastPath, corsOrigins: ['https://other.example', page] })
     const answer = await sendFrom(page, app, each)
     expect([answer.statusCode, corsOf(answer.headers)]).toEqual([each[0], readable])
@@ -93,8 +97,8 @@ describe.each(everyExecutionPath)('an answer on %s, by the short way: %s', (engi
   })
 })
 
-describe.each(everyEngine)('pages on %s', (engine) => {
-  test('read by a wildcard, each its own origin, and by * all of them', async () => {
+describe.each(everyEngine)('CORS for pages on %s', (engine) => {
+  test('a wildcard allows each matching origin by name, and * allows all', async () => {
     const named = await startApp(engine, { corsOrigins: ['https://*.example.com'] })
     const open = await startApp(engine, { corsOrigins: ['*'] })
     for (const each of cases) {
@@ -107,7 +111,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     }
   })
 
-  test('read that they were too fast, and how much is left', async () => {
+  test('a page can read that it exceeds the rate limit, and the remaining quota', async () => {
     const app = await startApp(engine, { corsOrigins: [page], rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
     const ask = (path: string, key = app.merchant.apiKey) => sendFrom(page, app, [200, 'GET', path, { key }])
     expect((await ask('/api/customers')).headers).toMatchObject({ ...readable, ratelimit: '"default";r=0;t=1' })
@@ -120,7 +124,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     expect([statusCode, corsOf(headers)]).toEqual([429, readable])
   })
 
-  test('read that nothing can be stored now, and that the service failed', async () => {
+  test('a page can read that the database is overloaded, and that the service failed', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const [status, fault] of [
       [503, unavailable()],
@@ -142,7 +146,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     }
   })
 
-  test('read that a payout was there already', async () => {
+  test('a page can read that a payout is a replay', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     await app.wallet({ balance: '100' })
     const pay = () =>
@@ -156,7 +160,7 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     expect((await pay()).headers).toMatchObject({ ...readable, 'idempotent-replayed': 'true' })
   })
 
-  test.each(titled)('change nothing for who is none: %s', async (_, each) => {
+  test.each(titled)('a request without a valid Origin gets the usual response: %s', async (_, each) => {
     const [status, , url] = each
     const headersOf = async (corsOrigins: readonly string[]) => {
       const { server, merchant } = await startApp(engine, { corsOrigins })
@@ -167,41 +171,41 @@ describe.each(everyEngine)('pages on %s', (engine) => {
     const before = await headersOf([])
     expect(before.filter((name) => name.startsWith('access-control-'))).toEqual([])
     for (const origins of [['*'], [page]]) expect(await headersOf(origins)).toEqual(before)
-    // Nobody may keep the others.
+    // The other responses must not be cached.
     expect(before.includes('vary')).toBe(url === '/openapi.json')
   })
 
-  test('may not read what is none of theirs, nor ask whether they may', async () => {
+  test('a page of another origin can neither read a response nor pass a preflight', async () => {
     const app = await startApp(engine, { corsOrigins: ['*'], rails: [nodeRail] })
     const paths = ['/', '/docs', '/livez', '/readyz', '/.well-known/webhook-keys', '/rails/node/addresses']
     for (const path of [...paths, '/rails/node/deposits', '/nowhere', '/apis', '/graphqlx']) {
       const { headers } = await sendFrom(page, app, [200, 'GET', path])
       expect([path, Object.keys(headers).filter((name) => name.startsWith('access-control-'))]).toEqual([path, []])
-      const asked = await preflight(app, path)
-      expect([path, [404, 405].includes(asked.statusCode)]).toEqual([path, true])
-      expect(Object.keys(asked.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+      const preflightAnswer = await preflight(app, path)
+      expect([path, [404, 405].includes(preflightAnswer.statusCode)]).toEqual([path, true])
+      expect(Object.keys(preflightAnswer.headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
     }
   })
 })
 
-const wanted = {
+const requestedAccess = {
   'access-control-request-method': 'POST',
   'access-control-request-headers': 'authorization,content-type,idempotency-key,sentry-trace',
 }
 
-/** What a browser sends before a request of a page. */
+/** The request that a browser sends before a page's request. */
 const preflight = (app: App, url: string, headers: Record<string, string> = {}) =>
-  app.server.inject({ method: 'OPTIONS', url, headers: { origin: page, ...wanted, ...headers } })
+  app.server.inject({ method: 'OPTIONS', url, headers: { origin: page, ...requestedAccess, ...headers } })
 
 const allowed = {
   ...readable,
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE',
-  'access-control-allow-headers': wanted['access-control-request-headers'],
+  'access-control-allow-headers': requestedAccess['access-control-request-headers'],
   'access-control-max-age': '86400',
 }
 
 describe.each(everyEngine)('a preflight on %s', (engine) => {
-  test('is answered for every path of both doors, there or not, without a key', async () => {
+  test('a preflight succeeds without an API key for every path of both APIs, existing or not', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     await app.server.ready()
     const { paths } = (await app.server.inject('/openapi.json')).json()
@@ -224,7 +228,7 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
     }
   })
 
-  test('allows a page of another origin nothing', async () => {
+  test('a preflight allows a page of another origin nothing', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const path of ['/api/customers', '/graphql']) {
       const answer = await preflight(app, path, { origin: stranger })
@@ -232,7 +236,7 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
     }
   })
 
-  test('allows no headers where none were asked for', async () => {
+  test('a preflight allows no headers if none were requested', async () => {
     const app = await startApp(engine, { corsOrigins: ['*'] })
     const { headers } = await app.server.inject({
       method: 'OPTIONS',
@@ -243,7 +247,7 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
     expect(corsOf(headers)).toEqual({ ...others, 'access-control-allow-origin': '*' })
   })
 
-  test('counts for nobody', async () => {
+  test('a preflight does not count towards the rate limit', async () => {
     const app = await startApp(engine, { corsOrigins: [page], rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
     for (let i = 0; i < 20; i++) {
       const key = i % 2 === 0 ? app.merchant.apiKey : 'wrong'
@@ -257,10 +261,10 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
   })
 
   test.each([
-    ['OPTIONS without an origin', 'OPTIONS', wanted],
+    ['OPTIONS without an origin', 'OPTIONS', requestedAccess],
     ['OPTIONS that announces no method', 'OPTIONS', { origin: page }],
-    ['another method', 'PATCH', { origin: page, ...wanted }],
-  ] as const)('is not %s: that is told the methods of the path', async (_, method, headers) => {
+    ['another method', 'PATCH', { origin: page, ...requestedAccess }],
+  ] as const)('%s is no preflight: it gets 405 with the allowed methods', async (_, method, headers) => {
     const app = await startApp(engine, { corsOrigins: [page] })
     for (const [path, methods] of [
       ['/api/customers', 'GET, HEAD'],
@@ -272,13 +276,13 @@ describe.each(everyEngine)('a preflight on %s', (engine) => {
     }
   })
 
-  test('with a head that is wrong is refused as anything else', async () => {
+  test('a preflight with invalid headers is rejected like any other request', async () => {
     const app = await startApp(engine, { corsOrigins: [page] })
     const { statusCode, headers } = await preflight(app, '/api/customers', { expect: 'tea' })
     expect([statusCode, corsOf(headers)]).toEqual([417, readable])
   })
 
-  test('is in the log like any other request', async () => {
+  test('a preflight is logged like any other request', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { corsOrigins: [page], onLog: (line) => lines.push(line) })
     await preflight(app, '/api/customers')

@@ -14,18 +14,18 @@ const written = (text: string, id?: string) => ({ stringify: () => text, ...(id 
 
 const form = (results: object) => processServerSentEvents(results as never, fetchAPI, undefined as never) as Response
 
-/** Reads an answer piece by piece: `null` where there is none yet. */
+/** Reads a response chunk by chunk: `null` if none has arrived. */
 function reading(answer: Response) {
   const reader = (answer.body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()).getReader()
-  let asked: Promise<string | undefined> | null = null
+  let pendingRead: Promise<string | undefined> | null = null
   const next = async () => {
-    asked ??= reader.read().then(({ value }) => value)
+    pendingRead ??= reader.read().then(({ value }) => value)
     const turns = async () => {
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
       return null
     }
-    const piece = await Promise.race([asked, turns()])
-    if (piece !== null) asked = null
+    const piece = await Promise.race([pendingRead, turns()])
+    if (piece !== null) pendingRead = null
     return piece
   }
   return { next, cancel: () => reader.cancel() }
@@ -46,13 +46,13 @@ test('server-sent events of one result are a comment, the result and the end', a
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('server-sent events have the status and the headers that their result asks for', async () => {
+test('server-sent events have the status and the headers of their result', async () => {
   const http = { status: 429, headers: { 'retry-after': '5', 'cache-control': 'no-store' } }
   const { status, headers } = form({ ...written('{}'), extensions: { http } })
   expect([status, headers.get('retry-after'), headers.get('cache-control')]).toEqual([429, '5', 'no-store'])
 })
 
-test('server-sent events come one by one with their ids, and a comment every twelve seconds while nothing happens', async () => {
+test('server-sent events arrive individually with their ids, with a heartbeat comment every twelve seconds between them', async () => {
   let tell = (_: object | null) => {}
   async function* results() {
     for (;;) {
@@ -77,7 +77,7 @@ test('server-sent events come one by one with their ids, and a comment every twe
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('server-sent events that nobody reads are not followed by comments without end', async () => {
+test('server-sent events without a reader do not accumulate heartbeat comments', async () => {
   const answer = form(
     (async function* () {
       await new Promise(() => {})
@@ -92,7 +92,7 @@ test('server-sent events that nobody reads are not followed by comments without 
   await cancel()
 })
 
-test('server-sent events break off where their source fails', async () => {
+test('server-sent events break off when their source fails', async () => {
   const answer = form(
     (async function* () {
       yield written('{"a":1}')
@@ -103,7 +103,7 @@ test('server-sent events break off where their source fails', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('server-sent events whose reader leaves close their source, if that can be closed', async () => {
+test('server-sent events close their source when the reader disconnects, if the source can be closed', async () => {
   const closed = vi.fn()
   for (const close of [closed, undefined]) {
     const iterator = { next: () => new Promise(() => {}), ...(close && { return: close }) }

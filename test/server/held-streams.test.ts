@@ -8,7 +8,7 @@ import type { HoldStream } from '../../src/server/graphql/stream-limiter.ts'
 import { createStreamLimiter, takeUntilEnd } from '../../src/server/graphql/stream-limiter.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 
-/** The connection of an answer, as Node has it. */
+/** The connection of a response, as Node provides it. */
 class Connection extends EventEmitter {
   destroyed = false
   destroy() {
@@ -19,7 +19,7 @@ class Connection extends EventEmitter {
 
 type Who = { merchantId?: string; keyId?: string | null; tokenId?: string | null; until?: number }
 
-/** What counts the streams of one process, and asks for one. */
+/** The stream counter of one process, and a function that requests a stream. */
 function startCounting(service: Service, processes = 1) {
   const server = Fastify()
   onTestFinished(() => server.close())
@@ -48,18 +48,18 @@ function startCounting(service: Service, processes = 1) {
   return { server, open }
 }
 
-/** What a promise has come to by now; `waiting` where it has not. */
-const now = <Value>(promise: Promise<Value>) =>
+/** The present state of a promise; `waiting` while it is pending. */
+const currentState = <Value>(promise: Promise<Value>) =>
   Promise.race([promise, new Promise<'waiting'>((resolve) => setImmediate(resolve, 'waiting'))])
 
 const refused = (message: string) => ({ code: 'RATE_LIMITED', message })
 
-describe('streams that are held open', () => {
+describe('open streams', () => {
   test.each([
     [1, 100, 'At most 100 streams of a merchant may be open simultaneously.'],
     [3, 33, 'At most 100 streams of a merchant may be open simultaneously, 33 in each of 3 processes.'],
     [200, 1, 'At most 100 streams of a merchant may be open simultaneously, 1 in each of 200 processes.'],
-  ])('in %i processes are %i of a merchant in each', async (processes, most, message) => {
+  ])('%i processes allow %i streams of a merchant each', async (processes, most, message) => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, processes)
     const streams = Array.from({ length: most }, () => open())
@@ -76,7 +76,7 @@ describe('streams that are held open', () => {
     expect([open().refusal, open().refusal?.code]).toEqual([null, 'RATE_LIMITED'])
   })
 
-  test('are ten of a token, which takes none from others', async () => {
+  test('a client token has at most ten streams, which leaves the rest to others', async () => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service)
     const of = (tokenId: string | null, count: number) =>
@@ -87,7 +87,7 @@ describe('streams that are held open', () => {
     expect([...of('b', 10), ...of(null, 20)]).toEqual(Array(30).fill(null))
   })
 
-  test('count no more once they are released, though their connections stay open', async () => {
+  test('a released stream no longer counts, though its connection stays open', async () => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, 100)
     const first = open()
@@ -96,13 +96,13 @@ describe('streams that are held open', () => {
     expect([await first.ended, first.raw.destroyed, first.raw.listenerCount('close')]).toEqual([null, false, 0])
     const second = open()
     expect(second.refusal).toBeNull()
-    // Released once more it takes no other's place.
+    // A second release must not free another stream's place.
     first.release()
     expect(open().refusal).not.toBeNull()
     second.release()
   })
 
-  test('of a caller that is gone end at once, and take no place', async () => {
+  test('a stream of a caller that has disconnected ends immediately and takes no place', async () => {
     const { service } = await startApp('sqlite')
     const { open } = startCounting(service, 100)
     const raw = new Connection()
@@ -115,7 +115,7 @@ describe('streams that are held open', () => {
     expect(open().refusal).toBeNull()
   })
 
-  test('end with the service, those that begin while it ends too', async () => {
+  test('streams end when the service stops, including those that begin meanwhile', async () => {
     const { service } = await startApp('sqlite')
     const { server, open } = startCounting(service)
     const endings: string[] = []
@@ -129,7 +129,7 @@ describe('streams that are held open', () => {
   })
 })
 
-describe.each(everyEngine)('the keys of streams on %s', (engine) => {
+describe.each(everyEngine)('API keys of open streams on %s', (engine) => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   })
@@ -152,7 +152,7 @@ describe.each(everyEngine)('the keys of streams on %s', (engine) => {
     }
     const { open } = startCounting({ ...app.service, db: { ...app.db, execute } })
     const timersOfApp = vi.getTimerCount()
-    /** Lets half a second pass, and returns how many times the database was read then. */
+    /** Lets half a second pass, and returns the number of database reads in it. */
     const look = async () => {
       reads = 0
       vi.advanceTimersByTime(500)
@@ -176,30 +176,30 @@ describe.each(everyEngine)('the keys of streams on %s', (engine) => {
     }
   }
 
-  test('end their streams within half a second of being revoked, and no other stream', async () => {
+  test('revoked API keys end their streams within half a second, and no other stream', async () => {
     const { app, open, look, keyOf, timers } = await startWatching()
     const [key, other] = [await keyOf(), await keyOf()]
     const streams = [open({ keyId: key }), open({ keyId: other }), open({ keyId: key, merchantId: 'two' })]
     await look()
-    for (const { ended } of streams) expect(await now(ended)).toBe('waiting')
+    for (const { ended } of streams) expect(await currentState(ended)).toBe('waiting')
     await revokeKey(app.service, key)
     await look()
     const over = expect.objectContaining({
       code: 'INVALID_TOKEN',
       message: 'The API key of this stream is no longer valid.',
     })
-    expect(await Promise.all(streams.map(({ ended }) => now(ended)))).toEqual([over, 'waiting', over])
+    expect(await Promise.all(streams.map(({ ended }) => currentState(ended)))).toEqual([over, 'waiting', over])
     for (const { release } of streams) release()
     expect(timers()).toBe(0)
   })
 
-  test('are read once for all streams, and only where keys may have changed', async () => {
+  test('API keys are read once for all streams, and only after keys may have changed', async () => {
     const { open, look, keyOf, timers } = await startWatching()
     const [key, other] = [await keyOf(), await keyOf()]
     expect(timers()).toBe(0)
     const streams = [open({ keyId: key }), open({ keyId: key }), open({ keyId: other })]
     expect([await look(), await look()]).toEqual([1, engine === 'sqlite' ? 0 : 1])
-    // A key may have ended between its admission and the stream.
+    // A key may be revoked between its admission and the stream.
     streams.push(open({ keyId: key, merchantId: 'two' }))
     expect([await look(), timers()]).toEqual([1, 1])
     streams.pop()?.release()
@@ -208,44 +208,44 @@ describe.each(everyEngine)('the keys of streams on %s', (engine) => {
     expect([timers(), await look()]).toEqual([0, 0])
     // The next stream is watched again.
     const again = open({ keyId: key })
-    expect([await look(), await now(again.ended)]).toEqual([1, 'waiting'])
+    expect([await look(), await currentState(again.ended)]).toEqual([1, 'waiting'])
     again.release()
   })
 
-  test('end their streams as soon as the database can be read again', async () => {
+  test('revoked API keys end their streams as soon as the database is readable again', async () => {
     const { app, open, look, keyOf, setAway } = await startWatching()
     const keyId = await keyOf()
     const { ended, release } = open({ keyId })
     await revokeKey(app.service, keyId)
     setAway(true)
     await look()
-    expect(await now(ended)).toBe('waiting')
+    expect(await currentState(ended)).toBe('waiting')
     setAway(false)
     await look()
-    expect(await now(ended)).toMatchObject({ code: 'INVALID_TOKEN' })
+    expect(await currentState(ended)).toMatchObject({ code: 'INVALID_TOKEN' })
     release()
   })
 
-  test('that have an end have their streams end then', async () => {
+  test('expiring API keys end their streams at the time of expiry', async () => {
     const { open, look, keyOf, pass, time } = await startWatching()
     const keyId = await keyOf()
     const ending = open({ keyId, until: time() + 1_000 })
     const lasting = open({ keyId, until: time() + 1_001 })
     pass(999)
     await look()
-    expect([await now(ending.ended), await now(lasting.ended)]).toEqual(['waiting', 'waiting'])
+    expect([await currentState(ending.ended), await currentState(lasting.ended)]).toEqual(['waiting', 'waiting'])
     pass(1)
     await look()
-    expect(await now(ending.ended)).toMatchObject({
+    expect(await currentState(ending.ended)).toMatchObject({
       code: 'INVALID_TOKEN',
       message: 'The token of this stream has expired.',
     })
-    expect(await now(lasting.ended)).toBe('waiting')
+    expect(await currentState(lasting.ended)).toBe('waiting')
     for (const { release } of [ending, lasting]) release()
   })
 })
 
-describe('results until they must end', () => {
+describe('results of a stream with an end', () => {
   async function* counting(closed: () => void = () => {}) {
     try {
       for (let i = 1; ; i++) yield i
@@ -254,7 +254,7 @@ describe('results until they must end', () => {
     }
   }
 
-  test('are all that there are where nothing ends them', async () => {
+  test('results arrive completely if the stream is not ended', async () => {
     async function* two() {
       yield 1
       yield 2
@@ -266,8 +266,8 @@ describe('results until they must end', () => {
 
   test.each([
     ['with the last one', 7, [1, 7]],
-    ['without another where there is no last one', null, [1]],
-  ])('end %s, and their source is closed', async (_, last, expected) => {
+    ['without another result if there is no last one', null, [1]],
+  ])('results end %s, and their source is closed', async (_, last, expected) => {
     const { promise, resolve } = Promise.withResolvers<number | null>()
     const closed = vi.fn()
     const seen: number[] = []
@@ -280,7 +280,7 @@ describe('results until they must end', () => {
     expect([seen, closed.mock.calls.length]).toEqual([expected, 1])
   })
 
-  test('fail where their source does', async () => {
+  test('results fail when their source fails', async () => {
     async function* failing() {
       yield 1
       throw new Error('no more')
@@ -290,7 +290,7 @@ describe('results until they must end', () => {
     await expect(results.next()).rejects.toThrow('no more')
   })
 
-  test('close a source that fails to close, and one that can not be closed', async () => {
+  test("results close a source whose close fails, and one that can't be closed", async () => {
     const iterator = (close?: () => Promise<never>) => ({
       next: async () => ({ value: 1, done: false as const }),
       ...(close && { return: close }),

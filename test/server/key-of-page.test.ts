@@ -12,7 +12,7 @@ const requests = [
   ['GET', '/graphql?query={merchant{id}}', undefined],
 ] as const
 
-/** Each way to send a key, and whether it is a good one or not. */
+/** Each way to send a key, and whether the key is valid. */
 const credentials = (apiKey: string): readonly Record<string, string>[] => [
   { 'x-api-key': apiKey },
   { authorization: `Bearer ${apiKey}` },
@@ -23,8 +23,8 @@ const credentials = (apiKey: string): readonly Record<string, string>[] => [
   { 'x-api-key': apiKey, authorization: 'Bearer a.b.c' },
 ]
 
-describe.each(everyExecutionPath)('an API key in a page on %s, by the short way: %s', (engine, hasFastPath) => {
-  test.each(requests)('is refused in live, whichever it is: %s %s', async (method, path, body) => {
+describe.each(everyExecutionPath)('an API key in a browser page on %s, fast path: %s', (engine, hasFastPath) => {
+  test.each(requests)("live mode rejects a page's API key, valid or not: %s %s", async (method, path, body) => {
     const app = await startApp(engine, { mode: 'live', hasFastPath, corsOrigins: [origin] })
     const before = await readStoredRows(app)
     for (const each of credentials(app.merchant.apiKey)) {
@@ -41,8 +41,8 @@ describe.each(everyExecutionPath)('an API key in a page on %s, by the short way:
   })
 })
 
-describe.each(everyEngine)('on %s', (engine) => {
-  test('what is no API key is judged for what it is, from a page too', async () => {
+describe.each(everyEngine)("live mode rejects a page's API key on %s", (engine) => {
+  test('a credential that is no API key gets its usual response, from a page too', async () => {
     const app = await startApp(engine, { mode: 'live', corsOrigins: [origin] })
     for (const [method, path, body] of requests) {
       const ask = (headers: Record<string, string>) =>
@@ -58,7 +58,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     }
   })
 
-  test('a key that is refused for coming from a page counts for nobody', async () => {
+  test('an API key that is rejected because a page sent it does not count as a failed key', async () => {
     const app = await startApp(engine, { mode: 'live', rateLimit: 1, clock: () => Date.UTC(2030, 0, 1) })
     for (let i = 0; i < 5; i++) {
       for (const key of [app.merchant.apiKey, 'nonsense']) {
@@ -70,7 +70,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect((await app.rest('GET', '/api/customers')).status).toBe(200)
   })
 
-  test('the sandbox takes it, as GraphiQL sends it', async () => {
+  test('the sandbox accepts an API key from a page, because GraphiQL sends it', async () => {
     const app = await startApp(engine)
     for (const [method, path, body] of requests) {
       const { status } = await app.rest(method, path, { body, headers: { origin } })
@@ -79,7 +79,7 @@ describe.each(everyEngine)('on %s', (engine) => {
   })
 })
 
-// biome-ignore lint/suspicious/noExplicitAny: each door has its own envelope.
+// biome-ignore lint/suspicious/noExplicitAny: each API has its own envelope.
 function codeIn(body: any): string | undefined {
   return body.error?.code ?? body.errors?.[0]?.extensions.code
 }

@@ -7,7 +7,7 @@ import { startApp } from '../support/app.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', host: 'localhost:4000' }
 
-/** The service in a mode, with the demo merchant or without: what the pages say is the same on every engine. */
+/** The service in a mode, with or without the demo merchant: the pages do not depend on the engine. */
 async function start({ mode = 'sandbox' as 'sandbox' | 'live', demoKey = null as string | null } = {}) {
   const { service } = await startApp('sqlite')
   const logger = createLogger('silent', { write: () => {} })
@@ -16,8 +16,8 @@ async function start({ mode = 'sandbox' as 'sandbox' | 'live', demoKey = null as
 
 const linksIn = (body: string) => [...body.matchAll(/href="([^"]+)"/g)].map(([, link]) => String(link))
 
-describe('the first page', () => {
-  test('says what this is and leads everywhere, with the demo key where there is one', async () => {
+describe('the home page', () => {
+  test('the home page describes the service and links to every page, with the demo key if one exists', async () => {
     const server = await start({ demoKey: demoApiKey })
     const { statusCode, headers, body } = await server.inject({ url: '/', headers: browser })
     expect([statusCode, headers['content-type'], headers.vary]).toEqual([200, 'text/html; charset=utf-8', 'accept'])
@@ -32,13 +32,13 @@ describe('the first page', () => {
   test.each([
     ['in a sandbox of other merchants', 'sandbox', ['/favicon.svg', '/graphql', '/docs', '/openapi.json', '/readyz']],
     ['live', 'live', ['/favicon.svg', '/docs', '/openapi.json', '/readyz']],
-  ] as const)('shows no key %s', async (_, mode, links) => {
+  ] as const)('the home page has no key %s', async (_, mode, links) => {
     const { body } = await (await start({ mode })).inject({ url: '/', headers: browser })
     expect(linksIn(body)).toEqual(links)
     expect(body).not.toMatch(/pgw_|curl/)
   })
 
-  test('is text for a terminal, and is kept by whoever has it', async () => {
+  test('the home page is plain text for a terminal, and clients may cache it', async () => {
     const server = await start({ demoKey: demoApiKey })
     for (const accept of [undefined, '*/*', 'application/json', 'text/html;q=0, */*']) {
       const headers = { host: 'localhost:4000', ...(accept && { accept }) }
@@ -51,7 +51,7 @@ describe('the first page', () => {
     }
   })
 
-  test('has one style and one script of its own, and loads nothing but its mark', async () => {
+  test('the home page has one style and one script of its own, and loads only its logo', async () => {
     const { headers, body } = await (await start({ demoKey: demoApiKey })).inject({ url: '/', headers: browser })
     const hashOf = (name: string) => {
       const [, content = ''] = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(body) ?? []
@@ -68,7 +68,7 @@ describe('the first page', () => {
   })
 })
 
-test.each(['/favicon.svg', '/favicon.ico'])('the mark is there at %s, small and for anyone to keep', async (url) => {
+test.each(['/favicon.svg', '/favicon.ico'])('the logo at %s is small and publicly cacheable', async (url) => {
   const { statusCode, headers, body } = await (await start()).inject(url)
   expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([
     200,
@@ -79,8 +79,8 @@ test.each(['/favicon.svg', '/favicon.ico'])('the mark is there at %s, small and 
   expect(body.length).toBeLessThan(500)
 })
 
-describe('where nothing is', () => {
-  test.each(['/nowhere', '/docs/', '/graph', '/apis', '/%zz'])('people get a page: %s', async (url) => {
+describe('the page for a missing path', () => {
+  test.each(['/nowhere', '/docs/', '/graph', '/apis', '/%zz'])('a browser gets a page: %s', async (url) => {
     const headers = { ...browser, 'x-request-id': 'mine & <b>yours</b>' }
     const answer = await (await start()).inject({ url, headers })
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
@@ -91,12 +91,12 @@ describe('where nothing is', () => {
 
   test.each([
     ['a program', 'GET', '/nowhere', 'application/json'],
-    ['one that takes anything', 'GET', '/nowhere', '*/*'],
-    ['one that wants no page', 'GET', '/nowhere', 'text/html;q=0, */*'],
-    ['a browser below the endpoints', 'GET', '/api/nowhere', browser.accept],
-    ['a browser at an address below GraphQL', 'GET', '/graphql/nowhere', browser.accept],
-    ['one that posts', 'POST', '/nowhere', browser.accept],
-  ] as const)('%s gets the envelope to the byte', async (_, method, url, accept) => {
+    ['a client that accepts anything', 'GET', '/nowhere', '*/*'],
+    ['a client that accepts no HTML', 'GET', '/nowhere', 'text/html;q=0, */*'],
+    ['a browser below the REST endpoints', 'GET', '/api/nowhere', browser.accept],
+    ['a browser below /graphql', 'GET', '/graphql/nowhere', browser.accept],
+    ['a client that posts', 'POST', '/nowhere', browser.accept],
+  ] as const)('%s gets the envelope, byte for byte', async (_, method, url, accept) => {
     const answer = await (await start()).inject({ method, url, headers: { accept, 'x-request-id': 'r' } })
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
     expect(answer.body).toBe(

@@ -7,9 +7,9 @@ import { everyEngine, startApp } from '../support/app.ts'
 
 const asStream = { accept: 'text/event-stream' }
 
-// What is set here never reaches an engine.
+// Headers are set before a request reaches an engine.
 describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
-  test('are what they are, and name no transport', () => {
+  test('security headers have their documented values, and none requires HTTPS', () => {
     expect(securityHeaders).toEqual({
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -38,14 +38,14 @@ describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
     [400, 'POST', '/graphql', { body: {} }],
     [401, 'POST', '/graphql', { body: {}, key: null }],
     [405, 'PUT', '/graphql', {}],
-  ] as const)('are on %i for %s %s %o', async (status, method, path, request) => {
+  ] as const)('security headers are on the %i response to %s %s %o', async (status, method, path, request) => {
     const app = await startApp(engine)
     const answer = await app.rest(method, path, request)
     expect(answer.status).toBe(status)
     expect(answer.headers).toMatchObject(securityHeaders)
   })
 
-  test('are on a stream, which has its own word on caches', async () => {
+  test('security headers are on a stream, which has a Cache-Control of its own', async () => {
     const { server, merchant } = await startApp(engine)
     const headers = { 'x-api-key': merchant.apiKey, ...asStream }
     const answer = await server.inject({
@@ -58,7 +58,7 @@ describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
     expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
   })
 
-  test('leave GraphiQL its own policy, under which its script runs', async () => {
+  test('security headers give GraphiQL its own policy, under which its script runs', async () => {
     const { server } = await startApp(engine)
     const answer = await server.inject({ url: '/graphql', headers: { accept: 'text/html' } })
     const { 'content-security-policy': policy, 'cache-control': _, ...others } = securityHeaders
@@ -67,7 +67,7 @@ describe.each(everyEngine.slice(0, 1))('security headers on %s', (engine) => {
     expect(answer.headers['content-security-policy']).toMatch(/script-src 'sha256-.*frame-ancestors 'none'/)
   })
 
-  test('are on what is answered to bytes that are no HTTP', async () => {
+  test('security headers are on the response to bytes that are not HTTP', async () => {
     const { server } = await startApp(engine)
     await server.listen({ host: '127.0.0.1', port: 0 })
     const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1')

@@ -5,7 +5,10 @@ import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendText } from '../../src/server/http/response-flush.ts'
 
-/** Short and long, of characters of one, two, three and four bytes; and what is just as long as may go with its head. */
+/**
+ * Short and long texts, of characters of one to four bytes; and texts at the size limit for sending them
+ * together with the headers.
+ */
 const texts = {
   nothing: '',
   short: 'Ọlá 😀',
@@ -29,7 +32,7 @@ afterAll(() => app.close())
 
 const port = () => (app.server.address() as AddressInfo).port
 
-test.each(names)('%s arrives as it is, with its length and the headers of the reply', async (name) => {
+test.each(names)('%s arrives unchanged, with its length and the headers of the reply', async (name) => {
   const answer = await fetch(`http://127.0.0.1:${port()}/${name}`)
   expect(await answer.text()).toBe(texts[name])
   expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(texts[name])))
@@ -37,7 +40,7 @@ test.each(names)('%s arrives as it is, with its length and the headers of the re
   expect(answer.headers.get('x-name')).toBe(name)
 })
 
-/** What comes on one connection for requests that are sent without waiting for answers. */
+/** The bytes of one connection for pipelined requests. */
 function sendAll(method: string): Promise<string> {
   const socket = connect(port(), '127.0.0.1')
   const heads = names.map((name, place) => {
@@ -48,7 +51,7 @@ function sendAll(method: string): Promise<string> {
   return textOf(socket)
 }
 
-test('requests that do not wait for one another are answered in their order, each with its own head', async () => {
+test('pipelined requests are answered in order, each with its own headers', async () => {
   let rest = Buffer.from(await sendAll('GET'))
   for (const name of names) {
     const end = rest.indexOf('\r\n\r\n') + 4
@@ -61,7 +64,7 @@ test('requests that do not wait for one another are answered in their order, eac
   expect(rest).toHaveLength(0)
 })
 
-test('a look at the head alone is answered with the length and without the text', async () => {
+test('a HEAD request gets the length of the text without the text', async () => {
   const heads = (await sendAll('HEAD')).split('\r\n\r\n').slice(0, -1)
   expect(heads.map((head) => Number(/content-length: (\d+)/.exec(head)?.[1]))).toEqual(
     names.map((name) => Buffer.byteLength(texts[name])),

@@ -11,13 +11,14 @@ import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 
 describe('requests that arrive in one turn of the event loop', () => {
-  test('are all looked at before reads are answered', async () => {
+  test('requests of one turn are all parsed before the first response to a read', async () => {
     const app = await startApp('sqlite')
     const paths = ['/api/customers', '/api/asset-codes', '/api/payout/methods']
     const requests = paths.map((path) => ['GET', path] as const)
     const together = [...paths.map((path) => `asked ${path}`), ...paths.map((path) => `answered ${path}`)]
 
-    // Where one takes more than two milliseconds, as the first of its kind does, the next has it answered.
+    // After a request that takes more than two milliseconds, as the first of its kind does, the next one flushes
+    // it.
     const seen: string[] = []
     for (let tries = 0; tries < 100 && seen.at(-1) !== together.join(); tries++) {
       seen.push((await inOneTurn(app, requests)).join())
@@ -26,10 +27,10 @@ describe('requests that arrive in one turn of the event loop', () => {
     expect(seen.at(-1)).toBe(together.join())
   })
 
-  test('and read are answered before those that write', async () => {
+  test('reads of one turn are answered before writes', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '10' })
-    // Whoever writes after one that came alone does not wait for others.
+    // A single write does not wait for a batch.
     await Promise.all([app.db.write(() => {}), app.db.write(() => {})])
 
     const seen = await inOneTurn(app, [
@@ -45,7 +46,7 @@ describe('requests that arrive in one turn of the event loop', () => {
 })
 
 describe.each(everyEngine)('the HTTP host on %s', (engine) => {
-  test('says that it is alive and ready to anyone', async () => {
+  test('the health endpoints report a live and ready service without an API key', async () => {
     const app = await startApp(engine)
     for (const path of ['/livez', '/readyz']) {
       const { status, body } = await app.rest('GET', path, { key: null })
@@ -53,7 +54,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     }
   })
 
-  test('is not ready, but alive, when its database can not be read', async () => {
+  test("the health endpoints report a live service that is not ready when its database can't be read", async () => {
     const app = await startApp(engine)
     const ping = async () => {
       throw new Error('the database is gone')
@@ -68,13 +69,13 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     ['DELETE', '/nope', ''],
     ['POST', '/nope', '{"__proto__":1}'],
     ['POST', '/api/payouts/banks/', '{'],
-  ] as const)('answers %s %s with 404, whatever the body', async (method, url, payload) => {
+  ] as const)('an unknown path %s %s gets 404, with any body', async (method, url, payload) => {
     const { server } = await startApp(engine)
     const answer = await server.inject({ method, url, payload, headers: { 'content-type': 'application/json' } })
     expect([answer.statusCode, answer.json().error.code]).toEqual([404, 'ENDPOINT_NOT_FOUND'])
   })
 
-  test('answers a method that a path does not have with 405, whichever path it is', async () => {
+  test('every path rejects a method that it does not have with 405', async () => {
     const { server } = await startApp(engine)
     await server.ready()
     const paths = pathsIn(server.printRoutes({ commonPrefix: false }))
@@ -94,13 +95,13 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
   })
 
   test.each([
-    ['no Host', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\n'],
-    ['two Hosts', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nHost: b\r\n'],
-    ['two Hosts alike', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.1\r\nhost: a\r\nhost: a\r\n'],
+    ['a missing Host', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\n'],
+    ['two different Hosts', 400, 'MALFORMED_REQUEST', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nHost: b\r\n'],
+    ['two equal Hosts', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.1\r\nhost: a\r\nhost: a\r\n'],
     ['two Hosts in HTTP/1.0', 400, 'MALFORMED_REQUEST', 'GET /livez HTTP/1.0\r\nhost: a\r\nhost: b\r\n'],
-    ['no Host nowhere', 400, 'MALFORMED_REQUEST', 'GET /nowhere HTTP/1.1\r\n'],
+    ['an absolute URL without a Host', 400, 'MALFORMED_REQUEST', 'GET /nowhere HTTP/1.1\r\n'],
     ['an unknown Expect', 417, 'EXPECTATION_FAILED', 'GET /api/customers HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n'],
-  ])('answers %s in the envelope, with an id', async (_, status, code, head) => {
+  ])('the host answers %s in the envelope, with a request id', async (_, status, code, head) => {
     const app = await startApp(engine)
     const answer = await conversation(app, `${head}connection: close\r\n\r\n`)
     const [top = '', body = ''] = answer.split('\r\n\r\n')
@@ -110,7 +111,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     expect(top).toContain('x-content-type-options: nosniff')
   })
 
-  test('takes HTTP/1.0 without a Host, and the expectation that every server meets', async () => {
+  test('the host accepts HTTP/1.0 without a Host header, and Expect: 100-continue', async () => {
     const app = await startApp(engine)
     expect(await conversation(app, 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /)
     const expecting = 'POST /api/wallets HTTP/1.1\r\nhost: a\r\nexpect: 100-Continue\r\nconnection: close\r\n'
@@ -118,7 +119,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     expect(await conversation(app, sent)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /)
   })
 
-  test('answers what is no HTTP in the envelope and ends the connection', async () => {
+  test('the host answers bytes that are not HTTP in the envelope and closes the connection', async () => {
     const app = await startApp(engine)
     for (const sent of ['HELLO\r\n\r\n', 'GET /api/customers HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n']) {
       const [head = '', body = ''] = (await conversation(app, sent)).split('\r\n\r\n')
@@ -128,7 +129,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     }
   })
 
-  test('refuses a body over the limit before it has arrived, and an unknown caller before that', async () => {
+  test('the host rejects a body over the limit before it has arrived, and an unknown caller before that', async () => {
     const app = await startApp(engine)
     const announced = (key: string) =>
       `POST /api/wallets HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\ncontent-type: application/json\r\n` +
@@ -138,7 +139,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('the log on %s', (engine) => {
+describe.each(everyEngine)('the request log on %s', (engine) => {
   const secrets = {
     account: '0690000032',
     iban: 'GB82WEST12345698765432',
@@ -147,7 +148,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     idempotencyKey: 'order-4711',
   }
 
-  test('says method, route, status and merchant, never a path, body, key or account number', async () => {
+  test('the request log has method, route, status and merchant, and never a path, body, key or account number', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { onLog: (line) => lines.push(line) })
     await app.wallet({ balance: '100' })
@@ -197,7 +198,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     )
   })
 
-  test('says which method was sent, also where no path has it', async () => {
+  test('the request log has the method that was sent, also if no path has it', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { onLog: (line) => lines.push(line) })
     for (const method of ['PROPFIND', 'TRACE', 'GET']) {
@@ -211,7 +212,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     expect(seen).toEqual([...others, ['GET', '/livez', null], ['GET', null, 'ENDPOINT_NOT_FOUND']])
   })
 
-  test('says which GraphQL operation ran, and why it was refused though the answer is 200', async () => {
+  test('the request log has the GraphQL operation, and its error code although the status is 200', async () => {
     const lines: string[] = []
     const app = await startApp(engine, { onLog: (line) => lines.push(line) })
     const opening =
@@ -221,7 +222,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
       ['{ merchant { id } }', 'query', null],
       ['query A { merchant { id } }', 'query A', null],
       [long, `query Account__${`_${'x'.repeat(100)}`.slice(0, 42)}`, null],
-      // The union is answered as data, and nothing of the error is asked for.
+      // The error is returned as data of a union, and the query selects none of its fields.
       [opening, 'mutation Open', 'INVALID_INPUT'],
       [opening, 'mutation Open', 'INVALID_INPUT'],
       ['query B { customers(after: "x") { totalCount } }', 'query B', 'INVALID_INPUT'],
@@ -234,7 +235,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     expect(lines.join('')).not.toContain(secrets.account)
   })
 
-  test('has a line for each answer as any other, from its level on', () => {
+  test('the request log has a line for each response at or above its level', () => {
     const lines: string[] = []
     const answer = {
       request_id: 'one "of" the\\caller',
@@ -257,7 +258,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     expect(JSON.parse(told ?? '')).toMatchObject({ ...answer, merchant_id: '[redacted]', role: 'reader' })
   })
 
-  test('blanks keys in any line and long numbers in errors, should one ever carry them', () => {
+  test('the request log masks keys in any line and long numbers in errors', () => {
     const lines: string[] = []
     const logger = createLogger('info', { write: (line: string) => lines.push(line) })
     // A key with long numbers in it.
@@ -267,7 +268,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
     const [first, second] = lines.map((line) => JSON.parse(line))
     expect(first).toMatchObject({ msg: 'with [redacted]', request: { headers: { 'x-api-key': '[redacted]' } } })
     expect(second.err.message).toBe('no account [redacted] for [redacted]')
-    // The frames alone: the message would stand above them once more.
+    // The frames only: the message would precede them again.
     expect(second.err.stack).toMatch(/^ +at .*server\.test\.ts/)
     logger.error(new Error('NOT NULL failed for {"name": "Ada Obi"}'), 'failed')
     expect(JSON.parse(lines[2] ?? '').err.message).toBe('NOT NULL failed for [redacted]')
@@ -275,7 +276,7 @@ describe.each(everyEngine)('the log on %s', (engine) => {
   })
 })
 
-/** Every path that is routed, from the tree of them that Fastify prints: four characters for each level. */
+/** Every routed path, from the tree that Fastify prints: four characters per level. */
 function pathsIn(tree: string): string[] {
   const above: string[] = []
   return tree.split('\n').flatMap((line) => {
@@ -286,7 +287,7 @@ function pathsIn(tree: string): string[] {
   })
 }
 
-/** What the listening service answers to these bytes until it ends the connection. */
+/** The response of the listening service to these bytes, until it closes the connection. */
 async function conversation({ server }: App, sent: string): Promise<string> {
   if (!server.server.listening) await server.listen({ host: '127.0.0.1', port: 0 })
   const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1')
@@ -299,7 +300,7 @@ async function conversation({ server }: App, sent: string): Promise<string> {
   return received
 }
 
-/** Sends requests so that all are there when the event loop looks for any; what then happened, in its order. */
+/** Sends requests so that all have arrived when the event loop polls, and returns the order of events. */
 async function inOneTurn(
   { server, merchant }: App,
   requests: readonly (readonly [method: string, path: string, body?: object])[],
@@ -309,7 +310,7 @@ async function inOneTurn(
   const sockets = requests.map(() => connect(port, '127.0.0.1'))
   const head = (method: string, path: string) =>
     `${method} ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${merchant.apiKey}\r\ncontent-type: application/json\r\n`
-  // A first request each, because what comes with a new connection waits for that to be accepted.
+  // Each socket sends a first request, because data on a new connection waits for its accept.
   for (const socket of sockets) {
     socket.write(`${head('GET', '/livez')}\r\n`)
     await once(socket, 'data')
@@ -327,7 +328,7 @@ async function inOneTurn(
       `${head(method, path)}connection: close\r\ncontent-length: ${Buffer.byteLength(payload)}\r\n\r\n${payload}`,
     )
   }
-  // The kernel brings them while this thread looks at nothing.
+  // The kernel receives them while this thread is busy.
   const start = performance.now()
   while (performance.now() - start < 20);
   await Promise.all(sockets.map((socket) => once(socket.resume(), 'close')))

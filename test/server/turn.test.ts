@@ -7,7 +7,7 @@ const microtasks = () => new Promise((resolve) => process.nextTick(resolve))
 const { schedule: atEnd, flush: sendWaiting, flushOverdue: sendOverdue } = createResponseFlush()
 
 let sent: string[] = []
-/** An answer that is ready. */
+/** A response that is ready to send. */
 const ready = (name: string) => atEnd(() => sent.push(name))
 
 beforeEach(async () => {
@@ -15,7 +15,7 @@ beforeEach(async () => {
   sent = []
 })
 
-test('answers of one turn are sent at its end, in their order, and each once', async () => {
+test('responses of one turn are flushed at its end, in order, and each once', async () => {
   ready('one')
   ready('two')
   await microtasks()
@@ -31,7 +31,7 @@ test('answers of one turn are sent at its end, in their order, and each once', a
   expect(sent).toEqual(['one', 'two', 'three', 'four'])
 })
 
-test('what waits is sent before something that takes long, and what is ready later at the end', async () => {
+test('waiting responses are flushed before slow work, and later ones at the end of the turn', async () => {
   ready('one')
   sendWaiting()
   expect(sent).toEqual(['one'])
@@ -42,7 +42,7 @@ test('what waits is sent before something that takes long, and what is ready lat
   expect(sent).toEqual(['one', 'two'])
 })
 
-test('what has waited for two milliseconds is sent when another request is looked at', async () => {
+test('a response that has waited two milliseconds is flushed when the next request is parsed', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   ready('one')
@@ -57,7 +57,7 @@ test('what has waited for two milliseconds is sent when another request is looke
   expect(sent).toEqual(['one', 'two'])
 })
 
-test('how long answers have waited counts from the first of them', async () => {
+test('the waiting time of responses counts from the first of them', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   ready('one')
@@ -70,7 +70,7 @@ test('how long answers have waited counts from the first of them', async () => {
   expect(sent).toEqual(['one', 'two'])
 })
 
-test('an answer that can not be sent keeps no other back, and the first fault is raised after all', () => {
+test("a response that can't be sent delays no other, and the first error is thrown afterwards", () => {
   const fail = (name: string) => () => {
     throw new Error(name)
   }

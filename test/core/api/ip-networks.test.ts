@@ -6,7 +6,7 @@ test.each(['10.0.0.0/8', '10.1.2.3', 'fd00::/8', 'FD12::1', '::/0', '0.0.0.0/0']
 )
 
 test.each(['', '10.0.0.0/33', '::/129', '10.0.0/8', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8 ', 'fe80::1%eth0', 'x/8'])(
-  '%j is none',
+  '%j is no network',
   (text) => {
     expect(isIpNetwork(text)).toBe(false)
     expect(() => createNetworkMatcher([text])).toThrow('must be a network')
@@ -17,10 +17,10 @@ test.each([
   ['10.0.0.0/8', ['10.0.0.0', '10.255.255.255'], ['11.0.0.0', '::ffff:10.0.0.1', '::a00:1']],
   ['203.0.113.7', ['203.0.113.7'], ['203.0.113.6', '203.0.113.8']],
   ['fd00::/8', ['fd00::', 'fdff::1'], ['fc00::1', 'fd00::1%eth0']],
-  // An address of IPv4 is none of IPv6, however that may be written.
+  // An IPv4 address is no IPv6 address, in any notation.
   ['::/0', ['::1', '2001:db8::1', '::ffff:10.0.0.1'], ['10.0.0.1']],
   ['0.0.0.0/0', ['10.0.0.1'], ['::1', '', 'x']],
-])('%s covers %j, not %j', (network, inside, outside) => {
+])('%s contains %j, but not %j', (network, inside, outside) => {
   const covers = createNetworkMatcher([network])
   expect(inside.filter(covers)).toEqual(inside)
   expect(outside.filter(covers)).toEqual([])

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { parseJsonText } from '../../../src/core/net/json-text.ts'
 import { leastCpuMs } from '../../support/cpu.ts'
 
-/** A JSON value as it is written: an object is a list of its members, which may have one name more than once. */
+/** A JSON value in its written form: an object is a list of members, whose names may repeat. */
 type Written = { readonly members: readonly (readonly [string, Written])[] } | readonly Written[] | Plain
 type Plain = string | number | boolean | null
 
-// Few names, and such as have a meaning to JavaScript, or look like structure.
+// A few names, including those with a meaning in JavaScript or with JSON syntax in them.
 const names = fc.oneof(
   fc.constantFrom('a', 'b', 'é', '__proto__', 'constructor', '', 'a"b', '\\', ':', '{"a":1}', '0', '\ud800'),
   fc.string({ unit: 'grapheme', maxLength: 3 }),
@@ -31,7 +31,7 @@ function isObject(value: Written): value is { members: readonly (readonly [strin
   return typeof value === 'object' && value !== null && 'members' in value
 }
 
-/** The text of a value, with spaces and escapes as `choose` has them. */
+/** The text of a value, with white space and escapes picked by `choose`. */
 function textOf(value: Written, choose: (count: number) => number): string {
   const space = () => ['', ' ', '\n', '\t\r '][choose(4)]
   const string = (text: string) =>
@@ -46,7 +46,7 @@ function textOf(value: Written, choose: (count: number) => number): string {
   return typeof value === 'string' ? string(value) : JSON.stringify(value)
 }
 
-/** The value of what is written, of two members of one name the last. */
+/** The parsed value: the last of several members with one name wins. */
 function valueOfWritten(value: Written): unknown {
   if (isObject(value)) {
     const read = {}
@@ -68,7 +68,7 @@ function namesOf(value: Written): string[] {
   return Array.isArray(value) ? value.flatMap(namesOf) : []
 }
 
-/** The paths of the names that come a second time, by looking at what was written. */
+/** The paths of duplicate names, found by walking the written form. */
 function repeatedIn(value: Written, path: readonly string[] = []): string[] {
   if (isObject(value)) {
     return value.members.flatMap(([name, each], i) => [
@@ -79,27 +79,27 @@ function repeatedIn(value: Written, path: readonly string[] = []): string[] {
   return Array.isArray(value) ? value.flatMap((each, i) => repeatedIn(each, [...path, String(i)])) : []
 }
 
-test('a name that comes twice is found, whatever the text is', () => {
-  let found = 0
+test('the parser finds every duplicate name, however the text is formatted', () => {
+  let repeatCount = 0
   fc.assert(
     fc.property(written, fc.infiniteStream(fc.nat()), (value, numbers) => {
       const text = textOf(value, (count) => (numbers.next().value as number) % count)
       const { value: read, duplicatePath: repeated } = parseJsonText(text)
-      // A name that must be escaped may be misread, as V8 reads it; none such is known anywhere.
+      // V8 may misread an escaped name; all known names that it misreads contain such a character.
       if (!/["\\\p{Cc}]/u.test(namesOf(value).join(''))) expect(read).toEqual(valueOfWritten(value))
       const [first] = repeatedIn(value)
-      found += first === undefined ? 0 : 1
+      repeatCount += first === undefined ? 0 : 1
       expect(repeated).toBe(first ?? null)
     }),
     { numRuns: 3_000 },
   )
-  // One text in twelve has such a name; chance can't miss half of them.
-  expect(found).toBeGreaterThan(120)
+  // One text in twelve has such a name, so fewer than half of the expected number is no chance.
+  expect(repeatCount).toBeGreaterThan(120)
 })
 
-describe('a name that is written with escapes', () => {
-  test('is read as what it says, whatever was read before', () => {
-    // Each first text has a name that begins as the escape in the second does, which V8 13.6 takes for the same.
+describe('a JSON name with escapes', () => {
+  test('a name with escapes is parsed correctly, whatever was parsed before', () => {
+    // Each first text has a name that begins like the escape in the second one; V8 13.6 confuses the two.
     for (const [before, text, value] of [
       ['{"a":1,"\\\\":2}', '{"a":1,"\\u0062":2}', { a: 1, b: 2 }],
       ['{"amount":1,"customer\\\\u0":2}', '{"amount":1,"customer\\u005fid":2}', { amount: 1, customer_id: 2 }],
@@ -114,29 +114,29 @@ describe('a name that is written with escapes', () => {
   })
 })
 
-describe('a text', () => {
+describe('a JSON text', () => {
   test.each(['', '{', '{"a":1,}', '{"a":1,"a":}', '"', '"\\', '{"a":1}{"a":1}', "{'a':1}"])('%s is no JSON', (text) => {
     expect(() => parseJsonText(text)).toThrow(SyntaxError)
   })
 
-  test('that nests as deep as it is long is read', () => {
+  test('a text as deeply nested as it is long is parsed', () => {
     const deep = (count: number, inner: string) => `${'{"a":['.repeat(count)}${inner}${']}'.repeat(count)}`
     expect(parseJsonText(deep(40_000, '{"b":1}')).duplicatePath).toBeNull()
     expect(parseJsonText(deep(3, '{"b":1,"b":2}')).duplicatePath).toBe('a.0.a.0.a.0.b')
     expect(parseJsonText(deep(40_000, '{"b":1,"b":2}')).duplicatePath).toMatch(/^a\.0\.a\.0.{90,100}…$/)
   })
 
-  test('with a long name twice is answered with the beginning of it', () => {
+  test('a long duplicate name is reported truncated', () => {
     const name = 'n'.repeat(10_000)
     expect(parseJsonText(`{"${name}":1,"${name}":2}`).duplicatePath).toHaveLength(101)
   })
 
-  test('of many names takes time by its length, and not by its square', async () => {
+  test('the time to parse many names is linear in the length of the text', async () => {
     const reading = (count: number, times: number) => () => {
       const text = `{${Array.from({ length: count }, (_, i) => `"${i}":0`).join()},"0":0}`
       for (let turn = 0; turn < times; turn++) expect(parseJsonText(text).duplicatePath).toBe('0')
     }
-    // As many names in one text and in a hundred.
+    // The same number of names in one text and in a hundred.
     expect(await leastCpuMs(reading(10_000, 1))).toBeLessThan(20 * (await leastCpuMs(reading(100, 100))))
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatDomainError, invalidInput } from '../../../src/core/errors.ts'
 
-test('a field is named as the caller knows it, or as it was sent, whatever that means to JavaScript', () => {
+test("an error names a field in the caller's notation, also for names with a meaning in JavaScript", () => {
   const faults = ['customerId', '__proto__', 'toString'].map((field) => ({
     field,
     code: 'INVALID_PARAMETER' as const,

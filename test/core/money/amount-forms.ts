@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 
 /**
- * Ruling 36 once more, read character by character and with nothing of the service: what an amount's text is worth in
- * 10⁻⁸ units, or `null` for a text that is none. Zero counts as none, because it moves nothing.
+ * Ruling 36 implemented independently of the service: the value of an amount's text in 10⁻⁸ units, or `null` for
+ * an invalid text. Zero is invalid, because it moves nothing.
  */
 export function unitsByTheRule(text: string): bigint | null {
   const parts = text.split('.')
@@ -21,7 +21,7 @@ function isDigits(text: string): boolean {
   return text !== '' && [...text].every((character) => '0123456789'.includes(character))
 }
 
-/** Texts of the right form, from one unit to the largest. */
+/** Valid texts, from one unit to the maximum. */
 export const amountText = fc
   .tuple(
     fc.oneof(
@@ -35,7 +35,7 @@ export const amountText = fc
   )
   .map(([whole, fraction]) => whole + fraction)
 
-/** Such texts with one character put in, taken out or exchanged, where the line between right and wrong runs. */
+/** Valid texts with one character inserted, removed or replaced, to test the boundary of validity. */
 export const mutatedAmountText = fc
   .tuple(
     amountText,
@@ -49,7 +49,7 @@ export const mutatedAmountText = fc
     return text.slice(0, at) + (mutation === 'remove' ? '' : character) + rest
   })
 
-/** Any text: of amounts' own characters, of any character at all, and the two above. */
+/** Any text: from the characters of amounts, from all characters, and the two above. */
 export const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'0123456789.'), maxLength: 22 }),
   fc.string({ unit: fc.constantFrom(...'0159.eE+-_x, \n'), maxLength: 14 }),

@@ -14,11 +14,11 @@ describe('formatAmount', () => {
     [-123_456_789n, '-1.23456789'],
     [999_999_999_999_999_999n, '9999999999.99999999'],
     [maxAmount, '92233720368.54775807'],
-  ])('writes %d units as %s', (amount, text) => {
+  ])('formatAmount writes %d units as %s', (amount, text) => {
     expect(formatAmount(amount)).toBe(text)
   })
 
-  test('writes every amount with eight places, and its digits are the units', () => {
+  test('formatAmount writes eight decimal places, and the digits are the units', () => {
     fc.assert(
       fc.property(anyAmount, (amount) => {
         const text = formatAmount(amount)
@@ -39,18 +39,18 @@ describe('parseAmount', () => {
     ['0.00000001', 1n],
     ['25.50', 2_550_000_000n],
     ['9999999999.99999999', 999_999_999_999_999_999n],
-  ])('reads %s as %d units', (text, units) => {
+  ])('parseAmount reads %s as %d units', (text, units) => {
     expect(parseAmount(text)).toBe(units)
   })
 
-  test('reads at most 255 characters', () => {
+  test('parseAmount rejects more than 255 characters', () => {
     expect(parseAmount(`${'0'.repeat(254)}5`)).toBe(500_000_000n)
     expect(parseAmount(`${'0'.repeat(255)}5`)).toBeNull()
     expect(parseAmount(`5.${'0'.repeat(253)}`)).toBe(500_000_000n)
     expect(parseAmount(`5.${'0'.repeat(254)}`)).toBeNull()
   })
 
-  test('reads back whatever was written, as far as ten digits go', () => {
+  test('parseAmount reads back every formatted amount of up to ten digits', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 999_999_999_999_999_999n }), (amount) => {
         expect(parseAmount(formatAmount(amount))).toBe(amount)
@@ -59,7 +59,7 @@ describe('parseAmount', () => {
     )
   })
 
-  test('writes back whatever was read, padded to eight places', () => {
+  test('formatAmount writes back every parsed amount, padded to eight decimal places', () => {
     fc.assert(
       fc.property(amountText, (text) => {
         const [whole, fraction = ''] = text.split('.')
@@ -69,7 +69,7 @@ describe('parseAmount', () => {
     )
   })
 
-  test('takes a text exactly when the rule does, and for the same units', () => {
+  test('parseAmount accepts exactly the texts that the independent rule accepts, with the same units', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const amount = parseAmount(text)

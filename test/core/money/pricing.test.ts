@@ -8,7 +8,7 @@ const largest = 999_999_999_999_999_999n
 const amount = fc.oneof(fc.bigInt({ min: 1n, max: 1_000n }), fc.bigInt({ min: 1n, max: largest }))
 const billionths = fc.oneof(fc.bigInt({ min: 1n, max: 1_000n }), fc.bigInt({ min: 1n, max: 999_999_999_999_999_999n }))
 
-/** A number of billionths as plain decimal text, by string work alone. */
+/** A number of billionths as decimal text, without arithmetic. */
 function decimal(count: bigint): string {
   const digits = count.toString().padStart(10, '0')
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
@@ -24,11 +24,11 @@ describe('convertAtRate', () => {
     ['1', '0.009999999', '0.00000000'],
     ['33.33333333', '18.015', '600.49000000'],
     ['9999999999.99999999', '999999999.999999999', '9999999999999999980.00000000'],
-  ])('makes %s at %s worth %s', (text, rate, worth) => {
+  ])('convertAtRate converts %s at %s to %s', (text, rate, worth) => {
     expect(convertAtRate(units(text), rate, 2)).toBe(worth)
   })
 
-  test('is the exact product rounded down to the minor unit, never up', () => {
+  test('convertAtRate returns the exact product rounded down to the minor unit', () => {
     fc.assert(
       fc.property(amount, billionths, fc.integer({ min: 0, max: 8 }), (amount, rate, places) => {
         // Units of 10⁻⁸ times rates of 10⁻⁹ are counts of 10⁻¹⁷.
@@ -46,16 +46,16 @@ describe('calculateFee', () => {
     ['40', '0.5', '1', '0.90000000'],
     ['40', '0', '0', '0.00000000'],
     ['40', '2.5', '0', '2.50000000'],
-    // A hundredth of the smallest unit still costs one: a fraction is rounded up.
+    // A hundredth of the smallest unit still costs one unit: fractions are rounded up.
     ['0.00000001', '0', '1', '0.00000001'],
     ['0.00000100', '0', '1', '0.00000001'],
     ['0.00000101', '0', '1', '0.00000002'],
     ['9999999999.99999999', '9999999999.99999999', '100', '19999999999.99999998'],
-  ])('on %s, at %s and %s per cent, is %s', (text, flat, percent, fee) => {
+  ])('the fee on %s, at %s and %s per cent, is %s', (text, flat, percent, fee) => {
     expect(formatAmount(calculateFee(units(text), { flat: units(flat), percent }))).toBe(fee)
   })
 
-  test('is the flat part and the exact percentage rounded up', () => {
+  test('calculateFee returns the flat part plus the exact percentage, rounded up', () => {
     fc.assert(
       fc.property(amount, amount, fc.bigInt({ min: 0n, max: 100_000_000_000n }), (amount, flat, percent) => {
         // Percentages of 10⁻⁹ of a hundredth: the divisor of the exact fraction is 10¹¹.
@@ -69,7 +69,7 @@ describe('calculateFee', () => {
   })
 })
 
-test('whole numbers give what decimal.js gives, for rates and percentages of any places', () => {
+test('integer arithmetic gives the results of decimal.js, for rates and percentages of any precision', () => {
   const Exact = Decimal.clone({ precision: 60 })
   const places = fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 18n }), fc.integer({ min: 0, max: 18 }))
   const text = places.map(([digits, places]) => new Exact(`${digits}e-${places}`).toFixed())
@@ -96,11 +96,11 @@ describe('percentChange', () => {
     ['500000000.000000005', '600000000.000000007', '+20.00', true],
     ['500000000.000000005', '400000000.000000003', '-20.00', true],
     ['0.000000001', '999999999.999999999', '+99999999999999999800.00', true],
-  ])('from %s to %s is %s, and above 20 per cent: %s', (before, after, percent, isOver) => {
+  ])('the change from %s to %s is %s, and it is above 20 per cent: %s', (before, after, percent, isOver) => {
     expect(percentChange(before, after, 20)).toEqual({ percent, isOver })
   })
 
-  test('is the exact fraction rounded towards zero', () => {
+  test('percentChange returns the exact fraction rounded towards zero', () => {
     fc.assert(
       fc.property(billionths, billionths, fc.nat(200), (before, after, limit) => {
         const hundredths = ((after - before) * 10_000n) / before
@@ -124,7 +124,7 @@ describe('parseRate', () => {
     ['0.000000001', '0.000000001'],
     ['999999999.999999999', '999999999.999999999'],
     ['1.000', '1'],
-  ])('reads %s as %s', (text, rate) => {
+  ])('parseRate reads %s as %s', (text, rate) => {
     expect(parseRate(text)).toBe(rate)
   })
 
@@ -144,11 +144,11 @@ describe('parseRate', () => {
     '1\n',
     '1000000000',
     '1.0000000001',
-  ])('takes no %j', (text) => {
+  ])('parseRate rejects %j', (text) => {
     expect(parseRate(text)).toBeNull()
   })
 
-  test('reads every rate without losing a digit', () => {
+  test('parseRate keeps every digit', () => {
     fc.assert(
       fc.property(billionths, (rate) => {
         expect(parseRate(decimal(rate))).toBe(decimal(rate))
@@ -165,11 +165,11 @@ describe('parsePercent', () => {
     ['100', '100'],
     ['100.000000000', '100'],
     ['99.999999999', '99.999999999'],
-  ])('reads %s as %s', (text, percent) => {
+  ])('parsePercent reads %s as %s', (text, percent) => {
     expect(parsePercent(text)).toBe(percent)
   })
 
-  test.each(['100.000000001', '101', '-1', '1%', '', '1e1', '.5', '00'])('takes no %j', (text) => {
+  test.each(['100.000000001', '101', '-1', '1%', '', '1e1', '.5', '00'])('parsePercent rejects %j', (text) => {
     expect(parsePercent(text)).toBeNull()
   })
 })

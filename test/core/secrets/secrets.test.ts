@@ -16,7 +16,7 @@ function thrownBy(act: () => unknown): DomainError | Error {
   return expect.unreachable('it was not refused')
 }
 
-test('what was sealed opens where it was put, and never looks the same twice', () => {
+test('a secret decrypts in its place, and two encryptions of it differ', () => {
   const { seal, open } = createSecrets([later])
 
   fc.assert(
@@ -28,7 +28,7 @@ test('what was sealed opens where it was put, and never looks the same twice', (
   )
 })
 
-test('it names its key, and shows nothing of text or key', () => {
+test('a ciphertext names its key and reveals neither text nor key', () => {
   const sealed = createSecrets([later]).seal('whsec_secret', place)
 
   expect(sealed).toMatch(new RegExp(`^s1\\.${deriveKeyId(later)}\\.[\\w-]+$`))
@@ -36,7 +36,7 @@ test('it names its key, and shows nothing of text or key', () => {
   expect(sealed).not.toContain(later.toString('base64url').slice(0, 8))
 })
 
-test('put anywhere else it does not open', () => {
+test('a ciphertext that moved to another place does not decrypt', () => {
   const { seal, open } = createSecrets([later])
   const sealed = seal('text', place)
 
@@ -45,7 +45,7 @@ test('put anywhere else it does not open', () => {
   }
 })
 
-test('changed in any character it does not open', () => {
+test('a ciphertext with any changed character does not decrypt', () => {
   const { seal, open } = createSecrets([later, earlier])
   const sealed = seal('text', place)
 
@@ -59,8 +59,8 @@ test('changed in any character it does not open', () => {
   expect(() => open(`${sealed}A`, place)).toThrow()
 })
 
-describe('with several keys', () => {
-  test('the first seals and all open', () => {
+describe('encryption with several keys', () => {
+  test('the first of several keys encrypts, and all decrypt', () => {
     const before = createSecrets([earlier]).seal('text', place)
     const rotated = createSecrets([later, earlier])
 
@@ -68,7 +68,7 @@ describe('with several keys', () => {
     expect(createSecrets([later]).open(rotated.seal('text', place), place)).toBe('text')
   })
 
-  test('what an absent key sealed is refused with its name', () => {
+  test('the error for a ciphertext of a missing key names the key', () => {
     const sealed = createSecrets([earlier]).seal('text', place)
 
     expect(thrownBy(() => createSecrets([later]).open(sealed, place))).toMatchObject({
@@ -77,14 +77,14 @@ describe('with several keys', () => {
     })
   })
 
-  test('another key under that name opens nothing', () => {
+  test('another key under the same name decrypts nothing', () => {
     const sealed = createSecrets([earlier]).seal('text', place).replace(deriveKeyId(earlier), deriveKeyId(later))
 
     expect(() => createSecrets([later]).open(sealed, place)).toThrow('was changed, or belongs to another row')
   })
 })
 
-test('without a key nothing is sealed or opened, and it is said what to set', () => {
+test('without a key, encryption and decryption fail with the variable to set', () => {
   for (const act of [() => noSecrets.seal('text', place), () => noSecrets.open('s1.', place)]) {
     expect(thrownBy(act)).toMatchObject({
       code: 'NOT_CONFIGURED',
@@ -98,6 +98,6 @@ test.each(['', 'x', `${later.toString('base64')},`, later.toString('hex'), later
   (text) => expect(parseKeys(text)).toBeNull(),
 )
 
-test('keys are read in their order', () => {
+test('keys are read in order', () => {
   expect(parseKeys(`${later.toString('base64')}, ${earlier.toString('base64')}`)).toEqual([later, earlier])
 })

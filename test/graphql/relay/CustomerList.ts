@@ -23,7 +23,7 @@ export const screen = graphql`
   }
 `
 
-// A new node is put in front of the list that it belongs to.
+// Prepends the new node to its list.
 export const create = graphql`
   mutation CustomerListCreateMutation($input: CreateCustomerInput!, $connections: [ID!]!) {
     createCustomer(input: $input) {

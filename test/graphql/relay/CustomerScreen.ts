@@ -1,6 +1,6 @@
 import { graphql } from './graphql.ts'
 
-// A list of one node, in both directions: the pages that follow are asked for through node(id:).
+// A list of one node, in both directions: Relay requests further pages through node(id:).
 export const payouts = graphql`
   fragment CustomerScreen_payouts on Customer
   @refetchable(queryName: "CustomerScreenPayoutsQuery")

@@ -1,6 +1,6 @@
 import { graphql } from './graphql.ts'
 
-// A list that grows as somebody scrolls, of which each row knows its own data.
+// A list with infinite scrolling, whose rows have fragments of their own.
 export const row = graphql`
   fragment PayoutList_payout on Payout {
     amount

@@ -1,6 +1,6 @@
 import { graphql } from './graphql.ts'
 
-// What is deleted leaves its lists, and the cache.
+// Removes the deleted node from its lists and from the cache.
 export const remove = graphql`
   mutation PayoutMethodMenuDeleteMutation($input: DeletePayoutMethodInput!, $connections: [ID!]!) {
     deletePayoutMethod(input: $input) {

@@ -1,6 +1,6 @@
 import { graphql } from './graphql.ts'
 
-// A fragment on a union, with what both members have under the interface that both implement.
+// A fragment on a union that selects shared fields through the interface.
 export const name = graphql`
   fragment PayoutMethodName_payoutMethod on PayoutMethod {
     __typename

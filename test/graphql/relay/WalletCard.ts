@@ -1,6 +1,6 @@
 import { graphql } from './graphql.ts'
 
-// A single node that is asked for again, through node(id:), after something has changed it.
+// A node that is refetched through node(id:) after a change.
 export const wallet = graphql`
   fragment WalletCard_wallet on Wallet @refetchable(queryName: "WalletCardRefetchQuery") {
     currency
@@ -20,7 +20,7 @@ export const screen = graphql`
   }
 `
 
-// The wallet of the answer has an id, so the cache shows its new balance wherever it is shown.
+// The wallet in the response has an id, so Relay updates its balance everywhere.
 export const pay = graphql`
   mutation WalletCardPayMutation($input: CreatePayoutInput!, $connections: [ID!]!) {
     createPayout(input: $input) {

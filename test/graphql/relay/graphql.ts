@@ -1,2 +1,2 @@
-/** What `react-relay` exports under this name: relay-compiler reads the text, and nothing here runs it. */
+/** Stands for `graphql` of `react-relay`: relay-compiler reads the text, and no test runs it. */
 export const graphql = ([document]: TemplateStringsArray): string => document ?? ''

@@ -6,7 +6,7 @@ import type { App, AppOptions } from '../../support/app.ts'
 import { defaultExecutor, loggerOfPlanFaults } from '../../support/app.ts'
 import { findSigns } from './world.ts'
 
-/** An answer as it came; `text` without its request id, so that two that say the same are equal. */
+/** A response as received; `text` excludes its request id, so that equal responses compare as equal. */
 export type AskResult = {
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the service answers.
@@ -18,8 +18,8 @@ export type AskResult = {
 export type Ask = (query: string, variables?: object) => Promise<AskResult>
 
 /**
- * Asks the GraphQL door as one merchant, and holds every answer to what must always be so: it is no fault of the service,
- * and nothing by which another merchant's data is recognised stands in it, plain or within an id or a cursor.
+ * Sends requests to the GraphQL API as one merchant, and checks every response: it must be no internal error and
+ * contain nothing that identifies another merchant's data, in plain text or within an id or a cursor.
  */
 export function createAsk(
   app: App,
@@ -67,8 +67,8 @@ export function createServerVariant(
 }
 
 /**
- * Reads the beginning of a stream, over a connection that is closed then: of one that ends or tells how things are the first
- * event, and nothing of one that tells only what changes, once it follows what happens.
+ * Reads the start of a stream and closes its connection: the first event of a stream that ends or begins with
+ * the present state, and nothing of one that sends changes only, once it follows events.
  */
 function streaming(app: App, key: string) {
   let looks = () => {}
@@ -103,18 +103,18 @@ function streaming(app: App, key: string) {
       body += value
     }
     await reader.cancel()
-    // Until then it looks, and what looks next is another.
+    // Until the connection is closed the service polls events, and a later poll would belong to another stream.
     await closed
     return { statusCode: answered.status, body }
   }
 }
 
-/** What the first event of a stream says; one that is open and has told nothing yet is watching. */
+/** The content of the first event of a stream; `watching` for an open stream without one. */
 function firstEvent(text: string): string {
   return /^data: (.+)$/m.exec(text)?.[1] ?? '{"data":{"watching":{}}}'
 }
 
-/** What global ids and cursors in a text say. */
+/** The decoded global ids and cursors of a text. */
 function decodedIn(text: string): string {
   return (text.match(/[A-Za-z0-9+/=_-]{12,}/g) ?? []).map((word) => Buffer.from(word, 'base64').toString()).join(' ')
 }

@@ -1,9 +1,9 @@
 import type { RequestDocument } from './execution-comparison.ts'
 
-/** A word that no source holds. */
+/** A word that occurs in no source. */
 export const marker = 'Kuckucksei'
 
-/** Documents with a word of the caller in every place that a document, its variables and what it stores have for one. */
+/** Documents with a caller's word in every place of a document, of its variables and of stored texts. */
 export function attacksWith(word: string): RequestDocument[] {
   const texts = [
     word,

@@ -8,31 +8,30 @@ import type { Service } from '../../../src/operations/context.ts'
 import { responseHeadOf } from '../../../src/server/graphql/graphql-over-http.ts'
 import { sandboxSchema } from '../../../src/server/graphql/schema.ts'
 
-/** What a client sends. */
 export type RequestDocument = {
   readonly query: string
   readonly variables?: Readonly<Record<string, unknown>>
   readonly operationName?: string | null
 }
 
-/** An answer: its status and its bytes, and which way it came. */
+/** A response: its status, its bytes and its path. */
 export type PathAnswer = {
   readonly text: string
   readonly isPlanned: boolean
   readonly hasErrors: boolean
 }
 
-/** Asks the engine as one merchant. */
+/** Runs a document on the engine as one merchant. */
 export type AskOneWay = (document: RequestDocument) => Promise<PathAnswer>
 
-/** Asks one service's engine with each executor, as the endpoint does. */
+/** Runs documents on one service's engine with each executor, as the endpoint does. */
 export function bothWays(service: Service, merchantId: string, schema: GraphQLSchema = sandboxSchema) {
   const log = createLogger('silent', { write: () => {} })
   const askWith = (executor: Executor): AskOneWay => {
     const engine = createEngine(schema, { executor })
     return async ({ query, variables = {}, operationName = null }) => {
-      const asked = { service, engine, merchantId, caller: systemCaller, requestId: 'same', log }
-      const answered = await executeRequest({ query, variables, operationName }, asked)
+      const request = { service, engine, merchantId, caller: systemCaller, requestId: 'same', log }
+      const answered = await executeRequest({ query, variables, operationName }, request)
       if (!answered) throw new Error('a subscription has many answers')
       const { result } = answered
       const { status } = responseHeadOf(result, 'application/graphql-response+json')
@@ -46,18 +45,18 @@ export function bothWays(service: Service, merchantId: string, schema: GraphQLSc
   return { planned: askWith('planned'), reference: askWith('reference') }
 }
 
-/** What came of documents that were asked both ways. */
+/** The outcome of documents that ran with both executors. */
 export type ExecutionComparison = {
   count: number
   planned: number
   withErrors: number
-  /** Those that no plan answered though nothing is wrong with them. */
+  /** Valid documents that no plan executed. */
   readonly unplanned: RequestDocument[]
-  /** Those that were not answered alike, with both answers. */
+  /** Documents with different responses, and both responses. */
   readonly different: { readonly document: RequestDocument; readonly texts: readonly string[] }[]
 }
 
-/** Asks so many documents both ways, until a few are not answered alike. */
+/** Runs up to this many documents with both executors, and stops after a few differences. */
 export async function compareWays(
   { planned, reference }: ReturnType<typeof bothWays>,
   documents: Iterator<RequestDocument, never>,

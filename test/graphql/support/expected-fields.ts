@@ -1,4 +1,4 @@
-/** The errors that say nothing beyond what every error does. */
+/** The errors without fields beyond the common ones. */
 const plainErrors = [
   'BalanceLimitExceededError',
   'CustomerClosedError',
@@ -15,9 +15,8 @@ const plainErrors = [
 ] as const
 
 /**
- * What every type that a request reaches has: `name` for a value, `name:Type` for what leads to another.
- *
- * A field that is added must be added here, and then be read by the matrix, with own data and beside another merchant's.
+ * The fields of every reachable type: `name` for a scalar, `name:Type` for an object. A new field must be added
+ * here; the matrix then reads it, with own data and with another merchant's present.
  */
 export const expectedFields: Record<string, string> = {
   ...Object.fromEntries(plainErrors.map((name) => [name, 'code field message'])),

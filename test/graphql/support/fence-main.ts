@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { changeSource } from '../../proofs/changed-source.ts'
 import { attacksWith, marker } from './attacks-with.ts'
 
-// A process in which every text that is compiled is written down while documents of a caller are answered, at both ways of
-// the door and by both executors. It prints what of the texts held the caller's marker.
-//
-// FENCE_CONTROL=1 has the planner compile the names of an answer, as a faster one might in good faith.
+// A process that records every compiled string while it answers a caller's documents, on both paths of the
+// GraphQL API and with both executors. It prints the strings that contain the caller's marker. FENCE_CONTROL=1
+// makes the planner compile the names of a response, as a plausible optimization might.
 
 const compiled: string[] = []
 const watched = <Compiler extends object>(compiler: Compiler): Compiler =>
@@ -23,7 +22,7 @@ const watched = <Compiler extends object>(compiler: Compiler): Compiler =>
     },
   })
 
-// Whatever makes a function of a text, by its name or as the constructor of one that is there.
+// Every constructor of functions, by its name or through an existing function.
 for (const one of [() => {}, async () => {}, function* () {}, async function* () {}]) {
   const prototype = Object.getPrototypeOf(one)
   Object.defineProperty(prototype, 'constructor', { value: watched(prototype.constructor) })
@@ -69,5 +68,5 @@ for (const each of [server, createServer({ service, logger, rateLimit: null, exe
   }
 }
 await end()
-const found = compiled.filter((text) => text.includes(marker)).map((text) => text.slice(0, 200))
-process.stdout.write(JSON.stringify({ answered: statuses.length, compiled: compiled.length, found }))
+const markedTexts = compiled.filter((text) => text.includes(marker)).map((text) => text.slice(0, 200))
+process.stdout.write(JSON.stringify({ answered: statuses.length, compiled: compiled.length, found: markedTexts }))

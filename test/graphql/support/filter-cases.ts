@@ -1,7 +1,7 @@
 import type { StoredRow } from './lists.ts'
 import type { ListsWorld } from './lists-world.ts'
 
-/** Values of a filter, each with the rows that it lets through. */
+/** Values of a filter, each with the rows that match. */
 type Cases = (
   world: ListsWorld,
   rows: readonly StoredRow[],
@@ -12,7 +12,7 @@ const oneOf =
   () =>
     values.map(([given, stored]) => [given, (row) => row[column] === stored])
 
-/** Values that are stored as they are given, and one that nothing has (ruling 19). */
+/** Values that are stored unchanged, and one that no row has (ruling 19). */
 const text = (column: string, ...values: readonly string[]): Cases =>
   oneOf(column, ...[...values, 'XXX'].map((value) => [value, value] as const))
 
@@ -22,7 +22,7 @@ const byOwner = {
   'filter.owner.merchant': () => [[true, (row: StoredRow) => row.customer_id === null] as const],
 }
 
-/** The same moment in other words. */
+/** The same time in other notations. */
 const inWords = (moment: string) => {
   const shifted = new Date(Date.parse(moment) + 2 * 60 * 60 * 1_000).toISOString()
   return [moment, shifted.replace('Z', '+02:00'), moment.replace('.000Z', 'Z'), moment.replace('.000Z', '.000000Z')]
@@ -35,7 +35,10 @@ const byTime = {
     boundariesOf(rows).map(([given, moment]) => [given, (row: StoredRow) => row.created_at < moment] as const),
 }
 
-/** Moments at a row, a hair to either side of it, and far from all, as they are given and as they compare to what is stored. */
+/**
+ * Times at a row, slightly before and after it, and far from all, in the notation of the input and of the stored
+ * value.
+ */
 function boundariesOf(rows: readonly StoredRow[]): (readonly [given: string, moment: string])[] {
   const moment: string = rows[Math.floor(rows.length / 2)]?.created_at
   const at = (ms: number) => new Date(Date.parse(moment) + ms).toISOString()
@@ -43,7 +46,7 @@ function boundariesOf(rows: readonly StoredRow[]): (readonly [given: string, mom
     ...inWords(moment).map((given) => [given, moment] as const),
     [at(-1), at(-1)],
     [at(1), at(1)],
-    // Between two milliseconds, which no row is.
+    // Between two milliseconds, where no row is.
     [moment.replace('Z', '1Z'), at(1)],
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59.000Z'],
@@ -52,7 +55,7 @@ function boundariesOf(rows: readonly StoredRow[]): (readonly [given: string, mom
 
 const assetTypes = oneOf('asset_type', ['FIAT', 'FIAT'], ['STABLECOIN', 'STABLECOIN'])
 
-/** Cases for every filter of every kind of item, by its path. */
+/** Cases for every filter of every item type, by path. */
 export const filterCases: Record<string, Record<string, Cases>> = {
   AssetCode: { assetType: assetTypes },
   Customer: {

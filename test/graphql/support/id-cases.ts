@@ -4,25 +4,28 @@ import { everythingOf } from './selection.ts'
 import type { NodeType, Thing, World } from './world.ts'
 import { nodeTypes } from './world.ts'
 
-/** How one place that takes an id is asked, and what it answers; outcomes are those of `outcomeOf`. */
+/**
+ * How a test calls one field or argument that takes an id, and the expected outcomes as `outcomeOf` returns
+ * them.
+ */
 export type IdCase = {
   readonly document: string
-  /** The types whose ids it takes. */
+  /** The types whose ids it accepts. */
   readonly takes: readonly NodeType[]
   readonly variables: (id: string, ours: World) => { readonly input?: object } & object
-  /** Something that it finds; fresh where it will be changed. */
+  /** An object that it finds; a new one if the case changes it. */
   readonly own: (ours: World) => Thing | Promise<Thing>
-  /** What is answered for the UUID of nothing, and so for everything that is not to be seen. */
+  /** The outcome for an unused UUID, and so for every invisible object. */
   readonly absent: string
-  /** What is answered for what is no id of its types. */
+  /** The outcome for a malformed id and for an id of another type. */
   readonly junk: string
-  /** What is answered for an empty text and for white space (ruling 20). */
+  /** The outcome for an empty text and for white space (ruling 20). */
   readonly empty: string
-  /** What is answered for the UUID of the merchant itself, where that is not `absent`. */
+  /** The outcome for the UUID of the merchant itself, if that is not `absent`. */
   readonly merchantItself?: string
-  /** Things of the same merchant that it does not find, because they are of another of its owners. */
+  /** Objects of the same merchant that it does not find, because they belong to another owner. */
   readonly siblings?: (ours: World) => readonly string[]
-  /** Whether it is a mutation of which nothing is kept, and which gives another answer each time. */
+  /** Whether it is a mutation that stores nothing, and so returns a different response each time. */
   readonly storesNothing?: boolean
 }
 
@@ -34,7 +37,7 @@ const streamed = {
   empty: 'error RESOURCE_NOT_FOUND',
 }
 const filtered = (field: string) => ({ absent: 'nothing', junk: `error INVALID_INPUT ${field}` })
-/** An id that decides whose money or thing it is may be left out in places, but not empty. */
+/** An id that decides whose money or object is affected may be absent in places, but not empty. */
 const deciding = (field: string) => ({
   absent: 'RESOURCE_NOT_FOUND',
   junk: `INVALID_INPUT ${field}`,
@@ -71,7 +74,7 @@ const createdFor = (name: string, input: object): IdCase => ({
   own: person,
   ...deciding('customerId'),
 })
-/** An empty id of a customer means the merchant. */
+/** An empty customer id means the merchant. */
 const registeredFor = (name: string, input: object): IdCase => ({ ...createdFor(name, input), empty: 'found' })
 const changedMethod = (name: string, input: object) => ({
   'input.payoutMethodId': {
@@ -93,14 +96,14 @@ const changedMethod = (name: string, input: object) => ({
     own: person,
     siblings: ({ company }: World) => [company],
     ...deciding('customerId'),
-    // The merchant, whose method it is not.
+    // The merchant, who does not own the payout method.
     empty: 'RESOURCE_NOT_FOUND',
   },
 })
 const update = changedMethod('updateBankPayoutMethod', { bankName: 'Another bank' })
 const remove = changedMethod('deletePayoutMethod', {})
 
-/** A change of the endpoint that was never used, or of a new one. */
+/** An update of the unused endpoint, or of a new one. */
 const changedWebhook = (name: string, input: object = {}, isGone = false): Record<string, IdCase> => ({
   [`Mutation.${name}(input.webhookId)`]: {
     document: mutation(name),
@@ -205,7 +208,7 @@ export const idCases: Record<string, IdCase> = {
   ...changedWebhook('enableWebhookEndpoint'),
   ...changedWebhook('disableWebhookEndpoint', {}, true),
   ...changedWebhook('deleteWebhookEndpoint', {}, true),
-  // The owner of what is the merchant's own has the merchant's id.
+  // The owner id of the merchant's own objects is the merchant's id.
   'Query.payoutMethods(filter.owner.customerId)': {
     ...ownedBy('payoutMethods', 'PayoutMethod'),
     merchantItself: 'nothing',
@@ -292,7 +295,7 @@ export const idCases: Record<string, IdCase> = {
     document: `subscription($id: ID!) { payoutChanged(id: $id) ${everythingOf(schema, 'Payout')} }`,
     takes: ['Payout'],
     variables: (id) => ({ id }),
-    // Nothing more becomes of it, so the stream ends.
+    // The payout has a final status, so the stream ends.
     own: ({ payouts }) => thing('Payout', payouts.returned),
     ...streamed,
   },
@@ -313,8 +316,8 @@ export const idCases: Record<string, IdCase> = {
 }
 
 /**
- * What came of a request in a word: `found`, `null`, `nothing` for an empty list, or the code of a typed error and the
- * field that it names; `error` before it where the error stands beside the data.
+ * The outcome of a request in a word: `found`, `null`, `nothing` for an empty list, or the code of a typed error
+ * and the field that it names; with the prefix `error` for an error outside the data.
  */
 export function outcomeOf({ data, errors }: AskResult): string {
   if (errors.length > 0) {

@@ -1,7 +1,7 @@
 import { toGlobalId } from '../../../src/graphql/schema/global-ids.ts'
 import type { Thing } from './world.ts'
 
-/** Texts that are no id of anything, though some come close to the one of `thing`. */
+/** Texts that are no valid id, some of them similar to the id of `thing`. */
 export function junkIds({ type, id }: Thing): string[] {
   const bare = id.slice(0, 36)
   return [
@@ -59,5 +59,5 @@ export function junkIds({ type, id }: Thing): string[] {
   ]
 }
 
-/** What JSON can say and no id is. */
+/** JSON values that are no id. */
 export const wrongJson: readonly unknown[] = [true, {}, { id: '1' }, [], ['a', 'b'], 1.5]

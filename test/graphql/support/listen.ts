@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { App } from '../../support/app.ts'
 
-/** How long is waited for what comes within a second, on a machine that has other things to do. */
+/** The timeout for results that normally arrive within a second, on a machine under load. */
 export const patienceMs = 8_000
 
 type Listening = {
@@ -10,7 +10,7 @@ type Listening = {
   readonly server?: App['server']
   readonly signal?: AbortSignal
   readonly method?: 'GET' | 'POST'
-  /** What the client that connects again had last. */
+  /** The last id that the reconnecting client received. */
   readonly lastEventId?: string
 }
 
@@ -26,7 +26,7 @@ export async function listen(
   return listenAt(url, query, { ...options, key })
 }
 
-/** The same at an address: what it tells, one after another, `null` once it has ended, and the ids that came with that. */
+/** A stream at a URL: its results one by one, `null` once it has ended, and the ids that came with them. */
 export async function listenAt(
   url: string,
   query: string | Readonly<Record<string, string>>,
@@ -35,8 +35,8 @@ export async function listenAt(
   const end = new AbortController()
   onTestFinished(() => end.abort())
   const parameters = typeof query === 'string' ? { query } : query
-  const asked = method === 'GET' ? `?${new URLSearchParams(parameters)}` : ''
-  const answered = await fetch(`${url}/graphql${asked}`, {
+  const search = method === 'GET' ? `?${new URLSearchParams(parameters)}` : ''
+  const answered = await fetch(`${url}/graphql${search}`, {
     method,
     headers: {
       'x-api-key': key,
@@ -48,12 +48,12 @@ export async function listenAt(
     signal: signal ?? end.signal,
   })
   const seen = { text: '', ids: [] as (string | null)[] }
-  const told = resultsOf(answered, seen)
+  const results = resultsOf(answered, seen)
   return {
     answered,
-    /** All of what came so far, and the id of each result. */
+    /** All results so far, with their ids. */
     seen,
-    next: () => Promise.race([told.next().then(({ value }) => value ?? null), delay(patienceMs, 'nothing came')]),
+    next: () => Promise.race([results.next().then(({ value }) => value ?? null), delay(patienceMs, 'no result')]),
     end: () => end.abort(),
   }
 }

@@ -13,12 +13,12 @@ import { perform } from '../../support/perform.ts'
 
 export type ListsWorld = Awaited<ReturnType<typeof startLists>>
 
-/** A merchant whose every list has several rows of every kind, one second after the other. */
+/** A merchant whose every list has several rows of every kind, a second apart. */
 export async function startLists(engine: Engine) {
-  let now = Date.parse('2026-05-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-05-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const later = <Result>(make: () => Promise<Result>) => {
-    now += 1_000
+    nowMs += 1_000
     return make()
   }
   const bankMethod = (customerId: string | null, currency: string) =>

@@ -8,30 +8,30 @@ import type { Ask, AskResult } from './ask.ts'
 import { connectionFieldsOf } from './walk.ts'
 
 /**
- * Every field that answers a connection of nodes, such as `Customer.wallets`. What was sent to a webhook endpoint is no node: its
- * log has tests of its own.
+ * Every field that returns a connection of nodes, such as `Customer.wallets`. A delivery to an endpoint is not a
+ * node; the log of deliveries has tests of its own.
  */
 export const everyList = connectionFieldsOf(schema).filter((list) => list !== 'WebhookEndpoint.deliveries')
 
-/** Lists of which there is one for each thing of a type, rather than one for the merchant. */
+/** Lists that exist once per object of a type, rather than once per merchant. */
 export const listsOfThings = everyList.filter((list) => !/^(Query|Merchant)\./.test(list))
 
-/** Whether a list can be narrowed: a statement is so by its period, and by nothing else. */
+/** Whether a list has filters; a statement has only its period. */
 export const hasFilter = (list: string) => list !== 'Statement.lines'
 
-/** One list: a field, and whose it is where there are many; `args` are its filters. */
+/** One list: a field, with its parent where a type has many; `args` are its filters. */
 export type ListCall = {
   readonly list: string
   readonly parentId?: string | undefined
   readonly args?: Readonly<Record<string, unknown>>
 }
 
-/** The selection that everything about a connection is seen by. */
+/** A selection with every part of a connection. */
 export const wholeConnection =
   '{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { ID } edges { cursor node { ID } } }'
 const idOfNode = '... on Node { id }'
 
-/** Asks for part of a list. */
+/** Requests a slice of a list. */
 export async function askFor(
   ask: Ask,
   { list, parentId, args }: ListCall,
@@ -44,9 +44,10 @@ export async function askFor(
   const types = new Map(fields[field]?.args.map((arg) => [arg.name, String(arg.type)]))
   const variables = given.map(([name]) => `$${name}: ${types.get(name)}`)
   const call = `${field}${given.length > 0 ? `(${given.map(([name]) => `${name}: $${name}`).join(', ')})` : ''}`
-  const asked = `${call} ${selection.replaceAll('ID', idOfNode)}`
+  const listField = `${call} ${selection.replaceAll('ID', idOfNode)}`
   const root = owner.toLowerCase()
-  const query = owner === 'Query' ? `{ ${asked} }` : `{ ${root}${namings[owner] ?? '(id: $parent)'} { ${asked} } }`
+  const query =
+    owner === 'Query' ? `{ ${listField} }` : `{ ${root}${namings[owner] ?? '(id: $parent)'} { ${listField} } }`
   const declared = parentId === undefined ? variables : ['$parent: ID!', ...variables]
   const answer = await ask(`query${declared.length > 0 ? `(${declared.join(', ')})` : ''} ${query}`, {
     ...Object.fromEntries(given),
@@ -56,7 +57,10 @@ export async function askFor(
   return { ...answer, connection: parent?.[field] }
 }
 
-/** How what has a list is asked for, where that is not by its id: a statement is of a wallet, and here of all time. */
+/**
+ * How to select the parent of a list if not by its id: a statement belongs to a wallet, and here covers all
+ * time.
+ */
 const namings: Readonly<Record<string, string>> = {
   Merchant: '',
   Statement: '(walletId: $parent, to: "9999-12-31T23:59:59Z")',
@@ -84,7 +88,7 @@ export function itemOf(list: string): string {
 // biome-ignore lint/suspicious/noExplicitAny: a row of any table.
 export type StoredRow = Readonly<Record<string, any>>
 
-/** The rows that a list should have, newest first, read past the service: an id of version 7 sorts by its creation. */
+/** The expected rows of a list, newest first, read without the service: UUIDs of version 7 sort by creation. */
 export async function rowsOf(
   app: App,
   { list, parentId }: ListCall,
@@ -126,7 +130,7 @@ export function globalIdOf(list: string, row: StoredRow): string {
   return toGlobalId(row.type === 'BANK' ? 'BankPayoutMethod' : 'WalletPayoutMethod', row.id)
 }
 
-/** The lists of a merchant: each of its own once, and those of things for each of `parents`. */
+/** The lists of a merchant: its own once, and those of other types for each of `parents`. */
 export function callsOf(parents: { Customer: readonly string[]; Wallet: readonly string[] }): ListCall[] {
   return everyList.flatMap((list) => {
     const [owner] = list.split('.')

@@ -18,7 +18,7 @@ import { answer, report } from '../../modules/rails/support/rail-payouts.ts'
 import type { App } from '../../support/app.ts'
 import { perform } from '../../support/perform.ts'
 
-/** What one merchant says of itself, so that it is recognised wherever it shows. */
+/** Texts and amounts of one merchant, by which its data is recognized in any response. */
 export type Words = {
   readonly text: (field: string) => string
   readonly digits: string
@@ -26,7 +26,7 @@ export type Words = {
   readonly iban: string
   readonly bic: string
   readonly cryptoAddress: string
-  /** Units and places that no other amount has. */
+  /** An amount with digits and decimal places that no other amount has. */
   readonly deposit: string
   readonly amount: string
   readonly income: string
@@ -35,7 +35,7 @@ export type Words = {
 
 export type Makers = ReturnType<typeof makersFor>
 
-/** What makes things of a merchant and its customers through the operations, all in the same words. */
+/** Functions that create objects of a merchant and its customers through the operations, all with the same words. */
 export function makersFor(app: App, merchantId: string, words: Words) {
   const context = (key: string | null = null): Context => createContext(app.service, merchantId, key)
   const details = {
@@ -136,7 +136,7 @@ export function makersFor(app: App, merchantId: string, words: Words) {
     return payoutId
   }
 
-  /** One that the sandbox's bank would carry, which is not at work here. */
+  /** A payout for the sandbox's bank, which does not run in these tests. */
   const newCarriedPayout = (customerId: string | null = null) => newPayout(customerId, null, '9999999900')
   const newContradictedPayout = async (customerId: string | null = null) => {
     const payoutId = await newCarriedPayout(customerId)
@@ -169,7 +169,7 @@ export function makersFor(app: App, merchantId: string, words: Words) {
   }
 }
 
-/** Has a deposit be on its way to an address on Solana, in a transaction of its own. */
+/** Reports a pending deposit to an address on Solana, in a transaction of its own. */
 async function detectDeposit(context: Context, ref: string, { amount }: Words): Promise<void> {
   const txHash = base58.encode(createHash('sha512').update(ref).digest())
   const transfer = { ref, network: 'solana', txHash, logIndex: 0, asset: 'USDC', amount } as const

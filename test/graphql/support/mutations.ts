@@ -1,9 +1,8 @@
 import type { World } from './world.ts'
 
-/** A mutation, and inputs for it. */
 export type Mutation = readonly [name: string, ...inputs: readonly object[]]
 
-/** Every mutation: first an input that it takes, then one for every error that it can answer. */
+/** Every mutation, with a valid input first and then an input for each of its possible errors. */
 export function mutations({ person, closed, wallets, methods, payouts, webhooks, words }: World): Mutation[] {
   const customer = { email: 'ada@example.com', phone: '+2348012345678', addressLine1: '1 Street', city: 'Lagos' }
   const bank = { currency: 'NGN', accountName: 'Ada', accountNumber: '0690000032', bankName: 'Bank', bankCode: '044' }
@@ -39,14 +38,14 @@ export function mutations({ person, closed, wallets, methods, payouts, webhooks,
       'simulateDeposit',
       { walletId: wallets.person, amount: '5', reference: 'once' },
       { walletId: wallets.person, amount: '6', reference: 'once' },
-      // A wallet holds what nine such deposits bring, and no tenth.
+      // The maximum balance holds nine such deposits, and no tenth.
       ...Array.from({ length: 10 }, (_, index) => ({
         walletId: wallets.company,
         amount: '9999999999.99999999',
         reference: `large ${index}`,
       })),
     ],
-    // Before the bank is asked to pay it.
+    // The payout has not been sent to the bank yet.
     ['cancelPayout', { payoutId: payouts.carried }],
     ['advanceClock', { by: 'PT1S' }],
     ['payoutQuote', { ...quote, customerId: person }, { ...quote, assetCode: 'USDT' }],
@@ -68,7 +67,7 @@ export function mutations({ person, closed, wallets, methods, payouts, webhooks,
     ['enableWebhookEndpoint', { webhookId: webhooks.spare, from: 'NOW' }],
     ['disableWebhookEndpoint', { webhookId: webhooks.spare }],
     ['deleteWebhookEndpoint', { webhookId: webhooks.spare }],
-    // With the one that is left there may be 50.
+    // Together with the remaining endpoint, 50 are allowed.
     ['createWebhookEndpoint', ...Array.from({ length: 50 }, (_, i) => ({ url: `https://example.com/${i}` }))],
     ['closeCustomer', { customerId: person }],
   ]

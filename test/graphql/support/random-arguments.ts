@@ -9,42 +9,45 @@ import {
   isRequiredInputField,
 } from 'graphql'
 
-/** What documents can name: ids by type, cursors by their list, such as `Merchant.wallets`, or `wallets` after the id of whose they are. */
+/**
+ * The values that documents can use: ids by type, cursors by list, such as `Merchant.wallets`, or `wallets`
+ * after the id of their parent.
+ */
 export type KnownValues = {
   readonly ids: Readonly<Record<string, readonly string[]>>
   readonly cursors: Readonly<Record<string, readonly string[]>>
   readonly idempotencyKeys: readonly string[]
 }
 
-/** Where the chance of one document comes from. */
+/** The source of random choices for one document. */
 export type RandomChoice = {
-  /** A number from 0 to below `choices`. */
+  /** An integer from 0 to below `choices`. */
   readonly next: (choices: number) => number
   readonly oneOf: <Choice>(choices: readonly Choice[]) => Choice
-  /** Whether it is one time in so many. */
+  /** True once in `inTimes` calls on average. */
   readonly once: (inTimes: number) => boolean
 }
 
-/** The variables of a document while it is made. */
+/** The variables of a document under construction. */
 export type Variables = {
-  /** Declares one of a type that takes this value, and gives its name, with a dollar. */
+  /** Declares a variable of a type with this value, and returns its name with a dollar sign. */
   readonly declare: (type: GraphQLInputType, value: unknown) => string
-  /** `($a: ID!, $b: Int = 2)`, or nothing. */
+  /** `($a: ID!, $b: Int = 2)`, or an empty text. */
   readonly declarations: () => string
   readonly values: () => Record<string, unknown>
 }
 
-/** The arguments of a field as they stand in a document, how many items it answers with at most, and the id among them. */
-export type Given = { readonly text: string; readonly size: number; readonly id: string | null }
+/** The arguments of a field as text, the maximum number of items in its result, and the id among the arguments. */
+export type RandomArguments = { readonly text: string; readonly size: number; readonly id: string | null }
 
-/** Names that an object of JavaScript has, or that mean something to it. */
+/** Names of JavaScript objects' own members, or with a meaning in JavaScript. */
 export const namesOfJavaScript = ['constructor', 'toString', 'toJSON', 'hasOwnProperty', 'valueOf', 'then', 'length']
 
 const times = ['2026-03-01T12:00:00.000Z', '2026-03-01T12:00:30Z', '2030-01-01T00:00:00+01:00', '0001-01-01T00:00:00Z']
 const codes = ['USDC', 'NGN', 'USDT', 'ZAR', 'XYZ', 'quote " and \\ and \u2028']
 const junk = ['', 'junk', '12', '00000000-0000-7000-8000-000000000000', 'V2FsbGV0Ojk=']
 
-/** Values for all arguments and inputs of the schema. */
+/** Random values for all arguments and inputs of the schema. */
 export function randomArguments(
   known: KnownValues,
   { next, oneOf, once }: RandomChoice,
@@ -90,7 +93,7 @@ export function randomArguments(
     ]),
   })
 
-  /** A value as it stands in the document: written out, as a variable, or with variables within. */
+  /** A value as it stands in the document: a literal, a variable, or a literal with variables in it. */
   const written = (type: GraphQLInputType, value: unknown): string =>
     once(2) ? variables.declare(type, value) : literal(type, value, true)
 
@@ -106,7 +109,7 @@ export function randomArguments(
     const fields = Object.entries(value as object).map(([name, part]) => {
       const field = bare.getFields()[name]
       if (!field) throw new Error(`${bare.name} has no ${name}`)
-      // The one field of a one-of takes a variable only of what is never null.
+      // The field of a one-of input takes only non-null variables.
       const isFixed = bare.isOneOf || (isRequiredInputField(field) && part === null)
       return `${name}:${isFixed ? literal(field.type, part, hasVariables) : inner(field.type, part)}`
     })
@@ -116,7 +119,7 @@ export function randomArguments(
   const cursorFor = (list: string): string =>
     oneOf(isFaulty && once(3) ? [...junk, ...Object.values(known.cursors).flat()] : (known.cursors[list] ?? ['']))
 
-  /** A slice of a list, of at most `room` items. */
+  /** Slice arguments of a list, for at most `room` items. */
   const sliceOf = (list: string, room: number): { values: [string, unknown][]; size: number } => {
     if (isFaulty && once(4)) {
       const values = oneOf<[string, unknown][]>([
@@ -162,7 +165,7 @@ export function randomArguments(
     if (has('first')) {
       const { values, size } = sliceOf(list, room)
       const filter = field.args.find(({ name }) => name === 'filter')
-      // A cursor is of a list with its filters, so that the two together are mostly refused.
+      // A cursor is valid only with the filters of its list, so a random combination is mostly rejected.
       const hasCursor = values.some(([name]) => name === 'after' || name === 'before')
       if (filter && once(hasCursor && !isFaulty ? 1_000 : 3))
         values.push(['filter', once(8) ? null : filterOf(filter.type)])
@@ -188,11 +191,11 @@ export function randomArguments(
     return { values: [], size: 4 }
   }
 
-  return (field: GraphQLField<unknown, unknown>, list: string, room: number): Given => {
+  return (field: GraphQLField<unknown, unknown>, list: string, room: number): RandomArguments => {
     const { values, size } = valuesFor(field, list, room)
     const typeOf = (name: string) => (field.args.find((arg) => arg.name === name) as GraphQLArgument).type
     const given = values.map(([name, value]) => {
-      // Null in what takes none is a variable's: written out, the document would not be valid.
+      // Null for a non-null type goes into a variable: as a literal it would make the document invalid.
       const isRefusedLater = JSON.stringify(value) === '[null]'
       return `${name}:${isRefusedLater ? variables.declare(typeOf(name), value) : written(typeOf(name), value)}`
     })
@@ -201,7 +204,7 @@ export function randomArguments(
   }
 }
 
-/** Variables with names of every kind, with and without defaults, of which some are not given. */
+/** Variables with names of every kind, with and without defaults, some of them without a value. */
 export function newVariables({ next, oneOf, once }: RandomChoice): Variables {
   const declared = new Map<string, { readonly text: string; readonly value: unknown }>()
   const nameOf = (): string => {
@@ -229,7 +232,7 @@ export function newVariables({ next, oneOf, once }: RandomChoice): Variables {
       declared.size === 0 ? '' : `(${[...declared].map(([name, { text }]) => `$${name}:${text}`).join(' ')})`,
     values: () => {
       const given = [...declared].filter(([, { value }]) => value !== undefined)
-      // By way of its text, as it comes over the wire: otherwise `__proto__` would be no member.
+      // Parsed from text, as over the wire: an object literal would not create a member `__proto__`.
       return JSON.parse(
         `{${given.map(([name, { value }]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join()}}`,
       )

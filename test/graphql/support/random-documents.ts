@@ -17,7 +17,7 @@ import type { AskOneWay, RequestDocument } from './execution-comparison.ts'
 import type { KnownValues, RandomChoice } from './random-arguments.ts'
 import { namesOfJavaScript, newVariables, randomArguments } from './random-arguments.ts'
 
-/** Asks for what documents can name: every id, and cursors of every list. */
+/** Collects the values that documents can use: every id, and cursors of every list. */
 export async function collectKnownValues(ask: AskOneWay, idempotencyKeys: readonly string[]): Promise<KnownValues> {
   const dataOf = async (query: string) => JSON.parse((await ask({ query })).text.slice(4)).data
   const edges = (fields: string) =>
@@ -52,7 +52,7 @@ export async function collectKnownValues(ask: AskOneWay, idempotencyKeys: readon
   return { ids, cursors, idempotencyKeys }
 }
 
-/** A stream of valid documents within the limits; a few of them ask with arguments that some field refuses. */
+/** Generates valid documents within the limits; a few have arguments that some field rejects. */
 export function* randomDocuments(
   random: () => number,
   known: KnownValues,
@@ -62,7 +62,7 @@ export function* randomDocuments(
     const document = anyDocument(random, known)
     if (!isWanted(document)) continue
     const node = parse(document.query)
-    // A few give one name to fields of two types, or are too long.
+    // A few documents give one name to fields of two types, or are too long.
     if (document.query.length < 10_000 && exceededDocumentLimit(node) === null && validate(schema, node).length === 0)
       yield document
   }
@@ -86,12 +86,12 @@ function anyDocument(random: () => number, known: KnownValues): RequestDocument 
   const variables = newVariables(chance)
   const argumentsOf = randomArguments(known, chance, variables, isFaulty)
   const fragments: Fragment[] = []
-  /** What each name of the answer stands for: one stands for the same everywhere, so that all can merge. */
+  /** The meaning of each response name: it is the same everywhere, so that all fields can merge. */
   const meanings = new Map<string, string>()
   const conditions: string[] = []
-  /** Of whom the things are that are selected now, if that is said by an id. */
+  /** The id of the selected parent, if the document has one. */
   let owner = ''
-  /** How many fields it may still grow by, so that most are small and none is endless. */
+  /** The remaining number of fields, so that most documents are small and none is endless. */
   let left = 4 + next(40)
 
   const condition = (): string => {
@@ -145,7 +145,7 @@ function anyDocument(random: () => number, known: KnownValues): RequestDocument 
     const { text, size, id } = argumentsOf(field, `${place}.${field.name}`, room)
     const head = `${nameFor(type, field.name, text)}${text}`
     const isMany = text.includes(':') || isListType(getNullableType(field.type))
-    // What is selected is chosen anew each time that it is written, so that fields merge that differ.
+    // The selection is generated again for each use, so that different fields merge.
     return () => {
       const outer = owner
       owner = id ?? ''

@@ -2,15 +2,15 @@ import { SqliteQueryCompiler } from 'kysely'
 import type { Query } from '../../../src/database/query.ts'
 import type { Service } from '../../../src/operations/context.ts'
 
-/** A statement that was asked of the database, whatever engine that is. */
+/** A statement that the service executed, on either engine. */
 export type Statement = {
   readonly sql: string
   readonly params: Readonly<Record<string, unknown>>
-  /** The columns that were chosen of its rows; `null` where it reads them whole. */
+  /** The columns of its projection; `null` if it reads whole rows. */
   readonly columns: readonly string[] | null
 }
 
-/** A service whose reading statements are written down. */
+/** A service that records its read statements. */
 export function recordingStatements(service: Service) {
   const statements: Statement[] = []
   const execute = <Result>(query: Query, params: object) => {
@@ -20,7 +20,7 @@ export function recordingStatements(service: Service) {
   }
   return {
     service: { ...service, db: { ...service.db, execute } },
-    /** Those of an act. */
+    /** The statements that an action executes. */
     during: async (act: () => Promise<unknown>): Promise<Statement[]> => {
       statements.length = 0
       await act()
@@ -29,7 +29,7 @@ export function recordingStatements(service: Service) {
   }
 }
 
-/** The rows that statements found by their own key, each as often as it was asked for. */
+/** The rows that statements read by primary key, with duplicates. */
 export function rowsByKey(statements: readonly Statement[]): string[] {
   return statements.flatMap(({ sql, params }) => {
     const [, table = '', column = ''] = /from "(\w+)".* where .*"(\w+)" (?:=|in) \S+$/s.exec(sql) ?? []

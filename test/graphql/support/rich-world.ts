@@ -16,7 +16,7 @@ import { createContext } from '../../../src/operations/context.ts'
 import { sampleCustomer } from '../../support/bodies.ts'
 import { perform } from '../../support/perform.ts'
 
-/** Texts that an answer must escape, or must not. */
+/** Texts with characters that JSON must escape, or must not. */
 const oddTexts = [
   'Say "no" \\ or \\"yes\\"',
   `Lines${'\u2028'}and${'\u2029'}paragraphs`,
@@ -26,17 +26,20 @@ const oddTexts = [
   '0',
 ] as const
 
-/** What no operation takes, as somebody with the database in hand could write it: control characters, and nothing at all. */
+/**
+ * Texts that no operation accepts but that direct access to the database could write: control characters, and
+ * the empty text.
+ */
 const rawTexts = ['\u0001\u001f\b\f\r\n\t"\\\u007f', '']
 
 type Filled = { readonly merchantId: string; readonly idempotencyKeys: readonly string[] }
 
 /**
- * Fills a database with a merchant that has some of everything, with texts of every kind: persons and companies, one of them
- * closed and one with nothing; wallets of many currencies, some without money; payouts in every status, with and without a method; entries
- * of every kind; methods of both types, with every field and with as few as can be.
+ * Fills a database with every kind of row and text: persons and companies, one closed and one without anything;
+ * wallets of many currencies, some empty; payouts in every status, with and without a payout method; entries of
+ * every kind; payout methods of both types, with all and with the fewest fields.
  *
- * @param forward moves the clock of the service on, so that things have times of their own
+ * @param forward advances the service's clock, so that rows have times of their own
  */
 export async function seedRichData(service: Service, url: string, forward: () => void): Promise<Filled> {
   const { id: merchantId } = await createMerchant(service, { name: oddTexts[0] })
@@ -86,15 +89,15 @@ export async function seedRichData(service: Service, url: string, forward: () =>
     })
   const wallet = async (customerId: string | null, currency: string, place: number) => {
     const network = currency.startsWith('USD') ? 'solana' : null
-    const made = await perform(createWallet, context(), { currency, description: text(place), customerId, network })
-    if (place % 3 === 2) return made
+    const wallet = await perform(createWallet, context(), { currency, description: text(place), customerId, network })
+    if (place % 3 === 2) return wallet
     for (const amount of ['1000.5', '0.00000001'])
       await depositToWallet(context(), {
-        walletId: made.id,
+        walletId: wallet.id,
         amount: currency.startsWith('USD') ? amount : '7.25',
-        reference: `${made.id} ${amount} ${text(place)}`.slice(0, 100),
+        reference: `${wallet.id} ${amount} ${text(place)}`.slice(0, 100),
       })
-    return made
+    return wallet
   }
   const pay = async (customerId: string | null, place: number, payoutMethodId: string | null) => {
     const key = `key ${place} "of" ${customerId}`

@@ -1,7 +1,7 @@
 import type { GraphQLNamedType, GraphQLObjectType, GraphQLSchema } from 'graphql'
 import { getNamedType, isInterfaceType, isLeafType, isObjectType, isUnionType } from 'graphql'
 
-/** A selection of everything that a type has, and of every value that is up to `deep` objects further down. */
+/** A selection of all fields of a type, and of all values down to `deep` levels below. */
 export function everythingOf(schema: GraphQLSchema, typeName: string, deep = 1): string {
   const type = schema.getType(typeName)
   if (!type) throw new Error(`there is no type ${typeName}`)
@@ -25,7 +25,7 @@ function selection(schema: GraphQLSchema, type: GraphQLNamedType, deep: number, 
   return `{ __typename ${fields.join(' ')} }`
 }
 
-/** Names that stand for different types in different members, which one document can't ask for without aliases. */
+/** Names that have different types in the members of a union, which one document can't select without aliases. */
 function clashingFields(members: readonly GraphQLObjectType[]): Set<string> {
   const types = new Map<string, string>()
   const clashing = new Set<string>()

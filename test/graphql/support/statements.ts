@@ -12,7 +12,7 @@ import { perform } from '../../support/perform.ts'
 import { createAsk, createServerVariant } from './ask.ts'
 import { everyList, itemOf } from './lists.ts'
 
-/** Asks a service whose statements are counted. */
+/** Sends requests to a service whose statements are counted. */
 export function countingStatements(app: App) {
   let statements = 0
   const execute = <Result>(query: Query, params: object) => {
@@ -20,9 +20,9 @@ export function countingStatements(app: App) {
     return app.db.execute<Result>(query, params)
   }
   const server = createServerVariant(app, { service: { ...app.service, db: { ...app.db, execute } } })
-  /** How many statements reading takes, beside those that every request takes. */
+  /** The number of read statements, without those of every request. */
   const countOf = async (act: () => Promise<unknown>) => {
-    // What a start reads is not what a request reads.
+    // Excludes the queries of the start.
     await server.ready()
     statements = 0
     await act()
@@ -35,7 +35,10 @@ export function countingStatements(app: App) {
   return { ask, countOf }
 }
 
-/** A merchant with fifty customers, each with a wallet, a method and a payout, and a wallet with fifty payouts of its own. */
+/**
+ * A merchant with fifty customers, each with a wallet, a payout method and a payout, and a wallet with fifty
+ * payouts of its own.
+ */
 export async function startFifty(engine: Engine) {
   const app = await startApp(engine)
   const bankMethod = {
@@ -59,7 +62,7 @@ export async function startFifty(engine: Engine) {
       await depositToWallet(app.context(), { walletId, amount: '1', reference: `another ${index}` })
     }),
   )
-  // After those of the merchant, so that the newest of each list are different customers'.
+  // After the merchant's rows, so that the newest rows of each list belong to different customers.
   await Promise.all(
     fifty.map(async () => {
       const customerId = await app.customer()
@@ -71,7 +74,7 @@ export async function startFifty(engine: Engine) {
   return { app, walletId }
 }
 
-/** For each list of many rows, what its items lead to, one thing at a time; lists that they lead to in several ways. */
+/** For each list of many rows, the relations of its items, one at a time; and lists with several paths. */
 export function nestedSelections(): { list: string; item: string; selection: string }[] {
   return everyList
     .filter((list) => !list.startsWith('Customer'))

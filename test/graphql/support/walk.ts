@@ -10,22 +10,22 @@ import {
   isUnionType,
 } from 'graphql'
 
-/** The object types that a request can reach from its root, by name. */
+/** The object types that a request can reach from a root type, by name. */
 export function objectTypesOf(schema: GraphQLSchema): GraphQLObjectType[] {
-  const found = new Map<string, GraphQLObjectType>()
+  const objectTypes = new Map<string, GraphQLObjectType>()
   const visit = (type: GraphQLNamedType) => {
     if (isUnionType(type) || isInterfaceType(type)) schema.getPossibleTypes(type).forEach(visit)
-    if (!isObjectType(type) || found.has(type.name)) return
-    found.set(type.name, type)
+    if (!isObjectType(type) || objectTypes.has(type.name)) return
+    objectTypes.set(type.name, type)
     for (const field of Object.values(type.getFields())) visit(getNamedType(field.type))
   }
   for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]) {
     if (root) visit(root)
   }
-  return [...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
+  return [...objectTypes.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** What the fields of every reachable type lead to: `name` for a value, `name:Type` for an object. */
+/** The fields of every reachable type: `name` for a scalar, `name:Type` for an object. */
 export function fieldsOf(schema: GraphQLSchema): Record<string, string> {
   return Object.fromEntries(
     objectTypesOf(schema).map((type) => [
@@ -41,12 +41,15 @@ export function fieldsOf(schema: GraphQLSchema): Record<string, string> {
   )
 }
 
-/** Every argument or input field that takes an id, such as `Mutation.createPayout(input.recipient.payoutMethodId)`. */
+/**
+ * Every argument or input field that takes an id, such as
+ * `Mutation.createPayout(input.recipient.payoutMethodId)`.
+ */
 export function idPlacesOf(schema: GraphQLSchema): string[] {
   return placesOf(schema, (type) => getNamedType(type).name === 'ID')
 }
 
-/** Every argument or input field of a filter of this field, such as `filter.createdFrom`, by the paths of its parts. */
+/** Every argument or input field of a field's filters, such as `filter.createdFrom`, by path. */
 export function inputPathsOf(schema: GraphQLSchema, typeName: string, fieldName: string): string[] {
   const field = objectTypesOf(schema)
     .find(({ name }) => name === typeName)
@@ -54,7 +57,7 @@ export function inputPathsOf(schema: GraphQLSchema, typeName: string, fieldName:
   return (field?.args ?? []).flatMap((arg) => leavesOf(arg.name, arg.type, () => true))
 }
 
-/** Every field that answers a connection, such as `Customer.wallets`. */
+/** Every field that returns a connection, such as `Customer.wallets`. */
 export function connectionFieldsOf(schema: GraphQLSchema): string[] {
   return everyField(schema)
     .filter(([, field]) => getNamedType(field.type).name.endsWith('Connection'))

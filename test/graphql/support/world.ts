@@ -15,7 +15,7 @@ import { dueTime } from '../../support/times.ts'
 import type { Words } from './makers.ts'
 import { makersFor } from './makers.ts'
 
-/** The types of the schema whose things have ids. */
+/** The types of the schema that have ids. */
 export const nodeTypes = [
   'AssetCode',
   'AssetNetwork',
@@ -32,7 +32,7 @@ export const nodeTypes = [
 ] as const
 export type NodeType = (typeof nodeTypes)[number]
 
-/** A thing that has an id: `id` is what its global id is of, a UUID but for ledger entries and events. */
+/** An object with an id: `id` is the decoded global id, a UUID except for ledger entries and events. */
 export type Thing = { readonly type: NodeType; readonly id: string }
 
 export const ownWords: Words = {
@@ -61,20 +61,23 @@ export const foreignWords: Words = {
   birthDate: '1953-11-29',
 }
 
-/** What a merchant has: something of everything, owned by itself and by two customers, in every status. */
+/** The objects of a merchant: some of every type, owned by itself and by two customers, in every status. */
 export type World = Awaited<ReturnType<typeof populate>>
 
 export type Worlds = Awaited<ReturnType<typeof startWorlds>>
 
-/** Two merchants that have everything, the other one's things at a time of their own, and all by which those are known. */
+/**
+ * Two merchants with objects of every type, the second one's at different times, and the texts that identify the
+ * second one's data.
+ */
 export async function startWorlds(engine: Engine) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const ours = await populate(app, app.merchant.id, ownWords)
-  now = Date.parse('2026-03-07T07:07:07.707Z')
+  nowMs = Date.parse('2026-03-07T07:07:07.707Z')
   const other = await createMerchant(app.service, { name: 'Kanarienvogel' })
   const theirs = await populate(app, other.id, foreignWords)
-  now = Date.parse('2026-03-09T12:00:00.000Z')
+  nowMs = Date.parse('2026-03-09T12:00:00.000Z')
   return { app, other, ours, theirs, canaries: ['Kanarienvogel', ...(await canariesOf(app, other.id))] }
 }
 
@@ -146,7 +149,7 @@ export async function populate(app: App, merchantId: string, words: Words) {
   }
 }
 
-/** Has an endpoint be one that was disabled because the first event could not be delivered, and is tried again. */
+/** Makes an endpoint look disabled after a failed first event, and enabled again. */
 async function fail({ db }: App, { merchantId, id }: { merchantId: string; id: string }, words: Words): Promise<void> {
   await db.write(
     async (tx) => {
@@ -171,7 +174,7 @@ async function fail({ db }: App, { merchantId, id }: { merchantId: string; id: s
 const insertDelivery = insertRow('webhookDeliveries')
 const insertAttempt = insertRow('webhookAttempts')
 
-/** The things of a merchant that exist, by type. */
+/** The existing objects of a merchant, by type. */
 export function thingsOf(world: World): Thing[] {
   const { methods, wallets, payouts, webhooks, person, company, closed, merchantId, entryIds, eventIds, addressIds } =
     world
@@ -190,7 +193,7 @@ export function thingsOf(world: World): Thing[] {
   ]
 }
 
-/** The things that it had and that are gone. */
+/** The deleted objects of a merchant. */
 export function deletedThingsOf({ methods, webhooks }: World): Thing[] {
   return [
     { type: 'BankPayoutMethod', id: methods.deletedBank },
@@ -200,12 +203,12 @@ export function deletedThingsOf({ methods, webhooks }: World): Thing[] {
   ]
 }
 
-/** Whether things of a type are told from one another by a UUID. */
+/** Whether objects of a type are identified by a UUID. */
 export function hasUuid(type: string): boolean {
   return type !== 'LedgerEntry' && type !== 'Event'
 }
 
-/** Every spelling that an id argument takes for a thing, the UUID itself first. */
+/** Every spelling of an id that an argument accepts, the UUID first. */
 export function spellingsOf({ type, id }: Thing): string[] {
   const forms = [toGlobalId(type, id), toGlobalId(type, id.toUpperCase())]
   return !hasUuid(type) ? forms : [id, id.toUpperCase(), ...forms]
@@ -218,9 +221,7 @@ export function storedOf(app: App, merchantId: string): Promise<Record<string, S
   return rowsWhere(app, (row, table) => ownerOfRow(row, table) === merchantId)
 }
 
-/**
- * Everything by which the data of a merchant is recognised: each text and amount that is stored of it and of nobody else.
- */
+/** Everything that identifies the data of a merchant: each stored text and amount that no other merchant has. */
 export async function canariesOf(app: App, merchantId: string): Promise<string[]> {
   const isTheirs = (row: StoredRow, table: string) => ownerOfRow(row, table) === merchantId
   const theirs = signsOf(await rowsWhere(app, isTheirs))
@@ -228,7 +229,7 @@ export async function canariesOf(app: App, merchantId: string): Promise<string[]
   return [...theirs].filter((sign) => !others.has(sign))
 }
 
-/** Each text and amount in some rows by which these could be recognised. */
+/** Each text and amount in some rows that could identify them. */
 export function signsOf(tables: Record<string, StoredRow[]>): Set<string> {
   const values = Object.values(tables)
     .flat()
@@ -236,15 +237,15 @@ export function signsOf(tables: Record<string, StoredRow[]>): Set<string> {
   return new Set(values.map(String).flatMap(signsIn))
 }
 
-/** A text as it is, and an amount in units as answers show it; what is short may be anybody's. */
+/** A text as it is, and an amount in units as responses show it; short values identify nothing. */
 function signsIn(value: string): string[] {
   if (/^\d{8,18}$/.test(value)) return [value, `${value.slice(0, -8) || '0'}.${value.slice(-8)}`]
   return value.length >= 6 ? [value] : []
 }
 
 /**
- * Which of some signs a text shows. One of digits alone is shown where it stands by itself: there are those of six, and six
- * digits stand in the UUIDs of some run by chance.
+ * The signs that a text contains. A sign of digits must stand alone: some have six digits, and six digits occur
+ * in some UUIDs by chance.
  */
 export function findSigns(text: string, signs: readonly string[]): string[] {
   return signs.filter(
