@@ -140,10 +140,10 @@ describe('a fault is reported:', () => {
   })
 
   test('a path that nothing has', () => {
-    const there = ['src/modules/wallets', 'src/modules/wallets/get-wallet.ts']
+    const paths = ['src/modules/wallets', 'src/modules/wallets/get-wallet.ts']
     const named =
       '`src/modules/wallets/get-<noun>.ts`, `src/modules/<nouns>/`, (`src/modules/wallets/rest.ts`), src/page.ts. `sqlite:db/payouts.sqlite`'
-    expect(unknownPaths(named, there)).toEqual(['src/modules/wallets/rest.ts', 'src/page.ts'])
+    expect(unknownPaths(named, paths)).toEqual(['src/modules/wallets/rest.ts', 'src/page.ts'])
   })
 
   test('a script that is not one', () => {

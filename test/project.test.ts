@@ -114,9 +114,9 @@ test('no test holds that something takes less than a time', () => {
 })
 
 test('every script of CI is one of package.json', () => {
-  const called = [...read('.ci/run').matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
+  const calledScripts = [...read('.ci/run').matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
 
-  expect(called.filter((name) => !(name in manifest.scripts))).toEqual([])
+  expect(calledScripts.filter((name) => !(name in manifest.scripts))).toEqual([])
   // What passes only the second time is wrong.
   expect(read('.ci/run')).not.toContain('retry')
 })

@@ -44,9 +44,9 @@ test('what was compiled is kept beside the packages, and nowhere where nothing c
 test('what is damaged there is not run', () => {
   const folder = newFolder()
   expect(help(folder)).toEqual(explained)
-  const kept = filesIn(folder)
-  expect(kept.length).toBeGreaterThan(10)
-  for (const path of kept) {
+  const cachedFiles = filesIn(folder)
+  expect(cachedFiles.length).toBeGreaterThan(10)
+  for (const path of cachedFiles) {
     const content = readFileSync(path)
     // Flipped bits behind the head, which says what is to be found; then files that end early.
     for (let at = 40; at < content.length; at += 97) content.writeUInt8(content.readUInt8(at) ^ 4, at)

@@ -71,9 +71,9 @@ describe('files that are removed under a running service', () => {
     ])
     expect((await fetch(`${service.address}/api/customers`, { headers })).status).toBe(503)
     // A group that was under way when it was removed is of unknown outcome.
-    const found = await payoutsAfterCrash(place, service)
-    expect(found).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
-    expect(found).toBeLessThanOrEqual(demoPayouts + paid.acknowledged + 8)
+    const payouts = await payoutsAfterCrash(place, service)
+    expect(payouts).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
+    expect(payouts).toBeLessThanOrEqual(demoPayouts + paid.acknowledged + 8)
   })
 
   test('the log, with several processes: readers refuse as the writer does', async () => {

@@ -20,7 +20,7 @@ import { cli, createDemoInstallation, createEmptyInstallation, startService } fr
 import { wallTime } from '../support/times.ts'
 
 const everyMs = 86_400_000
-const now = Date.parse('2026-11-23T18:45:00Z')
+const startedAt = Date.parse('2026-11-23T18:45:00Z')
 const patience = { timeout: 60_000 }
 
 /** Where a service that is to make a backup each second makes it, and what it says meanwhile. */
@@ -112,16 +112,16 @@ describe('the schedule', () => {
   test('ends one that takes too long, says so, and begins the next', async () => {
     const { place, folder } = await scheduledPlace()
     mkdirSync(folder)
-    const said: unknown[] = []
+    const logged: unknown[] = []
     const logger = {
-      error: (told: unknown) => said.push(told),
+      error: (told: unknown) => logged.push(told),
       info: () => {},
     } as unknown as ProcessResources['logger']
     const backups = startBackupSchedule(readConfig(place.env), { wallClock: createWallClock() }, logger, 1)
     onTestFinished(backups.stop)
 
-    await expect.poll(() => said.length, patience).toBe(2)
-    expect(said).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/ended because it took longer than/) }))
+    await expect.poll(() => logged.length, patience).toBe(2)
+    expect(logged).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/ended because it took longer than/) }))
   })
 
   test('ends with the service while a backup is being made, and leaves nothing of it', async () => {
@@ -153,25 +153,25 @@ describe('the schedule', () => {
 describe('a backup is due', () => {
   test.each([
     ['at once where there is none', undefined, 0],
-    ['when the latest is as old as the interval', now - everyMs / 4, (everyMs * 3) / 4],
-    ['at once where the latest is older', now - 100 * everyMs, 0],
-    ['after all of the interval where it is of now', now, everyMs],
+    ['when the latest is as old as the interval', startedAt - everyMs / 4, (everyMs * 3) / 4],
+    ['at once where the latest is older', startedAt - 100 * everyMs, 0],
+    ['after all of the interval where it is of now', startedAt, everyMs],
     // Else a service that is started again each day would never make one.
-    ['at once where the latest is of a time to come, as a clock that was ahead has left it', now + 1, 0],
+    ['at once where the latest is of a time to come, as a clock that was ahead has left it', startedAt + 1, 0],
   ])('%s', (_, createdAt, due) => {
     const latest = createdAt === undefined ? undefined : { path: '', number: 1, createdAt }
-    expect(nextBackupDelayMs(latest, { now: wallTime(now), everyMs })).toBe(due)
+    expect(nextBackupDelayMs(latest, { now: wallTime(startedAt), everyMs })).toBe(due)
   })
 })
 
 test('the files of a schedule are ordered by their numbers, whatever their times', async () => {
   const { folder } = await createEmptyInstallation()
   const path = '/somewhere/payouts.sqlite'
-  const first = nextBackupPath(folder, path, now)
+  const first = nextBackupPath(folder, path, startedAt)
   expect(first).toBe(join(folder, 'payouts-000001-20261123T184500Z.sqlite'))
   writeFileSync(first, '')
   // A clock that was put back by ten years.
-  const second = nextBackupPath(folder, path, now - 3_650 * everyMs)
+  const second = nextBackupPath(folder, path, startedAt - 3_650 * everyMs)
   writeFileSync(second, '')
   writeFileSync(join(folder, 'payouts-000007-20261399T184500Z.sqlite'), '')
   writeFileSync(`${second}.123.partial`, '')
@@ -185,8 +185,8 @@ test('the files of a schedule are ordered by their numbers, whatever their times
 test('doctor tells of backups that are missing, old or can not be read', async () => {
   const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '6h' })
   const look = async () => {
-    const found = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
-    return found.find(({ check }) => check === 'backups')
+    const diagnoses = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
+    return diagnoses.find(({ check }) => check === 'backups')
   }
   expect(await look()).toMatchObject({ state: 'fault', message: expect.stringContaining('ENOENT') })
   mkdirSync(folder)

@@ -118,12 +118,12 @@ describe('npm start', () => {
       const place = await createEmptyInstallation(environment)
       for (const count of [1, 2]) {
         const { child, ended, address } = await startService(place)
-        const here = address.replace('0.0.0.0', '127.0.0.1')
+        const localAddress = address.replace('0.0.0.0', '127.0.0.1')
         const body = JSON.stringify(payoutBody)
-        await fetch(`${here}/api/payouts/banks`, { method: 'POST', headers, body })
-        const { data: endpoints } = await jsonOf(await fetch(`${here}/api/webhooks`, { headers }))
-        expect(endpoints).toMatchObject([{ url: `http://127.0.0.1:${new URL(here).port}/sandbox/webhooks` }])
-        const log = `${here}/api/webhooks/${endpoints[0].id}/deliveries?status=delivered`
+        await fetch(`${localAddress}/api/payouts/banks`, { method: 'POST', headers, body })
+        const { data: endpoints } = await jsonOf(await fetch(`${localAddress}/api/webhooks`, { headers }))
+        expect(endpoints).toMatchObject([{ url: `http://127.0.0.1:${new URL(localAddress).port}/sandbox/webhooks` }])
+        const log = `${localAddress}/api/webhooks/${endpoints[0].id}/deliveries?status=delivered`
         let delivered = []
         while (delivered.length < count) delivered = (await jsonOf(await fetch(log, { headers }))).data
         const [{ event_id: id, event_type, attempts }] = delivered

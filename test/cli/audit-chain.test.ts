@@ -46,12 +46,12 @@ test('audit --chain keeps heads whose hash is the root, and compares with them a
   expect(hash('sha256', await readFile(heads), 'hex')).toBe(chain.root)
   expect((await cli(place, 'audit', '--chain', '--keep-heads', heads)).stderr).toContain('EEXIST')
   await cli(place, 'backup', backup)
-  for (const kept of [heads, backup]) expect(await chainOf(place, '--heads', kept)).toMatchObject({ code: 0 })
+  for (const keptFile of [heads, backup]) expect(await chainOf(place, '--heads', keptFile)).toMatchObject({ code: 0 })
 
   change(place.file, 'delete from seals')
   expect(await chainOf(place)).toMatchObject({ code: 0 })
-  for (const kept of [heads, backup]) {
-    const cut = await chainOf(place, '--heads', kept, '--keep-heads', join(place.folder, 'later'))
+  for (const keptFile of [heads, backup]) {
+    const cut = await chainOf(place, '--heads', keptFile, '--keep-heads', join(place.folder, 'later'))
     expect(cut).toMatchObject({ code: 1, chain: { isKept: false, differences: [{ table: 'seals', done: 'missing' }] } })
   }
 })

@@ -73,8 +73,8 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
   test('made by the user that owns the database are whole, and are restored with the same books and seals', async () => {
     const place = await filledPlace()
     const file = join(place.folder, 'payouts.dump')
-    const made = await cli(place, 'backup', file)
-    expect([made.code, made.stderr]).toEqual([0, ''])
+    const backup = await cli(place, 'backup', file)
+    expect([backup.code, backup.stderr]).toEqual([0, ''])
     expect([readdirSync(place.folder), statSync(file).mode & 0o777]).toEqual([['payouts.dump'], 0o600])
     expect((await cli(place, 'backup', file)).stderr).toContain('exists already')
 
@@ -192,10 +192,10 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     child.kill('SIGTERM')
     await ended
 
-    const kept = listBackups(folder, named)
-    expect(new Set(kept.map(({ number }) => number)).size).toBe(kept.length)
+    const keptBackups = listBackups(folder, named)
+    expect(new Set(keptBackups.map(({ number }) => number)).size).toBe(keptBackups.length)
     expect(
-      readFileSync(kept[0]?.path as string)
+      readFileSync(keptBackups[0]?.path as string)
         .subarray(0, 5)
         .toString(),
     ).toBe('PGDMP')

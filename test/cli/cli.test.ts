@@ -208,8 +208,8 @@ describe('the operator’s commands', () => {
       entries: [{ kind: 'payout' }, { kind: 'payout_returned' }],
     })
     expect((await list('customer', 'list', '--status', 'closed')).customers).toHaveLength(1)
-    const shown = (await cli(place, 'customer', 'show', customerId ?? '', '--json')).json()
-    expect(shown).toMatchObject({ id: customerId, email: expect.any(String) })
+    const customer = (await cli(place, 'customer', 'show', customerId ?? '', '--json')).json()
+    expect(customer).toMatchObject({ id: customerId, email: expect.any(String) })
     expect((await list('wallet', 'list', '--type', 'fiat', '--currency', 'USDC')).total).toBe(0)
     expect((await cli(place, 'wallet', 'show', walletId, '--json')).json()).toMatchObject({
       id: walletId,

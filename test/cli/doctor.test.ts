@@ -134,10 +134,10 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
   test('finds nothing wrong with an installation that is in order, and changes nothing', async () => {
     const { look } = await startInstallation(engine)
 
-    const found = await look()
+    const diagnoses = await look()
 
-    expect(bad(found)).toEqual([])
-    expect(found.map(({ check }) => check)).toEqual(expect.arrayContaining(spoilt.map(([check]) => check)))
+    expect(bad(diagnoses)).toEqual([])
+    expect(diagnoses.map(({ check }) => check)).toEqual(expect.arrayContaining(spoilt.map(([check]) => check)))
   })
 
   test('finds nothing wrong with a webhook endpoint that its owner disabled', async () => {
@@ -215,9 +215,9 @@ describePostgres('doctor on a PostgreSQL server', {}, () => {
     const app = await startApp('postgres')
     await claimMode(app.service)
 
-    const found = await diagnose(readConfig({ DATABASE_URL: app.url }), Date.now())
+    const diagnoses = await diagnose(readConfig({ DATABASE_URL: app.url }), Date.now())
 
-    expect(found.filter(({ state }) => state !== 'ok')).toEqual(
+    expect(diagnoses.filter(({ state }) => state !== 'ok')).toEqual(
       careless.map((check) => {
         const message = expect.stringMatching(new RegExp(`^PostgreSQL .*: ${check} is off`))
         return { check, state: 'fault', message, advice: expect.stringContaining('set it to on') }

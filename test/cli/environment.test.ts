@@ -6,8 +6,8 @@ import { cli, createDemoInstallation, createEmptyInstallation } from '../support
 
 test('a command says on standard error which environment it works on, and nothing of that with --json', async () => {
   const place = await createDemoInstallation()
-  const shown = await cli(place, 'merchant', 'list')
-  expect(shown).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
+  const listing = await cli(place, 'merchant', 'list')
+  expect(listing).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
   expect(await cli(place, 'merchant', 'list', '--json')).toMatchObject({ environment: '', stderr: '' })
   expect((await cli(place, 'doctor')).environment).toBe(`sqlite:${place.file}\n`)
 })

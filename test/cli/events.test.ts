@@ -227,7 +227,7 @@ describe('listen', () => {
 describe.each(everyEngine)('trigger on %s', (engine) => {
   test('makes each type of event happen for real, that can be made', async () => {
     const app = await startApp(engine)
-    const made: string[] = []
+    const createdTypes: string[] = []
     for (const type of eventTypes) {
       if (type === 'webhook_endpoint.disabled') continue
       if (type === 'webhook.test') {
@@ -237,9 +237,9 @@ describe.each(everyEngine)('trigger on %s', (engine) => {
       const { objectId, sequence } = await trigger(app, type)
       const { body } = await app.rest('GET', `/api/events?after=${Number(sequence) - 1}&limit=1`)
       expect(body.data).toMatchObject([{ type, sequence, object: { id: objectId } }])
-      made.push(type)
+      createdTypes.push(type)
     }
-    expect(made).toHaveLength(eventTypes.length - 1)
+    expect(createdTypes).toHaveLength(eventTypes.length - 1)
     await app.expectBooksToBalance()
   })
 })

@@ -29,10 +29,10 @@ async function start(engine: 'sqlite' | 'postgres') {
   })
   const context = app.context()
   const wallet = await app.wallet({ network: 'erc20', balance: '1000' })
-  const lost = await createRailPayout(context)
-  await answer(context, lost.id, { state: 'ACCEPTED' })
-  await cancelPayout(context, { payoutId: lost.id })
-  await answer(context, lost.id, 'NOT_FOUND', { idempotentForMs: 0 })
+  const lostPayout = await createRailPayout(context)
+  await answer(context, lostPayout.id, { state: 'ACCEPTED' })
+  await cancelPayout(context, { payoutId: lostPayout.id })
+  await answer(context, lostPayout.id, 'NOT_FOUND', { idempotentForMs: 0 })
   const ref = await refOf(app, wallet)
   const contradiction = { ref, network: 'erc20', tx_hash: hashOf('two'), log_index: 0, asset: 'USDC' }
   for (const amount of ['10', '11']) {
@@ -48,7 +48,7 @@ async function start(engine: 'sqlite' | 'postgres') {
   const documentId = createHash('sha256').update(query).digest('hex')
   const ids = {
     wallet,
-    lost: lost.id,
+    lost: lostPayout.id,
     merchant: app.merchant.id,
     customer: await app.customer(),
     key: (await listKeys(app.service, app.merchant.id))[0]?.id ?? '',

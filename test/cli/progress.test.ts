@@ -31,9 +31,9 @@ test('a bar that is ended shows nothing more, and keeps no process from ending',
   expect(timers()).toBe(before + 1)
   progress.end()
   expect(timers()).toBe(before)
-  const shown = text()
+  const output = text()
   progress.show('payouts', 5, 10)
-  expect(text()).toBe(shown)
+  expect(text()).toBe(output)
 })
 
 test('where there is no terminal nothing is written', () => {

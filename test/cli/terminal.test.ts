@@ -18,12 +18,12 @@ async function onTerminal(
   const line = `stty cols ${columns} rows 50; ${process.execPath} src/cli/cli.ts ${command}`
   const env = { ...place.env, TERM: 'xterm', ...environment }
   const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  let shown = ''
+  let output = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    shown += text
+    output += text
   })
   const code = await new Promise((ended) => child.on('close', ended))
-  return { code, shown: shown.replaceAll('\r\n', '\n') }
+  return { code, shown: output.replaceAll('\r\n', '\n') }
 }
 
 test.each([80, 120])('a list fits a terminal of %i columns, a payout in a line, with colours', async (columns) => {
@@ -56,8 +56,8 @@ test('a terminal shows the progress of an export to a file, and none amid one to
   const file = join(place.folder, 'payouts.csv')
   const written = await onTerminal(place, 80, `export payouts --out ${file}`)
   expect(written).toMatchObject({ code: 0, shown: expect.stringContaining('100 % 6/6') })
-  const shown = await onTerminal(place, 80, 'export payouts')
-  expect(shown).toMatchObject({ code: 0, shown: expect.not.stringContaining('100 %') })
+  const output = await onTerminal(place, 80, 'export payouts')
+  expect(output).toMatchObject({ code: 0, shown: expect.not.stringContaining('100 %') })
 })
 
 test('help wraps to the width of the terminal', async () => {

@@ -37,7 +37,7 @@ const endpointOf = async (app: App): Promise<string> =>
 
 /** A payout of which a bank has said two things, and one that a bank has lost. */
 const paidAndNot = (context: Context) => createContradictedPayout(context, 'COMPLETED', 'REJECTED')
-async function lost(context: Context): Promise<string> {
+async function createLostPayout(context: Context): Promise<string> {
   const { id } = await createRailPayout(context)
   await answer(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
@@ -47,7 +47,7 @@ async function lost(context: Context): Promise<string> {
 
 describe.each(everyEngine)('on %s', (engine) => {
   test.each([
-    ['retry', 'PROCESSING', lost, 'UNKNOWN', 90n],
+    ['retry', 'PROCESSING', createLostPayout, 'UNKNOWN', 90n],
     ['complete', 'COMPLETED', paidAndNot, 'COMPLETED', 90n],
     ['fail', 'RETURNED', paidAndNot, 'RETURNED', 100n],
   ] as const)(
@@ -58,8 +58,8 @@ describe.each(everyEngine)('on %s', (engine) => {
       expect((await console.get('/attention')).text).toContain(payoutId)
       const sent = await console.act(`/payouts/${payoutId}`, `attention ${word}`)
       expect([sent.status, sent.headers.location]).toEqual([303, expect.stringMatching(/\?done=[\w-]{36}$/)])
-      const shown = await console.ask('GET', String(sent.headers.location), { cookie: console.session() })
-      expect(shown.text).toContain(`Done: attention ${word}.`)
+      const page = await console.ask('GET', String(sent.headers.location), { cookie: console.session() })
+      expect(page.text).toContain(`Done: attention ${word}.`)
 
       expect(await getPayout(context, { payoutId })).toMatchObject({ status })
       expect(await railOrderOf(context, payoutId)).toMatchObject({ state })
@@ -110,9 +110,9 @@ describe.each(everyEngine)('on %s', (engine) => {
     const { app, console } = await start(engine)
     const path = `/merchants/${app.merchant.id}`
     const form = { ...(await console.form(path, 'key create')), reason: 'a new shop', scopes: 'read' }
-    const made = await console.post(path, form)
-    const [, apiKey = ''] = /<code>(pgw_sandbox_\w+)<\/code>/.exec(made.text) ?? []
-    expect(made.status).toBe(200)
+    const response = await console.post(path, form)
+    const [, apiKey = ''] = /<code>(pgw_sandbox_\w+)<\/code>/.exec(response.text) ?? []
+    expect(response.status).toBe(200)
     expect((await app.rest('GET', '/api/customers', { key: apiKey })).status).toBe(200)
     // Sent again it makes no second key, and shows none.
     const again = await console.post(path, form)
@@ -161,15 +161,15 @@ describe.each(everyEngine)('on %s', (engine) => {
 
     const neither = await console.act(path, 'webhook replay', { after: 'x' })
     expect([neither.status, neither.text.includes('After sequence must be a whole number')]).toEqual([400, true])
-    const kept = await console.kept()
-    expect(kept.map(({ action }) => action)).toEqual([
+    const log = await console.kept()
+    expect(log.map(({ action }) => action)).toEqual([
       'webhook disable',
       'webhook enable',
       'webhook test',
       'webhook replay',
       'webhook rotate',
     ])
-    expect(JSON.stringify(kept)).not.toContain(textOf(secret))
+    expect(JSON.stringify(log)).not.toContain(textOf(secret))
   })
 
   test('rates and fees are set, and cancelled before their time', async () => {

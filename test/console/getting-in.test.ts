@@ -7,14 +7,14 @@ const minute = 60_000
 
 /** A console whose clock stands until it is moved. */
 async function start() {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp('sqlite', { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp('sqlite', { clock: () => nowMs })
   const console = await openConsole(app)
   return {
     app,
     console,
     pass: (ms: number) => {
-      now += ms
+      nowMs += ms
     },
   }
 }

@@ -20,8 +20,8 @@ const insertAttempt = insertRow('webhookAttempts')
 /** The way to the part of a list that a page names, without what stands before every path. */
 function wayIn(text: string, name: RegExp, base: string): string | null {
   const links = [...text.matchAll(/<a href="([^"]*)">([^<]*)<\/a>/g)]
-  const found = links.find(([, , label]) => name.test(String(label)))
-  return found ? textOf(String(found[1])).slice(base.length) : null
+  const link = links.find(([, , label]) => name.test(String(label)))
+  return link ? textOf(String(link[1])).slice(base.length) : null
 }
 
 describe.each(everyEngine)('the pages on %s', (engine) => {
@@ -43,8 +43,8 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     await app.db.write(
       async (tx) => {
         const createdAt = payout.createdAt
-        const made = { objectId: payout.id, status: 'exhausted', attempts: 1, attemptsBefore: 0, createdAt } as const
-        await insertDelivery(tx, { ...key, ...made, nextAttemptAt: null })
+        const delivery = { objectId: payout.id, status: 'exhausted', attempts: 1, attemptsBefore: 0, createdAt } as const
+        await insertDelivery(tx, { ...key, ...delivery, nextAttemptAt: null })
         const answered = { durationMs: 1, status: 500, answer: hostile, error: null }
         await insertAttempt(tx, { ...key, attempt: 1, attemptedAt: createdAt, ...answered })
       },
@@ -69,8 +69,8 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
       expect(text).not.toMatch(/<script|<img|onerror=alert\(1\)>(?!&)/)
     }
     // What is asked for is shown again, too.
-    const asked = await console.get(`/log?subject=${encodeURIComponent(hostile)}&before=${encodeURIComponent(hostile)}`)
-    expect([asked.status, /<script|<img/.test(asked.text)]).toEqual([400, false])
+    const page = await console.get(`/log?subject=${encodeURIComponent(hostile)}&before=${encodeURIComponent(hostile)}`)
+    expect([page.status, /<script|<img/.test(page.text)]).toEqual([400, false])
     const typed = await console.act('/prices', 'rate set', { fromCode: hostile, toCode: hostile, rate: hostile })
     expect([typed.status, /<script|<img/.test(typed.text)]).toEqual([400, false])
     expect(console.faults).toEqual([])
@@ -79,8 +79,8 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
   test('go through a list in parts, forwards and back, each thing once', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
-    const made = []
-    for (let count = 0; count < 45; count++) made.push((await createRailPayout(app.context(), '1')).id)
+    const payouts = []
+    for (let count = 0; count < 45; count++) payouts.push((await createRailPayout(app.context(), '1')).id)
     const console = await openConsole(app)
     await console.enter()
     const idsIn = (text: string) => [...text.matchAll(/title="([\w-]{36})"/g)].map(([, id]) => String(id))
@@ -93,10 +93,10 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
       path = wayIn(last, /More/, console.entrance.basePath)
     }
     expect(seen.map((ids) => ids.length)).toEqual([20, 20, 5])
-    expect(seen.flat()).toEqual(made.toReversed())
+    expect(seen.flat()).toEqual(payouts.toReversed())
     const back = await console.get(wayIn(last, /Before/, console.entrance.basePath) ?? '')
     expect(idsIn(back.text)).toEqual(seen[1])
-    const [one = ''] = made
+    const [one = ''] = payouts
     expect(idsIn((await console.get(`/payouts?id=${one.toUpperCase()}`)).text)).toEqual([one])
   })
 
@@ -107,15 +107,15 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     for (let count = 0; count < 25; count++) await createMerchant(app.service, { name: `Shop ${count}` })
     const console = await openConsole(app)
     await console.enter()
-    const found = async (name: string) => {
+    const find = async (name: string) => {
       const { text } = await console.get(`/merchants?name=${encodeURIComponent(name)}`)
       return [...text.matchAll(/\/merchants\/[\w-]{36}">([^<]*)</g)].map(([, shown]) => textOf(String(shown)))
     }
-    expect(await found('%')).toEqual(['100 % Rent'])
-    expect(await found('R_S')).toEqual(['under_score'])
-    expect(await found('UNDER')).toEqual(['under_score', 'Underscore'])
-    expect(await found('k\\s')).toEqual(['back\\slash'])
-    expect(await found('shop')).toHaveLength(20)
+    expect(await find('%')).toEqual(['100 % Rent'])
+    expect(await find('R_S')).toEqual(['under_score'])
+    expect(await find('UNDER')).toEqual(['under_score', 'Underscore'])
+    expect(await find('k\\s')).toEqual(['back\\slash'])
+    expect(await find('shop')).toHaveLength(20)
     const { text } = await console.get('/merchants?name=shop')
     const more = await console.get(wayIn(text, /More/, console.entrance.basePath) ?? '')
     expect(more.text.match(/>Shop \d+</g)).toHaveLength(5)
@@ -163,16 +163,16 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     const app = await startApp(engine, { rates: [] })
     const console = await openConsole(app)
     await console.enter()
-    const shown = async () =>
+    const overview = async () =>
       /No rate for [^<]*|No rate is set|Every pair[^<]*/.exec((await console.get('/')).text)?.[0]
     await app.wallet({ assetCode: 'USDT' })
-    expect(await shown()).toBe('No rate is set')
+    expect(await overview()).toBe('No rate is set')
     await setFee(app.service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '1' })
-    expect(await shown()).toBe('No rate for USDC/NGN')
+    expect(await overview()).toBe('No rate for USDC/NGN')
     await perform(createBankPayoutMethod, app.context(), {
       ...{ type: 'BANK', currency: 'ZAR', accountName: 'Ada Obi', accountNumber: '1234567890' },
       ...{ bankName: 'First National Bank', bankCode: '250655' },
     })
-    expect(await shown()).toBe('No rate for USDC/NGN, USDT/ZAR')
+    expect(await overview()).toBe('No rate for USDC/NGN, USDT/ZAR')
   })
 })

@@ -174,10 +174,10 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     expect(columns.names).toEqual(['amount', 'id'])
 
     for (const ids of [rows.slice(0, 1), rows].map((some) => some.map(({ id }) => id))) {
-      const found = rows.filter(({ id }) => ids.includes(id))
-      expect((await payouts.find(context, ids)).toSorted(byId)).toEqual(found.toSorted(byId))
+      const matches = rows.filter(({ id }) => ids.includes(id))
+      expect((await payouts.find(context, ids)).toSorted(byId)).toEqual(matches.toSorted(byId))
       const values = await payouts.find(context, ids, columns)
-      expect(new Set(values)).toEqual(new Set(found.map(({ amount, id }) => [amount, id])))
+      expect(new Set(values)).toEqual(new Set(matches.map(({ amount, id }) => [amount, id])))
     }
     expect(await payouts.find(context, ['x'], columns)).toEqual([])
     const [, one, oneChosen, many, manyChosen] = seen.map(({ number, projection: columns }) => [
@@ -194,12 +194,12 @@ const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompar
 describe('forms', () => {
   /** Records what is asked of it. */
   function recorder() {
-    const asked: Query[] = []
+    const queries: Query[] = []
     const execute: Reader['execute'] = async (query) => {
-      asked.push(query)
+      queries.push(query)
       return []
     }
-    return { reader: { execute }, asked }
+    return { reader: { execute }, asked: queries }
   }
 
   test('are shared by all who choose the same columns of the same query', async () => {

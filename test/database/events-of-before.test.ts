@@ -23,10 +23,10 @@ type Method = 'POST' | 'PUT' | 'DELETE'
 
 /** A merchant to whom everything has happened that can, each at a time of its own, and another with little. */
 async function startRichApp(engine: Engine) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const tick = () => {
-    now += 1_000
+    nowMs += 1_000
   }
   const send = async (method: Method, path: string, body: object): Promise<string> => {
     tick()
@@ -92,8 +92,8 @@ async function startMigrated(engine: Engine, app: App) {
  * that is gone.
  */
 function known(feed: readonly Seen[]) {
-  const gone = new Set(feed.filter(({ type }) => type === 'payout_method.deleted').map(({ objectId }) => objectId))
-  const isKnown = ({ type, objectId }: Seen) => !type.endsWith('.updated') && !gone.has(objectId)
+  const deletedIds = new Set(feed.filter(({ type }) => type === 'payout_method.deleted').map(({ objectId }) => objectId))
+  const isKnown = ({ type, objectId }: Seen) => !type.endsWith('.updated') && !deletedIds.has(objectId)
   const latest = new Map(
     feed.flatMap(({ type, objectId, data }) => (type.endsWith('.closed') ? [] : [[objectId, data]])),
   )

@@ -77,15 +77,15 @@ test.each([
       ),
   },
 ])('for one customer an account $joined is held against the wallets $looks times', async ({ build, looks }) => {
-  const found: Query[] = []
+  const built: Query[] = []
   const execute = async (narrowed: Query) => {
-    found.push(narrowed)
+    built.push(narrowed)
     return []
   }
   await query(build as typeof walletsOf)(customerScope({ execute } as Partial<Database> as Database, 'the customer'), {
     merchantId: 'the merchant',
   })
-  const [narrowed] = found
+  const [narrowed] = built
   if (!narrowed) throw new Error('the query did not run')
   expect(compileForSqlite(narrowed.node).sql.match(/exists/g) ?? []).toHaveLength(looks)
 })
@@ -129,9 +129,9 @@ async function narrowed(
   build: (p: OfTwo) => unknown,
   { inTransaction = false, customerId = 'the customer' } = {},
 ): Promise<{ sql: string; params: object }> {
-  const found: { sql: string; params: object }[] = []
+  const statements: { sql: string; params: object }[] = []
   const execute = async (query: Query, params: object) => {
-    found.push({ sql: compileForSqlite(query.node).sql, params })
+    statements.push({ sql: compileForSqlite(query.node).sql, params })
     return []
   }
   const write = (run: (tx: Tx) => unknown) => run({ execute, deferred: {} } as unknown as Tx)
@@ -139,8 +139,8 @@ async function narrowed(
   const params: Parameters = { merchantId: 'the merchant', customerId }
   const built = statement(build as (p: OfTwo) => Compilable<object>)
   await (inTransaction ? db.write(async (tx) => built(tx, params)) : query(build as typeof walletsOf)(db, params))
-  const [only] = found
-  if (!only || found.length > 1) throw new Error(`${found.length} queries ran`)
+  const [only] = statements
+  if (!only || statements.length > 1) throw new Error(`${statements.length} queries ran`)
   return only
 }
 
@@ -360,7 +360,7 @@ describe('for one customer a write', () => {
   })
 
   test('must say by a parameter whose the new rows are', async () => {
-    const unsaid = [
+    const undeclared = [
       (p: OfTwo) => insertInto('wallets').values({ merchantId: p.merchantId, id: p.merchantId } as never),
       (p: OfTwo) => insertInto('wallets').values({ ...newWallet(p), customerId: 'written here' } as never),
       (p: OfTwo) => insertInto('wallets').values([newWallet(p), { ...newWallet(p), customerId: null }] as never),
@@ -374,7 +374,7 @@ describe('for one customer a write', () => {
         ),
     ]
 
-    for (const build of unsaid) {
+    for (const build of undeclared) {
       await expect(narrowed(build, { inTransaction: true })).rejects.toThrow(
         'an insert in customer scope must take customer_id from a parameter',
       )

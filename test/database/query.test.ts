@@ -137,9 +137,9 @@ describe('lists', () => {
   test.each([0, 1, 2, 1000])('of %i items', async (count) => {
     const { db } = await startDatabase(5)
 
-    const found = await among(db, { ids: upTo(count).map(idOf) })
+    const rows = await among(db, { ids: upTo(count).map(idOf) })
 
-    expect(found).toEqual(upTo(Math.min(count, 5)).map((number) => ({ id: idOf(number) })))
+    expect(rows).toEqual(upTo(Math.min(count, 5)).map((number) => ({ id: idOf(number) })))
   })
 
   test('of what is in none of them, of doubles and of quotes', async () => {
@@ -160,10 +160,10 @@ describe('lists', () => {
 describe('filters', () => {
   type Filters = { code: string; assetType: 'FIAT' | 'STABLECOIN'; longest: number }
   const assets = queryWithFilters(['code', 'assetType'], (p: Params<Filters>, has) => {
-    let found = selectFrom('assetCodes').select('code').orderBy('code').limit(p.longest)
-    if (has('code')) found = found.where('code', '=', p.code)
-    if (has('assetType')) found = found.where('assetType', '=', p.assetType)
-    return found
+    let select = selectFrom('assetCodes').select('code').orderBy('code').limit(p.longest)
+    if (has('code')) select = select.where('code', '=', p.code)
+    if (has('assetType')) select = select.where('assetType', '=', p.assetType)
+    return select
   })
   const codes = async (db: Reader, filters: Partial<Filters>) =>
     (await assets(db, { longest: 9, ...filters })).map(({ code }) => code)
@@ -314,7 +314,7 @@ describe('a connection', () => {
 
   test('prepares a query with filters once for each set that is asked for', async () => {
     const { reader, prepared } = await connect()
-    const found = queryWithFilters(['id', 'name'], (p: Params<{ id: string; name: string }>, has) => {
+    const filteredQuery = queryWithFilters(['id', 'name'], (p: Params<{ id: string; name: string }>, has) => {
       let merchants = selectFrom('merchants').select('id')
       if (has('id')) merchants = merchants.where('id', '=', p.id)
       if (has('name')) merchants = merchants.where('name', '=', p.name)
@@ -322,9 +322,9 @@ describe('a connection', () => {
     })
 
     for (const id of [idOf(1), idOf(2)]) {
-      await found(reader, { id })
-      await found(reader, {})
-      await found(reader, { id, name: 'Merchant 1' })
+      await filteredQuery(reader, { id })
+      await filteredQuery(reader, {})
+      await filteredQuery(reader, { id, name: 'Merchant 1' })
     }
 
     expect(prepared()).toEqual([

@@ -74,7 +74,7 @@ const isOfMerchant = ({ name }: Catalogue[number]) => !tablesOfNoMerchant.includ
 test('the catalogue has the tables and columns of tables.ts, with the same types and nullability', async () => {
   const catalogue = await readCatalogue()
 
-  const found = Object.fromEntries(
+  const actual = Object.fromEntries(
     catalogue
       .filter(({ name }) => name !== 'migrations')
       .map(({ name, columns }) => [
@@ -98,7 +98,7 @@ test('the catalogue has the tables and columns of tables.ts, with the same types
       })),
     ]),
   )
-  expect(found).toEqual(declared)
+  expect(actual).toEqual(declared)
 })
 
 test('every table is STRICT', async () => {

@@ -41,7 +41,7 @@ function recorded(run: (db: Reader, params: never) => unknown): Query[] {
 }
 
 // Each of these is a mistake that somebody might make; on SQLite nothing else would stop it.
-const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P) => unknown])[] = [
+const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: P) => unknown])[] = [
   ['no condition', 'payouts', () => payouts()],
   ['another condition', 'payouts', (p) => payouts().where('id', '=', p.id)],
   ['another parameter', 'payouts', (p) => payouts().where('merchantId', '=', p.id)],
@@ -163,7 +163,7 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   ['keys', 'apiKeys', () => selectFrom('apiKeys').selectAll()],
 ]
 
-const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unknown])[] = [
+const scoped: readonly (readonly [form: string, QueryScope, build: (p: P) => unknown])[] = [
   ['a condition', 'merchant', (p) => payouts().where('merchantId', '=', p.merchantId)],
   [
     'a condition the other way round',
@@ -257,11 +257,11 @@ const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unkno
 ]
 
 describe('a query on a merchant’s table', () => {
-  test.each(unsaid)('does not build with %s: %s', (_, tables, build) => {
+  test.each(unscoped)('does not build with %s: %s', (_, tables, build) => {
     expect(() => scopeOf(build)).toThrow(`A query does not restrict ${tables} to one merchant. Compare`)
   })
 
-  test.each(said)('says whose rows it is for by %s: %s', (_, scope, build) => {
+  test.each(scoped)('says whose rows it is for by %s: %s', (_, scope, build) => {
     expect(scopeOf(build)).toBe(scope)
   })
 

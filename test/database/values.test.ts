@@ -96,11 +96,11 @@ describe.each(everyEngine)('values on %s', (engine) => {
         createdAt: merchantRow(1).createdAt,
       }
       await db.write((tx) => insertKey(tx, row))
-      const kept = queryOne((p: Params<{ merchantId: string }>) =>
+      const storedValue = queryOne((p: Params<{ merchantId: string }>) =>
         selectFrom('idempotencyKeys').select('result').where('merchantId', '=', p.merchantId),
       )
 
-      expect(JSON.stringify((await kept(db, { merchantId }))?.result)).toBe(JSON.stringify(result))
+      expect(JSON.stringify((await storedValue(db, { merchantId }))?.result)).toBe(JSON.stringify(result))
     },
   )
 

@@ -13,7 +13,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 /** What `npm start` runs, which all others must run as well. */
 const started = JSON.parse(read('package.json')).scripts.start.replace('exec node ', '')
 /** By when a service has ended by itself, with some room. */
-const longestEndSeconds = 11
+const maxShutdownSeconds = 11
 
 const unit = read('deploy/payout-gateway.service')
 const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
@@ -21,7 +21,7 @@ const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.
 describe('the unit of systemd', () => {
   test('starts the service as npm does, leaves it time to end, and does not start again what another has taken the place of', () => {
     expect(setting('ExecStart')).toBe(`/opt/payout-gateway/node_modules/.bin/node ${started}`)
-    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(longestEndSeconds)
+    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(maxShutdownSeconds)
     expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverExitCode)
   })
 
@@ -83,7 +83,7 @@ describe.each([
       expect(service.ports).toEqual([
         expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:\\d+:${step('EXPOSE')?.text}$`)),
       ])
-      expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(longestEndSeconds)
+      expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(maxShutdownSeconds)
     }
   })
 })

@@ -119,8 +119,8 @@ describe.skipIf(isLeftOut)('behind a real proxy', () => {
     const { place, front } = await startBehind(start)
     const [merchant] = (await cli(place, 'merchant', 'list', '--json')).json() as { id: string }[]
     const terms = ['--networks', '127.0.0.7', '--scopes', 'read']
-    const made = await cli(place, 'key', 'create', merchant?.id ?? '', ...terms, '--json')
-    const { apiKey } = made.json() as { apiKey: string }
+    const created = await cli(place, 'key', 'create', merchant?.id ?? '', ...terms, '--json')
+    const { apiKey } = created.json() as { apiKey: string }
     const statusFrom = async (from: string, forwarded?: string) => {
       const headers = { 'x-api-key': apiKey, ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) }
       return (await answerTo(front, '/api/customers', { headers, from })).status

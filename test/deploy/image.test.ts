@@ -66,11 +66,11 @@ describe.skipIf(isLeftOut)('the image', () => {
       volumes: { '/data': data },
     })
     onTestFinished(() => void child.kill('SIGKILL'))
-    let said = ''
-    child.stderr?.on('data', (chunk) => (said += chunk))
-    child.stdout?.on('data', (chunk) => (said += chunk))
-    const ended = once(child, 'close').then(([code]) => ({ code, said }))
-    return { child, data, ended, said: () => said }
+    let output = ''
+    child.stderr?.on('data', (chunk) => (output += chunk))
+    child.stdout?.on('data', (chunk) => (output += chunk))
+    const ended = once(child, 'close').then(([code]) => ({ code, said: output }))
+    return { child, data, ended, said: () => output }
   }
   type Started = { environment?: Record<string, string>; data?: string }
 

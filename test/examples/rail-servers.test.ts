@@ -35,10 +35,10 @@ test.each(['TypeScript', 'Python'] as const)(
     await place.start({ REPORTS_URL: service.url, PAY_AFTER_MS: '0' })
     const { headers, body } = await heard.promise
     expect(rail.reports?.verify({ headers, body, now: wallTime(Date.now()) })).toMatch(/^report_/)
-    const said = { state: 'COMPLETED', reference: taken.reference, code: null, at: expect.any(String) }
-    expect(rail.reports?.read(body)).toEqual([{ id: order.id, ...said }])
-    expect(await rail.find(order)).toEqual(said)
-    expect(await rail.submit(order)).toEqual(said)
+    const response = { state: 'COMPLETED', reference: taken.reference, code: null, at: expect.any(String) }
+    expect(rail.reports?.read(body)).toEqual([{ id: order.id, ...response }])
+    expect(await rail.find(order)).toEqual(response)
+    expect(await rail.submit(order)).toEqual(response)
     expect(
       await rail.submit(sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-405162738491', amount: '1000000.01' })),
     ).toMatchObject({ state: 'REJECTED', code: 'LIMIT_EXCEEDED' })

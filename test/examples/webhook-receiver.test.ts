@@ -68,13 +68,13 @@ test('the receiver verifies, handles each event once and in order, and catches u
   missed.push(await pay())
   afterwards.push(await second.handled(2))
   const { data: all } = await call('GET', `/api/events?after=${history.length + 1}`)
-  expect(all.map(({ object }: Told) => object.id)).toEqual(missed.map(({ id }) => id))
+  expect(all.map(({ object }: ReceivedEvent) => object.id)).toEqual(missed.map(({ id }) => id))
   expect(afterwards.flat()).toEqual(all.map(lineOf))
 })
 
-type Told = { id: string; type: string; sequence: number; object: { id: string; version: number } }
+type ReceivedEvent = { id: string; type: string; sequence: number; object: { id: string; version: number } }
 
-function lineOf({ sequence, type, object }: Told): string {
+function lineOf({ sequence, type, object }: ReceivedEvent): string {
   return `${sequence} ${type} ${object.id} version ${object.version}`
 }
 
@@ -103,9 +103,9 @@ async function startReceiver({ folder, env: { PATH } }: TestInstallation, enviro
   return {
     /** The next lines that it prints. */
     handled: async (count: number) => {
-      const found: string[] = []
-      while (found.length < count) found.push((await lines.next()).value as string)
-      return found
+      const sources: string[] = []
+      while (sources.length < count) sources.push((await lines.next()).value as string)
+      return sources
     },
     kill: async () => {
       child.kill('SIGKILL')
@@ -115,7 +115,7 @@ async function startReceiver({ folder, env: { PATH } }: TestInstallation, enviro
 }
 
 type Sent = {
-  event: Told
+  event: ReceivedEvent
   secret: string
   ageSeconds: number
   /** Signatures that stand before ours. */

@@ -239,7 +239,10 @@ function keepsHttpInApis({ path, code, imports }: Source) {
   if (inRest.test(path) || inServer.test(path) || path === statusTable) return []
   const status = /\bstatus(?:Code)?\b\W{1,5}[1-5]\d\d\b|\.(?:code|status|writeHead)\(\s*[1-5]\d\d\b/.exec(code)?.[0]
   const importsStatus = imports.some(({ names }) => names.includes('httpStatusByCode'))
-  return [status !== undefined && `knows an HTTP status (${status})`, importsStatus && 'imports the table of HTTP statuses']
+  return [
+    status !== undefined && `knows an HTTP status (${status})`,
+    importsStatus && 'imports the table of HTTP statuses',
+  ]
 }
 
 const readsEnvironment = /\bprocess\s*(\??\.\s*env\b|(\?\.)?\[)|=\s*process\s*(;|\n|$)|\bimport\.meta\.env\b/

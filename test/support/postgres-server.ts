@@ -80,19 +80,19 @@ function makeFolder(): string {
 
 /** Runs a command as whom the server runs as. */
 function run(cwd: string, [command = '', ...words]: readonly string[]): void {
-  const made = spawnSync(command, words, { ...serverUser, cwd })
-  if (made.status !== 0) throw new Error(`${command} failed: ${made.error?.message ?? made.stderr}`)
+  const result = spawnSync(command, words, { ...serverUser, cwd })
+  if (result.status !== 0) throw new Error(`${command} failed: ${result.error?.message ?? result.stderr}`)
 }
 
 /** Where a server's files are, what else it needs, and its settings. */
-type Made = {
+type CreatedServer = {
   readonly folder: string
   readonly binaries: string
   readonly files: string
   readonly changes: readonly string[]
 }
 
-async function startServer({ folder, binaries, files, changes }: Made): Promise<PostgresServer> {
+async function startServer({ folder, binaries, files, changes }: CreatedServer): Promise<PostgresServer> {
   const port = await freePort()
   const options = [...settings, ...changes].flatMap((setting) => ['-c', setting])
   const command = [join(binaries, 'postgres'), '-D', files, '-p', String(port), ...options]

@@ -154,8 +154,8 @@ describe('WORKERS on one SQLite file', () => {
   test('whoever made something sees it at once, whichever process answers', async () => {
     const { address } = await startService(await createDemoInstallation({ WORKERS: '3' }))
     for (let i = 0; i < 30; i++) {
-      const made = await payOnce(address, { connection: 'close' })
-      const { id } = (await jsonOf(made as Response)).data
+      const created = await payOnce(address, { connection: 'close' })
+      const { id } = (await jsonOf(created as Response)).data
       const seen = await fetch(`${address}/graphql`, {
         method: 'POST',
         headers: { ...headers, connection: 'close' },

@@ -77,17 +77,17 @@ test('however requests are spread over processes and time, together they get no 
 })
 
 test('one process alone lets no more pass in any second, and its whole limit in nearly each', () => {
-  let now = 0
+  let nowMs = 0
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 30 }),
       fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 400 })), { maxLength: 40 }),
       (perSecond, bursts) => {
-        const limit = createRateLimiter(perSecond, () => now)
+        const limit = createRateLimiter(perSecond, () => nowMs)
         const passed: number[] = []
         for (const [requests, thenMs] of bursts) {
-          for (let i = 0; i < requests; i++) if (isPassed(() => limit('merchant', () => {}))) passed.push(now)
-          now += thenMs
+          for (let i = 0; i < requests; i++) if (isPassed(() => limit('merchant', () => {}))) passed.push(nowMs)
+          nowMs += thenMs
         }
         const isTooMuch = passed.some((from, i) => (passed[i + perSecond] ?? Number.POSITIVE_INFINITY) - from < 1_000)
         expect(isTooMuch).toBe(false)
@@ -95,11 +95,11 @@ test('one process alone lets no more pass in any second, and its whole limit in 
     ),
     { numRuns: 100 },
   )
-  const limit = createRateLimiter(50, () => now)
+  const limit = createRateLimiter(50, () => nowMs)
   let passed = 0
   for (let ms = 0; ms < 10_000; ms++) {
     if (isPassed(() => limit('merchant', () => {}))) passed++
-    now++
+    nowMs++
   }
   // Those that come close together are free again together.
   expect(passed).toBeLessThanOrEqual(500)
@@ -162,38 +162,38 @@ test('each answer says how many more requests its second takes, and a refused on
 })
 
 test('requests within ten milliseconds are free again together, and others each after its own second', () => {
-  let now = 0
+  let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
-      now = 100 + at
+      nowMs = 100 + at
       return isPassed(() => limiter('one', () => {}))
     })
-  const clock = () => now
+  const clock = () => nowMs
   expect(passesAt(createRateLimiter(2, clock), [0, 9, 999, 1_000, 1_008, 1_009, 1_009])).toEqual([
     ...[true, true, false, false, false, true, true],
   ])
-  now = 0
+  nowMs = 0
   expect(passesAt(createRateLimiter(2, clock), [0, 10, 999, 1_000, 1_000, 1_009, 1_010])).toEqual([
     ...[true, true, false, true, false, false, true],
   ])
 })
 
 test('recent and held tokens count also after the sweep of a minute', () => {
-  let now = 0
-  const clock = () => now
+  let nowMs = 0
+  const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
   const isLetPass = (key: string) => isPassed(() => limit(key, () => {}))
   const shared = createSharedWindows(10, clock)
   expect(shared.exchange(1, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 8, left: 2 })
-  now = 59_999
+  nowMs = 59_999
   expect(isLetPass('one')).toBe(true)
-  now = 60_000
+  nowMs = 60_000
   expect([isLetPass('other'), isLetPass('one')]).toEqual([true, false])
   shared.exchange(2, { merchantId: 'other', unused: 0, wanted: 1 })
   expect(shared.exchange(2, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 2, left: 0 })
   shared.forget(1)
   expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 0, left: 0 })
-  now += 1_000
+  nowMs += 1_000
   expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 9 })).toEqual({ tokens: 8, left: 0 })
   // Unused tokens are available immediately, used ones after a second.
   expect(shared.exchange(3, { merchantId: 'one', unused: 5, wanted: 9 })).toEqual({ tokens: 5, left: 0 })
@@ -318,8 +318,8 @@ function isPassed(ask: () => unknown): boolean {
 test('a merchant gets its whole limit from one process or from several', async () => {
   for (const holders of [[0], [0, 1, 2]]) {
     const { isLetPass } = processes(3, 96)
-    const asked = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
-    expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(96)
+    const answers = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
+    expect((await Promise.all(answers)).filter(Boolean)).toHaveLength(96)
   }
 })
 

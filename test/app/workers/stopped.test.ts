@@ -74,11 +74,11 @@ describe('a writer that was stopped', () => {
     const writer = pidOf(child.pid as number, 'writer')
     const readers = processesOf(child.pid as number).filter(({ role }) => role === 'reader')
     stop(writer)
-    const asked = times(5, () => payOnce(address))
+    const responses = times(5, () => payOnce(address))
     // A reader that says this has asked the writer, after all that it had to hand over: that is in the writer's hands.
     for (const _ of readers) expect(await isReady(address)).toBe(false)
     child.kill('SIGKILL')
-    expect(await asked).toEqual(Array(5).fill(null))
+    expect(await responses).toEqual(Array(5).fill(null))
     await expect.poll(() => readers.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
 
     const next = await startService(place)
@@ -149,13 +149,13 @@ describe('a service whose place another takes', () => {
     const place = await createDemoInstallation()
     const first = await startService(place)
     stop(first.child.pid as number)
-    const asked = times(3, () => payOnce(first.address))
+    const responses = times(3, () => payOnce(first.address))
     const second = await startService(place)
     expect((await payOnce(second.address))?.status).toBe(200)
 
     first.child.kill('SIGCONT')
 
-    for (const answer of await asked) {
+    for (const answer of await responses) {
       expect(answer).toMatchObject({ status: 503, message: expect.stringContaining('taken over the database') })
     }
     expect(await first.ended).toMatchObject({ code: 3 })

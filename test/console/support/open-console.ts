@@ -82,9 +82,9 @@ export async function openConsole(app: App) {
     async form(path: string, action: string, target = ''): Promise<Fields> {
       const { text } = await get(path)
       const forms = text.split('<form').map(hiddenFields)
-      const found = forms.find((fields) => fields._action === action && fields._target === target)
-      if (!found) throw new Error(`${path} has no form for ${action} ${target}`)
-      return found
+      const match = forms.find((fields) => fields._action === action && fields._target === target)
+      if (!match) throw new Error(`${path} has no form for ${action} ${target}`)
+      return match
     },
     /** Fills in a form of a page and sends it. */
     async act(path: string, action: string, fields: Fields = {}, target = ''): Promise<ConsoleResponse> {

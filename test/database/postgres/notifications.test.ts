@@ -16,7 +16,7 @@ describePostgres('who hears of commits', {}, () => {
     })
     const listening = `from pg_stat_activity where datname = current_database() and query like 'listen %'`
     const counted = async () => (await runSql(url, `select pid ${listening}`)).length
-    for (let lost = 0; lost < 3; lost++) {
+    for (let disconnects = 0; disconnects < 3; disconnects++) {
       await expect.poll(counted, { timeout: 10_000 }).toBeGreaterThan(0)
       // One that comes a moment after another would be counted at the next turn.
       expect(await counted()).toBe(1)

@@ -29,11 +29,11 @@ describePostgres('a PostgreSQL database', {}, () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const place = await createEmptyInstallation({ DATABASE_URL })
 
-    const made = await Promise.all(
+    const databases = await Promise.all(
       ['Acme', 'Beta', 'Gamma'].map((name) => cliProcess(place, 'merchant', 'create', name, '--json')),
     )
 
-    expect(made.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
+    expect(databases.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
     const listed = await cli(place, 'merchant', 'list', '--json')
     expect(listed.json()).toHaveLength(3)
   })

@@ -62,10 +62,10 @@ const keys = `
 
 describePostgres('the catalogue', {}, () => {
   test('has the tables and columns of tables.ts, with types of PostgreSQL’s own', async () => {
-    const found = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
+    const columns = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
       `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`,
     )
-    const typeOf = new Map(found.map((row) => [`${row.table_name}.${row.column_name}`, row.data_type]))
+    const typeOf = new Map(columns.map((row) => [`${row.table_name}.${row.column_name}`, row.data_type]))
 
     for (const [table, columns] of Object.entries(columnKindsByTable)) {
       for (const [column, kind] of Object.entries(columns)) {
@@ -81,31 +81,31 @@ describePostgres('the catalogue', {}, () => {
   })
 
   test('has every key of a merchant’s table begin with the merchant', async () => {
-    const found = (await catalogue<Key>(keys)).filter(({ on, target }) => !shared.includes(on) && !target)
+    const unscopedKeys = (await catalogue<Key>(keys)).filter(({ on, target }) => !shared.includes(on) && !target)
 
-    expect(found.length).toBeGreaterThan(30)
-    expect(found.filter(({ columns }) => columns[0] !== 'merchant_id')).toEqual([])
+    expect(unscopedKeys.length).toBeGreaterThan(30)
+    expect(unscopedKeys.filter(({ columns }) => columns[0] !== 'merchant_id')).toEqual([])
   })
 
   test('has no foreign key that leads to another merchant', async () => {
-    const found = (await catalogue<Key>(keys)).filter(({ target }) => target !== null && !shared.includes(target))
+    const foreignKeys = (await catalogue<Key>(keys)).filter(({ target }) => target !== null && !shared.includes(target))
 
-    expect(found.length).toBeGreaterThan(8)
-    expect(found.filter(({ targetColumns }) => targetColumns?.[0] !== 'merchant_id')).toEqual([])
-    expect(found.filter(({ on }) => shared.includes(on))).toEqual([])
+    expect(foreignKeys.length).toBeGreaterThan(8)
+    expect(foreignKeys.filter(({ targetColumns }) => targetColumns?.[0] !== 'merchant_id')).toEqual([])
+    expect(foreignKeys.filter(({ on }) => shared.includes(on))).toEqual([])
   })
 
   test('has no table of a merchant without row-level security, for its owner too', async () => {
-    const found = await catalogue<{ name: string; isForced: boolean; policies: number }>(
+    const tables = await catalogue<{ name: string; isForced: boolean; policies: number }>(
       `select relname as name, relrowsecurity and relforcerowsecurity as "isForced",
         (select count(*)::int from pg_policy where polrelid = c.oid and polpermissive) as policies
         from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
     )
 
-    const secured = found.filter(({ isForced, policies }) => isForced && policies === 1).map(({ name }) => name)
-    const open = found.filter(({ isForced, policies }) => !isForced && policies === 0).map(({ name }) => name)
+    const secured = tables.filter(({ isForced, policies }) => isForced && policies === 1).map(({ name }) => name)
+    const open = tables.filter(({ isForced, policies }) => !isForced && policies === 0).map(({ name }) => name)
     expect(open).toEqual(shared)
-    expect(secured).toHaveLength(found.length - shared.length)
+    expect(secured).toHaveLength(tables.length - shared.length)
     // Of these, what names its customer lets through no other's, and what no declaration names lets through nothing.
     const heldTo = await catalogue<{ name: string; condition: string }>(
       `select polrelid::regclass::text as name, obj_description(oid, 'pg_policy') as condition
@@ -125,7 +125,7 @@ describePostgres('the catalogue', {}, () => {
     onTestFinished(remove)
     const policies = `select polrelid::regclass::text as name, pg_get_expr(polqual, polrelid) as condition,
       obj_description(oid, 'pg_policy') as comment from pg_policy where polname = 'one_customer' order by 1`
-    const wanted = await runSql(url, policies)
+    const expected = await runSql(url, policies)
     // As the version before left them: four tables, without a comment.
     await runSql(url, 'drop policy one_customer on seals; drop policy one_customer on webhook_endpoints')
     await runSql(url, 'comment on policy one_customer on wallets is null')
@@ -133,7 +133,7 @@ describePostgres('the catalogue', {}, () => {
 
     await (await openDatabase({ url, onFatal: () => {} })).close()
 
-    expect(await runSql(url, policies)).toEqual(wanted)
+    expect(await runSql(url, policies)).toEqual(expected)
   })
 
   test('has every append-only table refuse to be changed', async () => {

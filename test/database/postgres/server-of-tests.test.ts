@@ -10,7 +10,7 @@ describePostgres('a PostgreSQL server of the tests', {}, () => {
   test('that can not start at first after SIGKILL is started again', async () => {
     const server = await startPostgresServer(nonDurableSettings)
     onTestFinished(() => server.remove())
-    const { rows } = await asked(server.url('postgres'), 'show data_directory')
+    const { rows } = await queryOnce(server.url('postgres'), 'show data_directory')
     const lock = `${rows[0]?.data_directory}/postmaster.pid`
     await server.kill()
     // As if another server had these files for a while.
@@ -19,11 +19,11 @@ describePostgres('a PostgreSQL server of the tests', {}, () => {
 
     await server.start()
 
-    expect((await asked(server.url('postgres'), 'select 1 as one')).rows).toEqual([{ one: 1 }])
+    expect((await queryOnce(server.url('postgres'), 'select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 })
 
-async function asked(url: string, text: string): Promise<pg.QueryResult<Record<string, unknown>>> {
+async function queryOnce(url: string, text: string): Promise<pg.QueryResult<Record<string, unknown>>> {
   const client = new pg.Client(url)
   await client.connect()
   try {

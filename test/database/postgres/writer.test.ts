@@ -112,8 +112,8 @@ async function countingProxy(url: string) {
   const address = proxy.address()
   target.port = String(typeof address === 'object' && address?.port)
   /** How often a text was sent. */
-  const said = (text: string) => Buffer.concat(sent).toString('latin1').split(text).length - 1
-  return { url: target.href, trips: () => syncs, said }
+  const countSent = (text: string) => Buffer.concat(sent).toString('latin1').split(text).length - 1
+  return { url: target.href, trips: () => syncs, said: countSent }
 }
 
 describePostgres('writing', {}, () => {
@@ -193,12 +193,12 @@ describePostgres('writing', {}, () => {
     await perform(createPayout, context(), { ...payout, amount: '100' }).catch(() => {})
     await new Promise((resolve) => setImmediate(resolve))
     const before = { trips: trips(), commits: db.statistics().commits }
-    const asked = merchants.flatMap(({ id }) =>
+    const requests = merchants.flatMap(({ id }) =>
       Array.from({ length: 4 }, (_, i) =>
         perform(createPayout, createContext({ ...app.service, db }, id, `${i}`), payout),
       ),
     )
-    const outcomes = await Promise.allSettled(asked)
+    const outcomes = await Promise.allSettled(requests)
 
     const paid = (first: number) =>
       outcomes
@@ -217,10 +217,10 @@ describePostgres('writing', {}, () => {
 
   test('payouts that come together with one key are one', async () => {
     const { app, context } = await startCounted('100')
-    const asked = Array.from({ length: 30 }, (_, i) =>
+    const requests = Array.from({ length: 30 }, (_, i) =>
       perform(createPayout, { ...context(), idempotencyKey: i % 3 ? 'same' : `own ${i}` }, payout),
     )
-    const paid = await Promise.all(asked)
+    const paid = await Promise.all(requests)
     expect(new Set(paid.map(({ id }) => id)).size).toBe(11)
     await app.expectBooksToBalance()
   })
@@ -233,7 +233,7 @@ describePostgres('writing', {}, () => {
     const letGo = await holdRows(app, endsOf, [app.merchant])
 
     let isPaid = false
-    const kept = Promise.all([pay(app.merchant.id), pay(app.merchant.id)]).then(() => {
+    const pending = Promise.all([pay(app.merchant.id), pay(app.merchant.id)]).then(() => {
       isPaid = true
     })
     await Promise.all(Array.from({ length: 10 }, () => pay(other.id)))
@@ -241,7 +241,7 @@ describePostgres('writing', {}, () => {
     await Promise.all([pay(other.id), pay(other.id)])
     expect(isPaid).toBe(false)
     await letGo()
-    await kept
+    await pending
     await perform(createPayout, context(), payout)
     await app.expectBooksToBalance()
   })
@@ -254,7 +254,7 @@ describePostgres('writing', {}, () => {
     const letGo = await holdRows(app, accountsOf, held)
 
     const outcomes: string[] = []
-    const kept = held.map((merchant) =>
+    const pending = held.map((merchant) =>
       pay(merchant).then(
         () => outcomes.push('paid'),
         (error) => outcomes.push(error.message),
@@ -263,7 +263,7 @@ describePostgres('writing', {}, () => {
     for (let round = 0; round < 5; round++) await Promise.all(free.map(pay))
     expect(outcomes).toEqual([])
     await letGo()
-    await Promise.all(kept)
+    await Promise.all(pending)
     expect(outcomes).toEqual(held.map(() => 'paid'))
     await app.expectBooksToBalance()
   })
@@ -297,7 +297,7 @@ describePostgres('writing', {}, () => {
     }
     const wait = (isBeside = false) =>
       db.write(pay, { merchantId, ...(isBeside && { batchable: { conflictKey: null } }) })
-    const asked = [wait(), ...Array.from({ length: maxQueuedWrites / 2 }, (_, i) => wait(i % 2 === 0))]
+    const requests = [wait(), ...Array.from({ length: maxQueuedWrites / 2 }, (_, i) => wait(i % 2 === 0))]
     for (const oneMore of [wait(), wait(true)])
       await expect(oneMore).rejects.toMatchObject({
         message: 'The write queue is full. Retry with the same idempotency key.',
@@ -305,7 +305,7 @@ describePostgres('writing', {}, () => {
     await perform(createPayout, createContext({ ...app.service, db }, other.id), payout)
     isOver = true
     await letGo()
-    await Promise.all(asked)
+    await Promise.all(requests)
   })
 
   test('whoever fails beside others takes nobody along and leaves nothing behind', async () => {
@@ -358,10 +358,10 @@ describePostgres('writing', {}, () => {
   test('whoever is refused in a group is refused alone', async () => {
     const { app, context, db, walletId } = await startCounted('30')
     const { commits } = db.statistics()
-    const asked = Array.from({ length: 50 }, (_, i) =>
+    const requests = Array.from({ length: 50 }, (_, i) =>
       perform(createPayout, context(), { ...payout, amount: i % 5 ? '1' : '100' }),
     )
-    const outcomes = await Promise.allSettled(asked)
+    const outcomes = await Promise.allSettled(requests)
     const reasons = outcomes.map((each) => (each.status === 'fulfilled' ? 'paid' : each.reason.code))
     expect(reasons.filter((reason) => reason === 'paid')).toHaveLength(30)
     expect(reasons.filter((reason) => reason === 'INSUFFICIENT_FUNDS')).toHaveLength(20)

@@ -26,19 +26,19 @@ async function openThrice() {
 
 test('once another has taken a database over nothing is committed here, not even what was asked for before', async () => {
   const { one, other, command } = await openThrice()
-  const told = vi.fn()
-  one.takeOver(told)
+  const onLost = vi.fn()
+  one.takeOver(onLost)
   expect(await Promise.all([one.write(takeNumber), one.write(() => {})])).toEqual([1, undefined])
 
-  const asked = [one.write(takeNumber), one.write(takeNumber)]
+  const writes = [one.write(takeNumber), one.write(takeNumber)]
   other.takeOver(() => {})
 
-  for (const answer of await Promise.allSettled(asked)) {
+  for (const answer of await Promise.allSettled(writes)) {
     expect(answer).toMatchObject({ status: 'rejected', reason: takenOver })
   }
   await expect(one.write(takeNumber)).rejects.toMatchObject(takenOver)
   await expect(one.ping()).rejects.toMatchObject(takenOver)
-  expect(told).toHaveBeenCalledTimes(1)
+  expect(onLost).toHaveBeenCalledTimes(1)
 
   expect(await other.write(takeNumber)).toBe(2)
   expect(await command.write(takeNumber)).toBe(3)
@@ -53,13 +53,13 @@ test('a commit that another process holds up is not done either when that has ta
   const holder = new Sqlite(path)
   onTestFinished(() => void holder.close())
   holder.exec('begin immediate')
-  const asked = one.write(takeNumber)
+  const write = one.write(takeNumber)
   await nextTurn()
   await nextTurn()
   holder.exec('rollback')
   other.takeOver(() => {})
 
-  await expect(asked).rejects.toMatchObject(takenOver)
+  await expect(write).rejects.toMatchObject(takenOver)
   expect(await latestNumber(other)).toBe(0)
 })
 

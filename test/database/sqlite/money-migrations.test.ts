@@ -155,9 +155,9 @@ test('keys of an older file have the form in which both doors read them', () => 
     created_at: early,
     idempotency_key: '"plain"',
   })
-  const kept = { merchant_id: 'm', fingerprint: '', result: '{}', created_at: early }
-  for (const operation of ['one', 'two']) insert('idempotency_keys', { ...kept, operation, key: '"k"' })
-  insert('idempotency_keys', { ...kept, operation: 'two', key: 'k' })
+  const legacyKey = { merchant_id: 'm', fingerprint: '', result: '{}', created_at: early }
+  for (const operation of ['one', 'two']) insert('idempotency_keys', { ...legacyKey, operation, key: '"k"' })
+  insert('idempotency_keys', { ...legacyKey, operation: 'two', key: 'k' })
   migrate()
 
   const expected = ['plain', 'quoted', 'spaced', 'both', '"taken"', 'taken', '""', 'a"b', '"open', null, 'plain']

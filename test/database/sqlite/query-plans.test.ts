@@ -186,7 +186,7 @@ test('what one customer is shown takes no more than reading what it has, or what
     /^SEARCH .*\(merchant_id=\?( AND \w*sequence[<>]\?)*\)$/.test(step) ||
     /^SCAN (?!json_each VIRTUAL TABLE|CONSTANT ROW|\d+-ROW VALUES CLAUSE)/.test(step) ||
     /TEMP B-TREE|AUTOMATIC/.test(step)
-  const found = ofCustomer.filter(
+  const violations = ofCustomer.filter(
     ({ name, sql, plan }) =>
       !(name in queriesOfCustomers) &&
       // What is never true is known before anything is read.
@@ -195,7 +195,7 @@ test('what one customer is shown takes no more than reading what it has, or what
   )
 
   expect(ofCustomer.length).toBeGreaterThan(500)
-  expect(unexpected(found)).toEqual([])
+  expect(unexpected(violations)).toEqual([])
 })
 
 test('every query on what belongs to a merchant names the merchant', () => {
@@ -338,9 +338,9 @@ async function collectQueries(): Promise<Collected[]> {
 
 /** What a query becomes for one customer, where it is not the same: as it is read, or written in a transaction. */
 function asOneCustomer({ name, query }: Collected): Pick<Collected, 'name' | 'query'>[] {
-  const found: Query[] = []
+  const customerQueries: Query[] = []
   const execute: Reader['execute'] = (narrowed) => {
-    found.push(narrowed)
+    customerQueries.push(narrowed)
     return []
   }
   const customerId = '019b7679-7400-7000-8000-000000000000'
@@ -349,7 +349,7 @@ function asOneCustomer({ name, query }: Collected): Pick<Collected, 'name' | 'qu
   // What is of all merchants is asked by the service itself, and refused here.
   void attempt(() => isRead(query) && db.execute(query, everyParam)).catch(() => {})
   void db.write(async (tx) => tx.execute(query, everyParam)).catch(() => {})
-  return found.filter((narrowed) => narrowed !== query).map((query) => ({ name, query }))
+  return customerQueries.filter((narrowed) => narrowed !== query).map((query) => ({ name, query }))
 }
 
 /** Parameters for each set of filters: what a query looks at before it runs are its filters. */

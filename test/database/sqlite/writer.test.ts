@@ -249,8 +249,8 @@ describe('a member that throws', () => {
       ),
     )
 
-    const kept = answers.filter(({ status }) => status === 'fulfilled')
-    expect(kept).toEqual(upTo(19).map(fulfilled))
+    const stored = answers.filter(({ status }) => status === 'fulfilled')
+    expect(stored).toEqual(upTo(19).map(fulfilled))
     expect(answers[3]).toEqual(rejected(new Error('member 4')))
     expect(answers[29]).toEqual(rejected(new Error('member 30')))
     expect(counted()).toEqual({ writes: 19, commits: 1 })
@@ -365,9 +365,9 @@ describe('a member that waits for something other than its statements', () => {
 
 test('a handle that outlives its operation runs nothing', async () => {
   const { db } = await startDatabase()
-  const kept = await db.write(async (tx) => ({ tx }))
+  const leaked = await db.write(async (tx) => ({ tx }))
 
-  await expect(attempt(() => insertMerchant(kept.tx, merchantRow(2)))).rejects.toMatchObject(late)
+  await expect(attempt(() => insertMerchant(leaked.tx, merchantRow(2)))).rejects.toMatchObject(late)
 })
 
 /** Fills the queue; where that takes longer than a turn should, one group leaves it meanwhile. */

@@ -122,11 +122,11 @@ async function run(text: string, image: Image, { install }: ImageBuildOptions): 
   const ours: NodeJS.ProcessEnv = image.hasNpm ? { ...process.env, HOME: '/root' } : {}
   const environment = { ...ours, ...image.environment }
   const child = runInside(image, { ...image, environment, words: ['/bin/sh', '-c', command], volumes: null })
-  let said = ''
-  child.stdout?.on('data', (chunk) => (said += chunk))
-  child.stderr?.on('data', (chunk) => (said += chunk))
+  let output = ''
+  child.stdout?.on('data', (chunk) => (output += chunk))
+  child.stderr?.on('data', (chunk) => (output += chunk))
   const [status] = await once(child, 'close')
-  requireDone({ status, stderr: said }, text)
+  requireDone({ status, stderr: output }, text)
 }
 
 function requireDone({ status, stderr }: { status: number | null; stderr: string }, what: string): void {

@@ -38,10 +38,10 @@ const expressions = [
 test('the dashboard and the alerts ask for nothing that a service does not answer, and the dashboard for all of it', async () => {
   const { scrape } = await startMeasured('sqlite')
   const names = new Set([...(await scrape()).names].filter((name) => name.startsWith('payout_gateway_')))
-  const asked = new Set(expressions.flatMap(metricsIn))
+  const usedMetrics = new Set(expressions.flatMap(metricsIn))
 
-  expect([...asked].filter((name) => !names.has(name))).toEqual([])
-  expect([...names].filter((name) => !asked.has(name))).toEqual([])
+  expect([...usedMetrics].filter((name) => !names.has(name))).toEqual([])
+  expect([...names].filter((name) => !usedMetrics.has(name))).toEqual([])
   const page = read('docs/reference/metrics-and-alerts.md')
   const section = page.slice(page.indexOf('\n## Metrics\n'), page.indexOf('\n### Alerts\n'))
   const missing = [...names].filter((name) => !section.includes(`\`${name.replace('payout_gateway_', '')}`))

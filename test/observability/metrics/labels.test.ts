@@ -28,8 +28,8 @@ test('a thousand merchants make not one series more than one', async () => {
   const use = async ({ id, apiKey }: { id: string; apiKey: string }) => {
     const context = createContext(app.service, id)
     await perform(createWallet, context, { currency: 'USDC', description: 'Test', network: 'solana' })
-    const asked = await app.rest('GET', '/api/wallets', { key: apiKey })
-    await app.rest('GET', `/api/wallets/${asked.body.data[0].id}`, { key: apiKey })
+    const response = await app.rest('GET', '/api/wallets', { key: apiKey })
+    await app.rest('GET', `/api/wallets/${response.body.data[0].id}`, { key: apiKey })
     await app.rest('GET', `/api/wallets/${id}`, { key: apiKey })
     await app.rest('GET', `/${id}`, { key: apiKey })
     await app.rest('POST', '/api/payouts/banks', { key: apiKey, body: payoutBody })

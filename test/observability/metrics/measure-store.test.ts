@@ -80,15 +80,15 @@ const payout = {
 
 /** The queries that count. */
 async function countingQueries(): Promise<Query[]> {
-  const asked: Query[] = []
+  const queries: Query[] = []
   const execute: Reader['execute'] = async (query) => {
-    asked.push(query)
+    queries.push(query)
     return []
   }
   await processingPayouts({ execute }, { merchantIds: [''], limit: 1 })
   await unknownOrderCount({ execute }, { rail: '', limit: 1 })
   await unsealedBacklog({ execute }, { merchantIds: [''] })
-  return asked
+  return queries
 }
 
 describe('the queries that count read pieces of indexes', () => {

@@ -59,20 +59,20 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     await ask(service, 6, '/graphql', post({ documentId: 'named' }))
 
     const counted = async () => {
-      const now = await scrape()
+      const metrics = await scrape()
       const grown = (name: string, labels: Record<string, string> = {}) =>
-        sumOf(now, name, labels) - sumOf(before, name, labels)
+        sumOf(metrics, name, labels) - sumOf(before, name, labels)
       return {
-        customers: answers(now, 'GET /api/customers', '200'),
-        missing: answers(now, 'GET /api/customers/:customerId', '404'),
-        strangers: answers(now, 'GET /api/wallets', '401'),
-        notFound: sumOf(now, 'refusals_total', { code: 'RESOURCE_NOT_FOUND' }),
-        paying: answers(now, 'POST /api/payouts/banks', '200'),
+        customers: answers(metrics, 'GET /api/customers', '200'),
+        missing: answers(metrics, 'GET /api/customers/:customerId', '404'),
+        strangers: answers(metrics, 'GET /api/wallets', '401'),
+        notFound: sumOf(metrics, 'refusals_total', { code: 'RESOURCE_NOT_FOUND' }),
+        paying: answers(metrics, 'POST /api/payouts/banks', '200'),
         payouts: grown('payouts_created_total'),
-        nameless: sumOf(now, 'graphql_operations_total', { operation: 'query', name: '' }),
-        named: sumOf(now, 'graphql_operations_total', { operation: 'query', name: 'Trusted' }),
-        isCallersName: now.text.includes('Callers'),
-        silent: sumOf(now, 'processes', { state: 'silent' }),
+        nameless: sumOf(metrics, 'graphql_operations_total', { operation: 'query', name: '' }),
+        named: sumOf(metrics, 'graphql_operations_total', { operation: 'query', name: 'Trusted' }),
+        isCallersName: metrics.text.includes('Callers'),
+        silent: sumOf(metrics, 'processes', { state: 'silent' }),
       }
     }
     await expect.poll(counted, patience).toEqual({
@@ -133,8 +133,8 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     await expect
       .poll(async () => sumOf(await service.scrape(), 'webhook_attempts_total', { outcome: 'delivered' }), patience)
       .toBeGreaterThanOrEqual(5)
-    const told = await service.scrape()
-    expect(sumOf(told, 'webhook_delay_seconds_count')).toBeLessThanOrEqual(sumOf(told, 'webhook_attempts_total'))
+    const before = await service.scrape()
+    expect(sumOf(before, 'webhook_delay_seconds_count')).toBeLessThanOrEqual(sumOf(before, 'webhook_attempts_total'))
   })
 })
 
@@ -175,8 +175,8 @@ describe('processes that are gone or stuck', () => {
 })
 
 async function countsOf(scrape: Measured['scrape']) {
-  const now = await scrape()
-  return { events: sumOf(now, 'events_published_total'), created: sumOf(now, 'payouts_created_total') }
+  const metrics = await scrape()
+  return { events: sumOf(metrics, 'events_published_total'), created: sumOf(metrics, 'payouts_created_total') }
 }
 
 /** What Linux counts of a process, all threads: in hundredths of a second. */

@@ -89,12 +89,12 @@ async function payInTrace({ ask, spans }: Whole, engine: Engine, workers: string
 
 /** GraphQL is the same, by name where its document is trusted. */
 async function askGraphql({ ask, spans }: Whole) {
-  const made = await ask('/graphql', { query: addCustomer, variables: { input: customer } })
+  const response = await ask('/graphql', { query: addCustomer, variables: { input: customer } })
   await ask('/graphql', { documentId: 'named' })
 
   const operation = await spanLike(spans, { name: 'createCustomer' })
   const request = await spanLike(spans, { name: 'POST /graphql', spanId: operation.parentSpanId as string })
-  const { uuid } = made.body.data.createCustomer.customer
+  const { uuid } = response.body.data.createCustomer.customer
   expect(operation.attributes).toMatchObject({ 'payout_gateway.object.id': uuid })
   expect(request.parentSpanId).toBeUndefined()
   expect(request.attributes['graphql.operation.type']).toBe('mutation')

@@ -11,7 +11,7 @@ const endpoint = { url: 'https://example.com/', format: 'stablestack' } as Store
 /** Attempts an event; the sender answers with a status, or fails. */
 async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = {}) {
   const faults: unknown[] = []
-  let now = start
+  let nowMs = start
   const item = {
     sequence: 7,
     objectId: 'an object',
@@ -20,7 +20,7 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
     storedAttempts: null,
   }
   const send = async () => {
-    now += 40
+    nowMs += 40
     if (answer instanceof Error) throw answer
     return { status: answer, error: null, durationMs: 40, retryAfter: null, answer: 'ok' }
   }
@@ -28,7 +28,7 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
     endpoint,
     sender: { send, close: () => {} },
     signer: parseSigner([generateSharedSecret()]),
-    wallClock: () => wallTime(now),
+    wallClock: () => wallTime(nowMs),
     random: () => 0.5,
     onError: (fault) => faults.push(fault),
   })

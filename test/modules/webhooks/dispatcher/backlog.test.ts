@@ -15,9 +15,9 @@ describe.each(everyEngine)('what waits for an earlier event of its object on %s'
     const counting =
       (tx: Pick<Service['db'], 'execute'>): Service['db']['execute'] =>
       async (query, params) => {
-        const found = await tx.execute(query, params)
-        rows += found.length
-        return found as never
+        const result = await tx.execute(query, params)
+        rows += result.length
+        return result as never
       }
     const db: Service['db'] = {
       ...app.db,

@@ -104,7 +104,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     })
     const id = await endpoint(url)
     dispatch()
-    const made = await customers(15)
+    const created = await customers(15)
     await until(async () => (await stored(id)).failures === 15)
     pass(6 * day)
     // Time alone disables nothing, and neither do failures alone.
@@ -119,7 +119,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     expect((await events()).at(-1)).toMatchObject({ type: 'webhook_endpoint.disabled', objectId: id })
 
     const before = got.length
-    await change(made[0] as string)
+    await change(created[0] as string)
     pass(23 * hour)
     await until(() => true)
     await delay(50)

@@ -50,7 +50,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     }
     const id = await endpoint(url)
     const dispatcher = dispatch({ service: { ...app.service, db: { ...app.db, execute } } })
-    const made = await customers(6)
+    const created = await customers(6)
     await until(async () => (await deliveries(id)).size === 6)
     // Two that hang take all the room that an endpoint has which was never seen to answer.
     await customers(2)
@@ -60,12 +60,12 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await dispatcher.poll()
     await onItsOwn(() => reads > before)
     await delay(20)
-    for (const customer of made) await change(customer)
+    for (const customer of created) await change(customer)
     await delay(50)
     expect(got.length).toBe(8)
     held.resolve()
     await onItsOwn(() => got.length === 8 + 12)
-    for (const customer of made) {
+    for (const customer of created) {
       const own = got.filter(({ objectId }) => objectId === customer).map(({ sequence }) => sequence)
       expect(own).toEqual([own[0], own[0], own[2]])
     }

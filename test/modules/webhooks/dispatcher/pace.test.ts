@@ -7,10 +7,10 @@ import { wallTime } from '../../../support/times.ts'
 
 type Endpoint = Pick<StoredWebhookEndpoint, 'status' | 'failures'>
 
-const untried: Endpoint = { status: 'enabled', failures: 0 }
+const newEndpoint: Endpoint = { status: 'enabled', failures: 0 }
 
 /** The pace of an endpoint by a clock of the test's own. */
-function startPace(endpoint: Endpoint = untried) {
+function startPace(endpoint: Endpoint = newEndpoint) {
   let time = 10_000
   const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => time)
   onTestFinished(() => monotonic.mockRestore())

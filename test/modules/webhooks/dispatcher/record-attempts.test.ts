@@ -44,8 +44,8 @@ async function startStored(engine: Engine, count = 1) {
     store: (sequence: number, row: Row, objectId = objectIds[sequence - 1] as string) =>
       app.db.write((tx) => storeDelivery(tx, { merchantId, endpointId, sequence, objectId, createdAt: at(0), ...row })),
     rows: async (...sequences: number[]) => {
-      const found = await deliveriesBySequence(app.db, { merchantId, endpointId, sequences })
-      return found.sort((one, other) => one.sequence - other.sequence)
+      const deliveries = await deliveriesBySequence(app.db, { merchantId, endpointId, sequences })
+      return deliveries.sort((one, other) => one.sequence - other.sequence)
     },
     endpointNow: () => world.stored(endpointId),
     change: async (change: Partial<StoredWebhookEndpoint>) => {
@@ -184,10 +184,10 @@ describe.each(everyEngine)('what waits for an earlier event of its object on %s'
     })
     expect(await rows(3, 4, 5)).toEqual([3, 4, 5].map((sequence) => ({ sequence, ...stored })))
     pass(minute)
-    const now = dueTime(start + minute)
+    const dueAt = dueTime(start + minute)
     const again = { ...delivered(1), storedAttempts: 1, attemptsInSchedule: 1 }
     expect(await record({ attempted: [again] })).toEqual({ isMoved: false, isEnabled: true, pending: [one] })
-    expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([now, null, null])
+    expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([dueAt, null, null])
   })
 
   test('is not stored where the cursor has moved, because it is read again', async () => {
@@ -298,9 +298,9 @@ describe.each(everyEngine)('of an endpoint on %s', (engine) => {
     // Whoever sends tells by this that it is to be read anew.
     const isProbe = before.disabledReason === 'failing'
     expect(after.updatedAt > updatedAt).toBe(after.status !== status || (isProbe && sent.length > 0))
-    const told = (await events()).filter(({ type }) => type === 'webhook_endpoint.disabled')
-    expect(told.length).toBe(status === 'enabled' && after.status === 'disabled' ? 1 : 0)
-    for (const { objectId, time, data } of told) {
+    const disabledEvents = (await events()).filter(({ type }) => type === 'webhook_endpoint.disabled')
+    expect(disabledEvents.length).toBe(status === 'enabled' && after.status === 'disabled' ? 1 : 0)
+    for (const { objectId, time, data } of disabledEvents) {
       expect([objectId, Number(time)]).toEqual([after.id, Date.parse(after.updatedAt)])
       expect(JSON.stringify(data)).not.toContain('secrets')
     }

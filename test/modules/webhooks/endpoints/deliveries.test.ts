@@ -18,12 +18,12 @@ const insertAttempt = insertRow('webhookAttempts')
 
 /** An endpoint of a merchant to whom six things happened, ten minutes after each other, and what came of the first five. */
 async function startDelivered(engine: Setup) {
-  let now = start
-  const app = await startApp(engine, { mode: modeOn(engine), clock: () => now })
+  let nowMs = start
+  const app = await startApp(engine, { mode: modeOn(engine), clock: () => nowMs })
   const { endpoint } = await ask('rest', app, 'createWebhookEndpoint', { url })
   for (let i = 0; i < 6; i++) {
     await app.customer()
-    now += 10 * minute
+    nowMs += 10 * minute
   }
   const { id: merchantId } = app.merchant
   const events = await eventsAfter(app.db, { merchantId, after: 0, limit: 10 })
@@ -92,8 +92,8 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
         { merchantId },
       )
       const { items } = await log(door, app, webhookId)
-      const shown = items[0].attempts.map(({ durationMs }: { durationMs: number }) => durationMs)
-      expect(shown).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
+      const durations = items[0].attempts.map(({ durationMs }: { durationMs: number }) => durationMs)
+      expect(durations).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
     })
 
     test('goes on where a part of it ended, and has what came of events in one way', async () => {

@@ -66,13 +66,13 @@ export async function ask(
     keyed,
   )
   if (errors.length > 0) return refused({ ...errors[0].extensions, message: errors[0].message })
-  const found = data[name]
-  if (found.code) return refused({ code: found.code, message: found.message, details: { fields: found.fields } })
-  return answered(found.webhookEndpoint ? { ...seen(found.webhookEndpoint), secret: found.secret } : null)
+  const field = data[name]
+  if (field.code) return refused({ code: field.code, message: field.message, details: { fields: field.fields } })
+  return answered(field.webhookEndpoint ? { ...seen(field.webhookEndpoint), secret: field.secret } : null)
 }
 
 /** The endpoint as a door shows it, or `null`. */
-export async function shown(door: ApiName, app: App, id: string, { key }: Options = {}) {
+export async function showEndpoint(door: ApiName, app: App, id: string, { key }: Options = {}) {
   const keyed = key === undefined ? {} : { key }
   if (door === 'rest') {
     const { body } = await app.rest('GET', `/api/webhooks/${id}`, keyed)

@@ -7,7 +7,7 @@ import { everyApi } from '../../../support/api-clients.ts'
 import type { App, Setup } from '../../../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../../../support/app.ts'
 import { readStoredRows } from '../../../support/stored.ts'
-import { ask, changes, listedUrls, modeOn, shown } from './webhook-doors.ts'
+import { ask, changes, listedUrls, modeOn, showEndpoint } from './webhook-doors.ts'
 
 const url = 'https://example.com/webhooks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
@@ -19,9 +19,9 @@ const hour = 60 * 60 * 1000
 
 /** A service whose time the test moves. */
 async function startClocked(engine: Setup) {
-  let now = start
-  const app = await startApp(engine, { mode: modeOn(engine), clock: () => now })
-  return { app, pass: (ms: number) => (now += ms) }
+  let nowMs = start
+  const app = await startApp(engine, { mode: modeOn(engine), clock: () => nowMs })
+  return { app, pass: (ms: number) => (nowMs += ms) }
 }
 
 /** All that signs for an endpoint now, as whoever sends reads it. */
@@ -52,7 +52,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
       ...{ url, types: ['payout.completed', 'payout.failed'], format: 'thin', description: 'Our books' },
       ...{ status: 'enabled', disabledReason: null, publicKey: null, sentUpTo: 1, failures: 0, failingSince: null },
     })
-    expect(await shown(door, app, id)).toEqual(endpoint)
+    expect(await showEndpoint(door, app, id)).toEqual(endpoint)
     expect(JSON.stringify(await readStoredRows(app))).not.toContain(secret)
   })
 
@@ -112,14 +112,14 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
 
   test('are 50 at most for a merchant (ruling 70)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const made = []
-    for (let i = 0; i < 50; i++) made.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
+    const created = []
+    for (let i = 0; i < 50; i++) created.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
     const before = await readStoredRows(app)
     expect(await ask(door, app, 'createWebhookEndpoint', { url })).toMatchObject({ code: 'WEBHOOK_LIMIT_REACHED' })
     expect(await readStoredRows(app)).toEqual(before)
     const { apiKey } = await app.otherMerchant()
     expect((await ask(door, app, 'createWebhookEndpoint', { url }, { key: apiKey })).code).toBeNull()
-    await ask(door, app, 'deleteWebhookEndpoint', { webhookId: made[7] })
+    await ask(door, app, 'deleteWebhookEndpoint', { webhookId: created[7] })
     expect((await ask(door, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
@@ -148,7 +148,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
-    expect(await shown(door, app, endpoint.id)).toBeNull()
+    expect(await showEndpoint(door, app, endpoint.id)).toBeNull()
     expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBe('RESOURCE_NOT_FOUND')
   })
 
@@ -212,7 +212,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await enable({ from: 'resume' })).endpoint).toMatchObject({ sentUpTo: 1 })
     expect(await enable({ after: 4 })).toMatchObject({ code: 'INVALID_INPUT', fields: ['after'] })
     expect(await enable({ after: 1, from: 'now' })).toMatchObject({ code: 'INVALID_INPUT', fields: ['after'] })
-    expect(await shown(door, app, webhookId)).toMatchObject({ sentUpTo: 1 })
+    expect(await showEndpoint(door, app, webhookId)).toMatchObject({ sentUpTo: 1 })
   })
 
   test('belong to their merchant: another finds none of them', async () => {
@@ -220,7 +220,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()
     const before = await readStoredRows(app)
-    expect([await listedUrls(door, app, { key }), await shown(door, app, endpoint.id, { key })]).toEqual([[], null])
+    expect([await listedUrls(door, app, { key }), await showEndpoint(door, app, endpoint.id, { key })]).toEqual([[], null])
     for (const name of changes.filter((each) => each !== 'createWebhookEndpoint')) {
       const more = name === 'replayWebhookEvents' ? { after: 0 } : {}
       for (const webhookId of [nobody, endpoint.id]) {

@@ -45,8 +45,8 @@ describe('when a connection is made', () => {
       { keepAlive: true },
     )
     onTestFinished(() => http.destroy())
-    const asked = request({ host, port: 9, agent: http })
-    const [error] = await once(asked, 'error')
+    const clientRequest = request({ host, port: 9, agent: http })
+    const [error] = await once(clientRequest, 'error')
     expect(error).toMatchObject({ kind: 'address_refused' })
   })
 

@@ -7,16 +7,16 @@ import {
 } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
 import { wallTime } from '../../../support/times.ts'
 
-const now = Date.parse('2026-11-21T10:00:00.000Z')
+const nowMs = Date.parse('2026-11-21T10:00:00.000Z')
 const hour = 3_600_000
 const next = (attempts: number, change: { retryAfter?: string; random?: number } = {}) => {
   const at = nextAttemptAt({
     attempts,
-    now: wallTime(now),
+    now: wallTime(nowMs),
     retryAfter: change.retryAfter ?? null,
     random: () => change.random ?? 0.5,
   })
-  return at === null ? null : at - now
+  return at === null ? null : at - nowMs
 }
 
 test('attempts are made at once, and then ever more rarely for three days', () => {
@@ -66,7 +66,7 @@ describe('Retry-After', () => {
     ['Sat, never', 0],
     ['-Sat, 21 Nov 2026 10:00:30 GMT', 0],
     ['', 0],
-  ])('%j asks for %i ms', (text, expected) => expect(parseRetryAfterMs(text, wallTime(now))).toBe(expected))
+  ])('%j asks for %i ms', (text, expected) => expect(parseRetryAfterMs(text, wallTime(nowMs))).toBe(expected))
 })
 
 test.each([

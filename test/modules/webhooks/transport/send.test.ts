@@ -293,13 +293,13 @@ describe('connections', () => {
   test.each([false, true])(
     'that were made in time may take longer for an answer, and leave no timer (TLS: %s)',
     async (isSecure) => {
-      const asked = Promise.withResolvers<ServerResponse>()
-      const receiver = await startReceiver((response) => asked.resolve(response), { isSecure })
+      const received = Promise.withResolvers<ServerResponse>()
+      const receiver = await startReceiver((response) => received.resolve(response), { isSecure })
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       onTestFinished(() => void vi.useRealTimers())
       const sender = senderOf(isSecure ? live : {})
       const sending = sender.send(receiver.url.replace('127.0.0.1', 'localhost'), post)
-      const response = await asked.promise
+      const response = await received.promise
       await vi.advanceTimersByTimeAsync(14_999)
       response.end()
       expect(await sending).toMatchObject({ status: 200 })

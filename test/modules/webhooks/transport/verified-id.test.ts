@@ -80,10 +80,10 @@ test.each(['x', '', '1e3', '-1', ' 1', '1 ', '9'.repeat(13)])(
   'a message with the timestamp %j is refused',
   (timestamp) => {
     // The time of day that each of them would be read as.
-    const now = Number(timestamp) * 1000 || 0
-    const headers = createSignedHeaders(id, { body, signer, now: wallTime(now) })
+    const signedAtMs = Number(timestamp) * 1000 || 0
+    const headers = createSignedHeaders(id, { body, signer, now: wallTime(signedAtMs) })
     expect(
-      verifySignature({ ...headers, 'webhook-timestamp': timestamp }, { body, signer, now: wallTime(now) }),
+      verifySignature({ ...headers, 'webhook-timestamp': timestamp }, { body, signer, now: wallTime(signedAtMs) }),
     ).toBeNull()
   },
 )

@@ -37,10 +37,10 @@ const prometheusAccept =
 
 /** The sum of the series of a name that have all of these labels. */
 export function sumOf({ series }: Scrape, name: string, labels: Readonly<Record<string, string>> = {}): number {
-  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  const expectedLabels = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   return [...series]
     .filter(
-      ([each]) => each.split('{')[0] === `payout_gateway_${name}` && wanted.every((label) => each.includes(label)),
+      ([each]) => each.split('{')[0] === `payout_gateway_${name}` && expectedLabels.every((label) => each.includes(label)),
     )
     .reduce((sum, [, value]) => sum + value, 0)
 }

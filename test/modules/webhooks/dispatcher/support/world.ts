@@ -145,8 +145,8 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
 
   /** Makes events of new customers, as many as are asked for, at once. */
   async function customers(count: number, context: Context = app.context()): Promise<string[]> {
-    const made = Array.from({ length: count }, () => perform(createCustomer, context, sampleCustomer))
-    return (await Promise.all(made)).map(({ id }) => id)
+    const created = Array.from({ length: count }, () => perform(createCustomer, context, sampleCustomer))
+    return (await Promise.all(created)).map(({ id }) => id)
   }
 
   return {
@@ -211,7 +211,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
       const happening = { type, objectId, at: new Date(time).toISOString(), data: event?.data ?? {} }
       await app.db.write(
         async (tx) => {
-          for (let made = 0; made < count; made++) await recordEvent(tx, app.context(), happening)
+          for (let index = 0; index < count; index++) await recordEvent(tx, app.context(), happening)
         },
         { merchantId: app.merchant.id },
       )

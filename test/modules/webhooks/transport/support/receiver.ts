@@ -54,12 +54,12 @@ export async function startReceiver(
 
 /** Names that are there: each is looked up as what the list says, its first answer first, and its last from then on. */
 export function fakeLookup(answers: Record<string, readonly (readonly string[])[]>): LookupFunction {
-  const asked = new Map<string, number>()
+  const lookups = new Map<string, number>()
   return (hostname, options, done) => {
-    const turn = asked.get(hostname) ?? 0
-    asked.set(hostname, turn + 1)
-    const found = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
-    const all = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    const turn = lookups.get(hostname) ?? 0
+    lookups.set(hostname, turn + 1)
+    const addresses = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
+    const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     setImmediate(() => completeLookup(all, { options, done, error: null }))
   }
 }
