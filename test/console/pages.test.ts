@@ -17,15 +17,15 @@ const hostile = `<script>alert("x")</script>'"><img src=x onerror=alert(1)>`
 const insertDelivery = insertRow('webhookDeliveries')
 const insertAttempt = insertRow('webhookAttempts')
 
-/** The way to the part of a list that a page names, without what stands before every path. */
+/** Returns the path of a link to a part of a list, without the common prefix. */
 function wayIn(text: string, name: RegExp, base: string): string | null {
   const links = [...text.matchAll(/<a href="([^"]*)">([^<]*)<\/a>/g)]
   const link = links.find(([, , label]) => name.test(String(label)))
   return link ? textOf(String(link[1])).slice(base.length) : null
 }
 
-describe.each(everyEngine)('the pages on %s', (engine) => {
-  test('show what others have written as text, wherever it stands', async () => {
+describe.each(everyEngine)('the console pages on %s', (engine) => {
+  test('escape text of merchants and customers everywhere', async () => {
     const app = await startApp(engine)
     const context = app.context()
     await app.wallet({ balance: '100' })
@@ -43,7 +43,13 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     await app.db.write(
       async (tx) => {
         const createdAt = payout.createdAt
-        const delivery = { objectId: payout.id, status: 'exhausted', attempts: 1, attemptsBefore: 0, createdAt } as const
+        const delivery = {
+          objectId: payout.id,
+          status: 'exhausted',
+          attempts: 1,
+          attemptsBefore: 0,
+          createdAt,
+        } as const
         await insertDelivery(tx, { ...key, ...delivery, nextAttemptAt: null })
         const answered = { durationMs: 1, status: 500, answer: hostile, error: null }
         await insertAttempt(tx, { ...key, attempt: 1, attemptedAt: createdAt, ...answered })
@@ -68,7 +74,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
       expect(textOf(text).split(hostile).length - 1, path).toBeGreaterThanOrEqual(least)
       expect(text).not.toMatch(/<script|<img|onerror=alert\(1\)>(?!&)/)
     }
-    // What is asked for is shown again, too.
+    // The filter is shown again as well.
     const page = await console.get(`/log?subject=${encodeURIComponent(hostile)}&before=${encodeURIComponent(hostile)}`)
     expect([page.status, /<script|<img/.test(page.text)]).toEqual([400, false])
     const typed = await console.act('/prices', 'rate set', { fromCode: hostile, toCode: hostile, rate: hostile })
@@ -76,7 +82,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('go through a list in parts, forwards and back, each thing once', async () => {
+  test('page through a list forwards and backwards, each row once', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
     const payouts = []
@@ -100,7 +106,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect(idsIn((await console.get(`/payouts?id=${one.toUpperCase()}`)).text)).toEqual([one])
   })
 
-  test('find merchants by a part of the name, whatever it has in it, and in parts', async () => {
+  test('find merchants by a part of the name with any characters, page by page', async () => {
     const app = await startApp(engine)
     for (const name of ['100 % Rent', 'under_score', 'Underscore', 'back\\slash'])
       await createMerchant(app.service, { name })
@@ -119,7 +125,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     const { text } = await console.get('/merchants?name=shop')
     const more = await console.get(wayIn(text, /More/, console.entrance.basePath) ?? '')
     expect(more.text.match(/>Shop \d+</g)).toHaveLength(5)
-    // With several merchants those of all are shown until one is chosen.
+    // With several merchants the page shows all of them until one is chosen.
     await app.wallet({ balance: '10' })
     const { id, transactionId } = await createRailPayout(app.context(), '1')
     for (const query of ['', `?id=${transactionId.toLowerCase()}`]) {
@@ -129,7 +135,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect((await console.get('/webhooks')).text).toContain('There is no webhook endpoint.')
   })
 
-  test('say what is wrong with an address, and what is not there', async () => {
+  test('explain an invalid URL and a missing object', async () => {
     const app = await startApp(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -149,7 +155,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('the overview tells what is paused and what is missing', async () => {
+  test('the overview shows paused rails and missing rates', async () => {
     const app = await startApp(engine, { rates: [{ fromCode: 'USDC', toCode: 'NGN', rate: '1500' }] })
     await pauseSubmissions(app.service, { rail: 'bank-one' })
     const console = await openConsole(app)
@@ -159,7 +165,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect(text).toContain('Every pair in use has a rate')
   })
 
-  test('the overview misses a rate only of pairs that somebody uses', async () => {
+  test('the overview reports a missing rate only for used pairs', async () => {
     const app = await startApp(engine, { rates: [] })
     const console = await openConsole(app)
     await console.enter()

@@ -8,7 +8,7 @@ import { idOf, merchantRow, upTo } from './rows.ts'
 const merchantIds = query(() => selectFrom('merchants').select('id').orderBy('id'))
 
 describe.each(everyEngine)('a commit on %s', (engine) => {
-  test('is answered and not made again, whatever becomes of those who are told of it', async () => {
+  test('is answered and not repeated, even if its listeners fail', async () => {
     const { url, remove } = await newDatabase(engine)
     const faults: string[] = []
     const db = await openDatabase({ url, onFatal: ({ message }) => faults.push(message) })

@@ -16,7 +16,7 @@ const minute = 60_000
 const insertDelivery = insertRow('webhookDeliveries')
 const insertAttempt = insertRow('webhookAttempts')
 
-/** An endpoint of a merchant to whom six things happened, ten minutes after each other, and what came of the first five. */
+/** Creates an endpoint with six events, ten minutes apart, and the results of the first five. */
 async function startDelivered(engine: Setup) {
   let nowMs = start
   const app = await startApp(engine, { mode: modeOn(engine), clock: () => nowMs })
@@ -45,7 +45,7 @@ async function startDelivered(engine: Setup) {
     },
     { merchantId },
   )
-  // As whoever sends leaves it.
+  // The state that the dispatcher leaves.
   await ask('rest', app, 'enableWebhookEndpoint', { webhookId: endpointId, after: 5 })
   const stored = async () =>
     ((await readStoredRows(app)).webhook_deliveries ?? [])
@@ -60,7 +60,7 @@ const sequencesOf = (items: readonly { sequence: number }[]) => items.map(({ seq
 describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engine] as const)))(
   'the log of an endpoint through %s on %s',
   (door, engine) => {
-    test('tells of each event with its attempts, the newest first', async () => {
+    test('lists each event with its attempts, newest first', async () => {
       const { app, webhookId, idOf } = await startDelivered(engine)
       const { items, next } = await log(door, app, webhookId)
       expect([sequencesOf(items), next]).toEqual([[5, 4, 3, 2, 1], null])
@@ -74,7 +74,7 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
       })
     })
 
-    test('tells the latest attempts of an event that was asked for again and again', async () => {
+    test('lists the latest attempts of an event that was resent repeatedly', async () => {
       const { app, webhookId } = await startDelivered(engine)
       const { id: merchantId } = app.merchant
       const objectId = merchantId
@@ -96,7 +96,7 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
       expect(durations).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
     })
 
-    test('goes on where a part of it ended, and has what came of events in one way', async () => {
+    test('continues after a cursor, and filters events by status', async () => {
       const { app, webhookId } = await startDelivered(engine)
       const parts = []
       let before: unknown = null
@@ -115,7 +115,7 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
 )
 
 describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
-  test('is counted, read backwards, and narrowed by the times of its events', async () => {
+  test('is counted, read backwards, and filtered by event time', async () => {
     const { app, webhookId, at } = await startDelivered(engine)
     const part = async (args: string) => {
       const query = `query($id: ID!) { webhookEndpoint(id: $id) { deliveries${args} { totalCount nodes { sequence } } } }`
@@ -131,7 +131,7 @@ describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
     expect(await part(`(filter: { createdFrom: "${at(100 * minute)}" })`)).toEqual([0, []])
   })
 
-  test('is refused for what is no number, no status or nobody’s', async () => {
+  test('is rejected for an invalid number, an invalid status or an unknown endpoint', async () => {
     const { app, webhookId } = await startDelivered(engine)
     const get = async (query: string, key = app.merchant.apiKey) =>
       (await app.rest('GET', `/api/webhooks/${webhookId}/deliveries${query}`, { key })).body.error
@@ -143,11 +143,11 @@ describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
 })
 
 describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const)))(
-  'events are sent again through %s on %s',
+  'a resend of events through %s on %s',
   (door, engine) => {
     const replay = async (app: App, input: object) => ask(door, app, 'replayWebhookEvents', input as never)
 
-    test('one, from the start of the schedule, with its earlier attempts kept', async () => {
+    test('of one event restarts the retry schedule and keeps its earlier attempts', async () => {
       const { app, webhookId, stored, idOf } = await startDelivered(engine)
       const before = await stored()
       for (const sequence of [2, 6]) expect((await replay(app, { webhookId, eventId: idOf(sequence) })).code).toBeNull()
@@ -164,18 +164,18 @@ describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [
       expect(items[4 /* the second event */].attempts).toHaveLength(2)
     })
 
-    test('all after a sequence or since a time, and never fewer than were to be sent', async () => {
+    test('covers all events after a sequence or since a time, and never fewer than were pending', async () => {
       const { app, webhookId, at } = await startDelivered(engine)
       const sentUpTo = async (input: object) => (await replay(app, { webhookId, ...input })).endpoint.sentUpTo
       expect(await sentUpTo({ after: 6 })).toBe(5)
-      // A minute before: clocks may differ so much.
+      // A minute earlier, the tolerated clock skew.
       expect(await sentUpTo({ since: at(30 * minute) })).toBe(3)
       expect(await sentUpTo({ since: at(100 * minute) })).toBe(3)
       expect(await sentUpTo({ after: 2 })).toBe(2)
       expect(await sentUpTo({ since: '2020-01-01T00:00:00Z' })).toBe(0)
     })
 
-    test('but not what is not there, nor what the format does not have', async () => {
+    test('is rejected for unknown events and for types that the format does not have', async () => {
       const { app, webhookId, idOf, stored } = await startDelivered(engine)
       const other = (await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id
       await ask('rest', app, 'testWebhookEndpoint', { webhookId: other })
@@ -196,7 +196,7 @@ describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [
       expect(await stored()).toEqual(before)
     })
 
-    test('at once where it was enabled, and no more where it goes on from now', async () => {
+    test('starts immediately if the endpoint is enabled, and is dropped if it resumes from now', async () => {
       const { app, webhookId, stored } = await startDelivered(engine)
       const [, , , pending] = await stored()
       expect(pending).toMatchObject({ sequence: '4', status: 'pending' })

@@ -17,14 +17,14 @@ const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/
 const start = Date.parse('2026-03-02T09:30:00.000Z')
 const hour = 60 * 60 * 1000
 
-/** A service whose time the test moves. */
+/** Starts a service with a fake clock. */
 async function startClocked(engine: Setup) {
   let nowMs = start
   const app = await startApp(engine, { mode: modeOn(engine), clock: () => nowMs })
   return { app, pass: (ms: number) => (nowMs += ms) }
 }
 
-/** All that signs for an endpoint now, as whoever sends reads it. */
+/** Returns the current signing keys of an endpoint, as the dispatcher reads them. */
 async function signing(app: App, id: string): Promise<string[]> {
   const key = { merchantId: app.merchant.id, id }
   const row = await app.db.write(async (tx) => lockWebhookEndpointById(tx, key), { merchantId: key.merchantId })
@@ -56,20 +56,20 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect(JSON.stringify(await readStoredRows(app))).not.toContain(secret)
   })
 
-  test('get all events in the standard format unless they ask for something else', async () => {
+  test('get all events in the standard format by default', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url, types: [] })
     expect(endpoint).toMatchObject({ types: [], format: 'standard', description: null, sentUpTo: 0 })
   })
 
-  test('sign with a key of their own besides, where it is asked for', async () => {
+  test('also sign with their own key pair on request', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, asymmetric: true })
     expect(endpoint.publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
-  test('answer a replay with the same secret, which lies nowhere open (ruling 71)', async () => {
+  test('return the same secret on an idempotent replay, and store it encrypted only (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
     const first = await ask(door, app, 'createWebhookEndpoint', { url }, key)
@@ -92,7 +92,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     ['url', { url: 'https://10.0.0.1/' }],
     ['url', { url: `https://example.com/${'x'.repeat(2_100)}` }],
     ['description', { url, description: 'x'.repeat(256) }],
-  ])('are refused for a wrong %s: %o', async (field, input) => {
+  ])('are rejected for an invalid %s: %o', async (field, input) => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const before = await readStoredRows(app)
     expect(await ask(door, app, 'createWebhookEndpoint', input)).toMatchObject({
@@ -102,7 +102,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('are https alone in live', async () => {
+  test('require https in live mode', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const http = { url: 'http://example.com/webhooks' }
     const { code, message } = await ask(door, app, 'createWebhookEndpoint', http)
@@ -110,7 +110,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await ask(door, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
-  test('are 50 at most for a merchant (ruling 70)', async () => {
+  test('are limited to 50 for a merchant (ruling 70)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const created = []
     for (let i = 0; i < 50; i++) created.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
@@ -123,7 +123,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await ask(door, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
-  test('change in what is given, and in nothing else', async () => {
+  test('change only in the given fields', async () => {
     const { app, pass } = await startClocked(engine)
     const details = { url, types: ['customer.created'], format: 'thin', description: 'x' }
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', details)
@@ -134,7 +134,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const updatedAt = '2026-03-02T09:30:01.000Z'
     expect(await change({})).toEqual(endpoint)
     expect(await change({ url: `${url}/2` })).toEqual({ ...endpoint, url: `${url}/2`, updatedAt })
-    // Of the same millisecond, and later all the same: whoever sends to it goes by that.
+    // Later although in the same millisecond: the dispatcher compares these times.
     expect(await change({ types: [], format: null, description: '' })).toEqual({
       ...{ ...endpoint, url: `${url}/2`, updatedAt: '2026-03-02T09:30:01.001Z' },
       ...{ types: [], format: 'standard', description: null },
@@ -144,7 +144,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     })
   })
 
-  test('are gone once they are deleted', async () => {
+  test('do not exist after their deletion', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
@@ -152,7 +152,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBe('RESOURCE_NOT_FOUND')
   })
 
-  test('sign with the new secret and the old one for a day, or as long as is said', async () => {
+  test('sign with the new secret and the old one for a day or the requested time', async () => {
     const { app, pass } = await startClocked(engine)
     const { endpoint, secret: first } = await ask(door, app, 'createWebhookEndpoint', { url, asymmetric: true })
     const webhookId = endpoint.id
@@ -173,7 +173,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const { secret: fourth } = await rotate({ overlapHours: 1 })
     expect(await shared()).toEqual([fourth, third, second])
     pass(hour)
-    // What has less time left than another rotation gives keeps what it has, and no more.
+    // An old secret with less time left than the rotation would give keeps its expiry.
     expect(await shared()).toEqual([fourth])
     const { secret: fifth } = await rotate({ overlapHours: 0 })
     expect([await shared(), await keyCount()]).toEqual([[fifth], 1])
@@ -182,7 +182,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await shared()).length).toBe(5)
   })
 
-  test('are tried by an event of their own, which tells no secret', async () => {
+  test('are tested by a dedicated event, which reveals no secret', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, types: ['payout.failed'] })
     expect((await ask(door, app, 'testWebhookEndpoint', { webhookId: endpoint.id })).endpoint).toEqual(endpoint)
@@ -192,7 +192,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect(text).not.toContain(secret)
   })
 
-  test('are stopped by request, and go on where they were, now, or after a sequence', async () => {
+  test('are disabled on request, and resume from their cursor, from now, or after a sequence', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     const webhookId = endpoint.id
@@ -215,12 +215,15 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect(await showEndpoint(door, app, webhookId)).toMatchObject({ sentUpTo: 1 })
   })
 
-  test('belong to their merchant: another finds none of them', async () => {
+  test('belong to their merchant and are not found by another', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()
     const before = await readStoredRows(app)
-    expect([await listedUrls(door, app, { key }), await showEndpoint(door, app, endpoint.id, { key })]).toEqual([[], null])
+    expect([await listedUrls(door, app, { key }), await showEndpoint(door, app, endpoint.id, { key })]).toEqual([
+      [],
+      null,
+    ])
     for (const name of changes.filter((each) => each !== 'createWebhookEndpoint')) {
       const more = name === 'replayWebhookEvents' ? { after: 0 } : {}
       for (const webhookId of [nobody, endpoint.id]) {
@@ -228,14 +231,14 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
         expect([name, code]).toEqual([name, 'RESOURCE_NOT_FOUND'])
       }
     }
-    // Keys are used, and that is all that is new.
+    // The only change is the last use of the keys.
     const { api_keys: _, ...rest } = await readStoredRows(app)
     expect(rest).toEqual(Object.fromEntries(Object.entries(before).filter(([table]) => table !== 'api_keys')))
     expect(createContext(app.service, app.merchant.id).merchantId).toBe(app.merchant.id)
   })
 })
 
-test('a type that does not exist is refused with those that do', async () => {
+test('an unknown event type is rejected with the list of known types', async () => {
   const app = await startApp('sqlite')
   const { message } = await ask('rest', app, 'createWebhookEndpoint', {
     url,
