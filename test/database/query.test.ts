@@ -358,7 +358,7 @@ test('compileForSqlite omits row locks and rejects syntax that SQLite lacks', ()
   }
 })
 
-test('compileForSqlite emits NOT INDEXED for a query of rows by rowid', () => {
+test('compileForSqlite emits NOT INDEXED for scanTable', () => {
   const { sql: text } = compileForSqlite(
     selectFrom('wallets')
       .select(({ selectFrom }) =>

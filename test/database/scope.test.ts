@@ -62,13 +62,13 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
     'payouts',
     (p) => payouts().where(({ or, eb }) => or([eb('merchantId', '=', p.merchantId), eb('id', '=', p.id)])),
   ],
-  ['a way round in SQL', 'payouts', (p) => ofMerchant(p).where(sql<boolean>`fee is null or fee > 0`)],
-  ['the opposite', 'payouts', (p) => payouts().where(({ not, eb }) => not(eb('merchantId', '=', p.merchantId)))],
+  ['an alternative in raw SQL', 'payouts', (p) => ofMerchant(p).where(sql<boolean>`fee is null or fee > 0`)],
+  ['a negated condition', 'payouts', (p) => payouts().where(({ not, eb }) => not(eb('merchantId', '=', p.merchantId)))],
   ['a condition on groups only', 'payouts', (p) => payouts().groupBy('id').having('merchantId', '=', p.merchantId)],
   ['a join by id', 'wallets', (p) => ofMerchant(p).innerJoin('wallets', 'wallets.id', 'payouts.walletId')],
-  ['a join of everything', 'wallets', (p) => ofMerchant(p).crossJoin('wallets')],
+  ['a cross join', 'wallets', (p) => ofMerchant(p).crossJoin('wallets')],
   [
-    'a join to a table without a merchant',
+    'a join without a merchant condition',
     'payouts and wallets',
     () =>
       payouts().innerJoin('wallets', (join) =>
@@ -76,7 +76,7 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
       ),
   ],
   [
-    'a condition on a cross join',
+    'a condition in a left join',
     'payouts',
     (p) =>
       payouts().leftJoin('wallets', (join) =>
@@ -84,7 +84,7 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
       ),
   ],
   [
-    'a condition on an outer join',
+    'a condition in a right join',
     'payouts and wallets',
     (p) =>
       payouts().rightJoin('wallets', (join) =>
@@ -98,7 +98,7 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
     (p) => ofMerchant(p).where('walletId', 'in', selectFrom('wallets').select('id').where('id', '=', p.id)),
   ],
   [
-    'a subquery with the same alias',
+    'a subquery of the same table',
     'payouts',
     (p) =>
       ofMerchant(p).where(({ exists }) => exists(payouts().whereRef('payouts.merchantId', '=', 'payouts.merchantId'))),
@@ -109,10 +109,10 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
     (p) => selectFrom(selectFrom('transfers').selectAll().as('e')).selectAll().where('merchantId', '=', p.merchantId),
   ],
   ['a scalar subquery', 'wallets', (p) => ofMerchant(p).select(selectFrom('wallets').select('id').limit(1).as('any'))],
-  ['the second of two', 'wallets', (p) => ofMerchant(p).union(selectFrom('wallets').select('id'))],
+  ['the second query of a union', 'wallets', (p) => ofMerchant(p).union(selectFrom('wallets').select('id'))],
   ['a change', 'payouts', (p) => updateTable('payouts').set({ status: 'FAILED' }).where('id', '=', p.id)],
   ['an update that sets the merchant', 'payouts', (p) => updateTable('payouts').set({ merchantId: p.merchantId })],
-  ['a removal', 'payoutMethods', (p) => deleteFrom('payoutMethods').where('id', '=', p.id)],
+  ['a delete', 'payoutMethods', (p) => deleteFrom('payoutMethods').where('id', '=', p.id)],
   ['an inserted row of another merchant', 'accounts', (p) => insertInto('accounts').values(accountOf(p.id))],
   [
     'an inserted row without a merchant',
@@ -129,19 +129,23 @@ const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: 
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ revokedAt: p.createdAt })),
   ],
   [
-    'inserted rows of a query without a merchant',
+    'inserted rows of a query across merchants',
     'sequences and payouts',
     () => insertInto('sequences').columns(['merchantId']).expression(selectFrom('payouts').select('merchantId')),
   ],
   ['SQL', 'payouts', (p) => sql`select * from payouts where id = ${p.id}`],
-  ['SQL with another alias', 'payouts', (p) => sql`select * from ${sql.table('payouts')} where id = ${p.merchantId}`],
+  [
+    'SQL with a table reference',
+    'payouts',
+    (p) => sql`select * from ${sql.table('payouts')} where id = ${p.merchantId}`,
+  ],
   [
     'SQL for two tables and one merchant',
     'payouts and wallets',
     (p) => sql`select * from payouts join wallets on true where payouts.merchant_id = ${p.merchantId}`,
   ],
   ['SQL for a merchant of its own', 'payouts', () => sql`select * from "payouts" where merchant_id = merchant_id`],
-  ['SQL within', 'wallets', (p) => ofMerchant(p).where(sql<boolean>`wallet_id in (select id from wallets)`)],
+  ['a raw SQL subquery', 'wallets', (p) => ofMerchant(p).where(sql<boolean>`wallet_id in (select id from wallets)`)],
   [
     'an SQL table expression',
     'payouts',
@@ -205,7 +209,7 @@ const scoped: readonly (readonly [form: string, QueryScope, build: (p: P) => unk
     'merchant',
     (p) => updateTable('payouts').set({ status: 'FAILED' }).where('merchantId', '=', p.merchantId),
   ],
-  ['a removal', 'merchant', (p) => deleteFrom('payouts').where('merchantId', '=', p.merchantId)],
+  ['a delete', 'merchant', (p) => deleteFrom('payouts').where('merchantId', '=', p.merchantId)],
   ['a row', 'merchant', (p) => insertInto('accounts').values(accountOf(p.merchantId))],
   [
     'rows with expressions',

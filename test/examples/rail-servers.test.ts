@@ -8,7 +8,7 @@ import type { Received } from '../modules/webhooks/transport/support/receiver.ts
 import { startReceiver } from '../modules/webhooks/transport/support/receiver.ts'
 import { wallTime } from '../support/times.ts'
 
-test('the example in TypeScript is under 150 lines and needs nothing but Node', () => {
+test('the rail server in TypeScript has fewer than 150 lines and needs only Node', () => {
   const source = readFileSync(exampleBanks.TypeScript[1], 'utf8')
   expect(source.trimEnd().split('\n').length).toBeLessThan(150)
   const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
@@ -16,7 +16,7 @@ test('the example in TypeScript is under 150 lines and needs nothing but Node', 
 })
 
 test.each(['TypeScript', 'Python'] as const)(
-  'the example in %s knows after a crash what it took, pays it and reports it',
+  'the rail server in %s pays and reports its accepted orders after a crash',
   async (language) => {
     const place = await placeForBank(language)
     const heard = Promise.withResolvers<Received>()

@@ -2,7 +2,7 @@ import { createKey } from '../../../src/modules/merchants/manage-keys.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 
-/** Beside the contract. */
+/** An addition to the contract. */
 export async function createClientToken(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const request = 'POST /api/client-tokens'

@@ -14,7 +14,7 @@ async function newEndpoint(app: App, body: object = {}): Promise<string> {
   return answered.data.id
 }
 
-/** Beside the contract, as all of these. */
+/** Additions to the contract. */
 export async function createWebhookEndpoint(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const request = 'POST /api/webhooks'
