@@ -6,8 +6,8 @@ import { createRailPayout } from '../modules/rails/support/rail-payouts.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 
-describe.each(everyEngine)('what commands do on %s', (engine) => {
-  test('is kept with who, what, to what and the reason, if one is given', async () => {
+describe.each(everyEngine)('the operator log of commands on %s', (engine) => {
+  test('records the operator, action, subject and optional reason', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id } = await createRailPayout(app.context())
@@ -17,7 +17,7 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
     expect((await cli(place, 'rail', 'pause', 'sandbox', '--reason', 'the bank\nis away')).code).toBe(0)
     expect((await cli(place, 'payout', 'settle', id.toUpperCase(), 'failed', '--override')).code).toBe(0)
     expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1501')).code).toBe(0)
-    // What is refused is not kept.
+    // A rejected command is not logged.
     expect((await cli(place, 'rail', 'resume', 'nowhere', '--reason', 'x')).code).toBe(1)
     const wrong = await cli(place, 'rail', 'pause', 'other', '--reason', 'x'.repeat(256))
     expect([wrong.code, wrong.stderr]).toEqual([1, '--reason must have at most 255 characters.\n'])
@@ -32,7 +32,7 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
   })
 })
 
-test('console prints its link, answers there, and ends', async () => {
+test('console prints its link, serves it, and stops', async () => {
   const place = await createDemoInstallation()
   const ending = new AbortController()
   const output: string[] = []
@@ -53,7 +53,7 @@ test('console prints its link, answers there, and ends', async () => {
   expect(JSON.parse(String(output[1]))).toEqual({ ended: null })
 })
 
-test('console ends by itself once it is over', async () => {
+test('console stops by itself when its session is over', async () => {
   const place = await createDemoInstallation()
   const output: string[] = []
   const print = (text: string) => output.push(text)
