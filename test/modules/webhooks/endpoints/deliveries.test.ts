@@ -57,12 +57,12 @@ async function startDelivered(engine: Setup) {
 
 const sequencesOf = (items: readonly { sequence: number }[]) => items.map(({ sequence }) => sequence)
 
-describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engine] as const)))(
+describe.each(everyApi.flatMap((apiName) => everyEngine.map((engine) => [apiName, engine] as const)))(
   'the log of an endpoint through %s on %s',
-  (door, engine) => {
+  (apiName, engine) => {
     test('lists each event with its attempts, newest first', async () => {
       const { app, webhookId, idOf } = await startDelivered(engine)
-      const { items, next } = await log(door, app, webhookId)
+      const { items, next } = await log(apiName, app, webhookId)
       expect([sequencesOf(items), next]).toEqual([[5, 4, 3, 2, 1], null])
       expect(items[1]).toEqual({
         ...{ eventId: idOf(4), eventType: 'customer.created', sequence: 4, status: 'pending' },
@@ -91,7 +91,7 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
         },
         { merchantId },
       )
-      const { items } = await log(door, app, webhookId)
+      const { items } = await log(apiName, app, webhookId)
       const durations = items[0].attempts.map(({ durationMs }: { durationMs: number }) => durationMs)
       expect(durations).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
     })
@@ -101,14 +101,14 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
       const parts = []
       let before: unknown = null
       do {
-        const { items, next } = await log(door, app, webhookId, { first: 2, before })
+        const { items, next } = await log(apiName, app, webhookId, { first: 2, before })
         parts.push(sequencesOf(items))
         before = next
       } while (before !== null)
       expect(parts).toEqual([[5, 4], [3, 2], [1]])
-      const delivered = await log(door, app, webhookId, { status: 'delivered', first: 2 })
+      const delivered = await log(apiName, app, webhookId, { status: 'delivered', first: 2 })
       expect(sequencesOf(delivered.items)).toEqual([5, 3])
-      const rest = await log(door, app, webhookId, { status: 'delivered', first: 2, before: delivered.next })
+      const rest = await log(apiName, app, webhookId, { status: 'delivered', first: 2, before: delivered.next })
       expect([sequencesOf(rest.items), rest.next]).toEqual([[1], null])
     })
   },
@@ -142,10 +142,10 @@ describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
   })
 })
 
-describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const)))(
+describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) => [apiName, engine] as const)))(
   'a resend of events through %s on %s',
-  (door, engine) => {
-    const replay = async (app: App, input: object) => ask(door, app, 'replayWebhookEvents', input as never)
+  (apiName, engine) => {
+    const replay = async (app: App, input: object) => ask(apiName, app, 'replayWebhookEvents', input as never)
 
     test('of one event restarts the retry schedule and keeps its earlier attempts', async () => {
       const { app, webhookId, stored, idOf } = await startDelivered(engine)
@@ -160,7 +160,7 @@ describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [
         { sequence: '6', status: 'pending', attempts: '0', attempts_before: '0' },
       ])
       expect([String(after[1].next_attempt_at), String(after[5].next_attempt_at)]).toEqual([due, due])
-      const { items } = await log(door, app, webhookId)
+      const { items } = await log(apiName, app, webhookId)
       expect(items[4 /* the second event */].attempts).toHaveLength(2)
     })
 
@@ -201,7 +201,7 @@ describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [
       const [, , , pending] = await stored()
       expect(pending).toMatchObject({ sequence: '4', status: 'pending' })
       expect(Number(pending.next_attempt_at)).toBe(start + 60 * minute)
-      await ask(door, app, 'enableWebhookEndpoint', { webhookId, from: 'now' })
+      await ask(apiName, app, 'enableWebhookEndpoint', { webhookId, from: 'now' })
       expect((await stored())[3]).toMatchObject({ sequence: '4', status: 'exhausted', next_attempt_at: null })
     })
   },

@@ -38,14 +38,14 @@ export const changes = Object.keys(paths) as (keyof typeof paths)[]
 
 /** Requests a change from an API with the operation's field names, and returns camel case. */
 export async function ask(
-  door: ApiName,
+  apiName: ApiName,
   app: App,
   name: keyof typeof paths,
   input: Input,
   { key, idempotencyKey }: Options = {},
 ): Promise<Answered> {
   const keyed = key === undefined ? {} : { key }
-  if (door === 'rest') {
+  if (apiName === 'rest') {
     const { webhookId, ...body } = input
     const [method, last] = paths[name]
     const answer = await app.rest(method, `/api/webhooks${webhookId === undefined ? '' : `/${webhookId}`}${last}`, {
@@ -72,9 +72,9 @@ export async function ask(
 }
 
 /** Returns the endpoint as an API shows it, or `null`. */
-export async function showEndpoint(door: ApiName, app: App, id: string, { key }: Options = {}) {
+export async function showEndpoint(apiName: ApiName, app: App, id: string, { key }: Options = {}) {
   const keyed = key === undefined ? {} : { key }
-  if (door === 'rest') {
+  if (apiName === 'rest') {
     const { body } = await app.rest('GET', `/api/webhooks/${id}`, keyed)
     return body.data ? camelCased(body.data) : null
   }
@@ -83,9 +83,9 @@ export async function showEndpoint(door: ApiName, app: App, id: string, { key }:
 }
 
 /** Returns the URLs of the endpoints as an API lists them. */
-export async function listedUrls(door: ApiName, app: App, { key }: Options = {}): Promise<string[]> {
+export async function listedUrls(apiName: ApiName, app: App, { key }: Options = {}): Promise<string[]> {
   const keyed = key === undefined ? {} : { key }
-  if (door === 'rest') {
+  if (apiName === 'rest') {
     const { body } = await app.rest('GET', '/api/webhooks', keyed)
     return body.data.map(({ url }: { url: string }) => url)
   }
@@ -94,8 +94,8 @@ export async function listedUrls(door: ApiName, app: App, { key }: Options = {})
 }
 
 /** Returns the log of an endpoint as an API shows it: `before` is a sequence for REST and a cursor for GraphQL. */
-export async function log(door: ApiName, app: App, id: string, { status, first = 20, before = null }: Input = {}) {
-  if (door === 'rest') {
+export async function log(apiName: ApiName, app: App, id: string, { status, first = 20, before = null }: Input = {}) {
+  if (apiName === 'rest') {
     const given = Object.entries({ status, limit: first, before }).filter(([, value]) => value != null)
     const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
     const { body } = await app.rest('GET', `/api/webhooks/${id}/deliveries?${query}`)

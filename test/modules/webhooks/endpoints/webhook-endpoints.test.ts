@@ -11,7 +11,7 @@ import { ask, changes, listedUrls, modeOn, showEndpoint } from './webhook-doors.
 
 const url = 'https://example.com/webhooks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
-const doorsAndEngines = everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const))
+const apisAndEngines = everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) => [apiName, engine] as const))
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/
 
 const start = Date.parse('2026-03-02T09:30:00.000Z')
@@ -36,12 +36,12 @@ async function latestEvent(app: App): Promise<number> {
   return (await latestSequenceNumber(app.db, { merchantId: app.merchant.id, name: 'events' }))?.latest ?? 0
 }
 
-describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engine) => {
+describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, engine) => {
   test('are registered with a secret that signs and is shown once, from the next event on', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     await app.customer()
     const types = ['payout.failed', 'payout.completed', 'payout.failed']
-    const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', {
+    const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', {
       ...{ url: ` ${url} `, types, format: 'thin', description: 'Our books' },
     })
 
@@ -52,19 +52,19 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
       ...{ url, types: ['payout.completed', 'payout.failed'], format: 'thin', description: 'Our books' },
       ...{ status: 'enabled', disabledReason: null, publicKey: null, sentUpTo: 1, failures: 0, failingSince: null },
     })
-    expect(await showEndpoint(door, app, id)).toEqual(endpoint)
+    expect(await showEndpoint(apiName, app, id)).toEqual(endpoint)
     expect(JSON.stringify(await readStoredRows(app))).not.toContain(secret)
   })
 
   test('get all events in the standard format by default', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url, types: [] })
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url, types: [] })
     expect(endpoint).toMatchObject({ types: [], format: 'standard', description: null, sentUpTo: 0 })
   })
 
   test('also sign with their own key pair on request', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, asymmetric: true })
+    const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     expect(endpoint.publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
@@ -72,18 +72,18 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   test('return the same secret on an idempotent replay, and store it encrypted only (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
-    const first = await ask(door, app, 'createWebhookEndpoint', { url }, key)
-    expect(await ask(door, app, 'createWebhookEndpoint', { url }, key)).toEqual(first)
-    const other = await ask(door, app, 'createWebhookEndpoint', { url: `${url}/2` }, key)
+    const first = await ask(apiName, app, 'createWebhookEndpoint', { url }, key)
+    expect(await ask(apiName, app, 'createWebhookEndpoint', { url }, key)).toEqual(first)
+    const other = await ask(apiName, app, 'createWebhookEndpoint', { url: `${url}/2` }, key)
     expect(other.code).toBe('IDEMPOTENCY_KEY_REUSED')
     expect(JSON.stringify(await readStoredRows(app))).not.toContain(first.secret)
-    expect(await listedUrls(door, app)).toEqual([url])
+    expect(await listedUrls(apiName, app)).toEqual([url])
   })
 
   test('are listed newest first', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    for (const each of ['a', 'b', 'c']) await ask(door, app, 'createWebhookEndpoint', { url: `${url}/${each}` })
-    expect(await listedUrls(door, app)).toEqual([`${url}/c`, `${url}/b`, `${url}/a`])
+    for (const each of ['a', 'b', 'c']) await ask(apiName, app, 'createWebhookEndpoint', { url: `${url}/${each}` })
+    expect(await listedUrls(apiName, app)).toEqual([`${url}/c`, `${url}/b`, `${url}/a`])
   })
 
   test.each([
@@ -95,7 +95,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   ])('are rejected for an invalid %s: %o', async (field, input) => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const before = await readStoredRows(app)
-    expect(await ask(door, app, 'createWebhookEndpoint', input)).toMatchObject({
+    expect(await ask(apiName, app, 'createWebhookEndpoint', input)).toMatchObject({
       code: 'INVALID_INPUT',
       fields: [field],
     })
@@ -105,9 +105,9 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
   test('require https in live mode', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const http = { url: 'http://example.com/webhooks' }
-    const { code, message } = await ask(door, app, 'createWebhookEndpoint', http)
+    const { code, message } = await ask(apiName, app, 'createWebhookEndpoint', http)
     expect([code, message]).toEqual(['INVALID_INPUT', 'url must begin with https://.'])
-    expect((await ask(door, app, 'createWebhookEndpoint', { url })).code).toBeNull()
+    expect((await ask(apiName, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
   test('are limited to 50 for a merchant (ruling 70)', async () => {
@@ -115,22 +115,22 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const created = []
     for (let i = 0; i < 50; i++) created.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
     const before = await readStoredRows(app)
-    expect(await ask(door, app, 'createWebhookEndpoint', { url })).toMatchObject({ code: 'WEBHOOK_LIMIT_REACHED' })
+    expect(await ask(apiName, app, 'createWebhookEndpoint', { url })).toMatchObject({ code: 'WEBHOOK_LIMIT_REACHED' })
     expect(await readStoredRows(app)).toEqual(before)
     const { apiKey } = await app.otherMerchant()
-    expect((await ask(door, app, 'createWebhookEndpoint', { url }, { key: apiKey })).code).toBeNull()
-    await ask(door, app, 'deleteWebhookEndpoint', { webhookId: created[7] })
-    expect((await ask(door, app, 'createWebhookEndpoint', { url })).code).toBeNull()
+    expect((await ask(apiName, app, 'createWebhookEndpoint', { url }, { key: apiKey })).code).toBeNull()
+    await ask(apiName, app, 'deleteWebhookEndpoint', { webhookId: created[7] })
+    expect((await ask(apiName, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
   test('change only in the given fields', async () => {
     const { app, pass } = await startClocked(engine)
     const details = { url, types: ['customer.created'], format: 'thin', description: 'x' }
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', details)
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', details)
     const webhookId = endpoint.id
     pass(1_000)
     const change = async (input: object) =>
-      (await ask(door, app, 'updateWebhookEndpoint', { webhookId, ...input })).endpoint
+      (await ask(apiName, app, 'updateWebhookEndpoint', { webhookId, ...input })).endpoint
     const updatedAt = '2026-03-02T09:30:01.000Z'
     expect(await change({})).toEqual(endpoint)
     expect(await change({ url: `${url}/2` })).toEqual({ ...endpoint, url: `${url}/2`, updatedAt })
@@ -139,24 +139,26 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
       ...{ ...endpoint, url: `${url}/2`, updatedAt: '2026-03-02T09:30:01.001Z' },
       ...{ types: [], format: 'standard', description: null },
     })
-    expect(await ask(door, app, 'updateWebhookEndpoint', { webhookId, url: 'ftp://x' })).toMatchObject({
+    expect(await ask(apiName, app, 'updateWebhookEndpoint', { webhookId, url: 'ftp://x' })).toMatchObject({
       fields: ['url'],
     })
   })
 
   test('do not exist after their deletion', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
-    expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
-    expect(await showEndpoint(door, app, endpoint.id)).toBeNull()
-    expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBe('RESOURCE_NOT_FOUND')
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
+    expect((await ask(apiName, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
+    expect(await showEndpoint(apiName, app, endpoint.id)).toBeNull()
+    expect((await ask(apiName, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBe(
+      'RESOURCE_NOT_FOUND',
+    )
   })
 
   test('sign with the new secret and the old one for a day or the requested time', async () => {
     const { app, pass } = await startClocked(engine)
-    const { endpoint, secret: first } = await ask(door, app, 'createWebhookEndpoint', { url, asymmetric: true })
+    const { endpoint, secret: first } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     const webhookId = endpoint.id
-    const rotate = async (input: object) => ask(door, app, 'rotateWebhookSecret', { webhookId, ...input })
+    const rotate = async (input: object) => ask(apiName, app, 'rotateWebhookSecret', { webhookId, ...input })
     const shared = async () => (await signing(app, webhookId)).filter((each) => each.startsWith('whsec_'))
     const keyCount = async () => (await signing(app, webhookId)).filter((each) => each.startsWith('whsk_')).length
 
@@ -184,8 +186,8 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
 
   test('are tested by a dedicated event, which reveals no secret', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, types: ['payout.failed'] })
-    expect((await ask(door, app, 'testWebhookEndpoint', { webhookId: endpoint.id })).endpoint).toEqual(endpoint)
+    const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', { url, types: ['payout.failed'] })
+    expect((await ask(apiName, app, 'testWebhookEndpoint', { webhookId: endpoint.id })).endpoint).toEqual(endpoint)
     const { body, text } = await app.rest('GET', '/api/events')
     expect(body.data).toMatchObject([{ type: 'webhook.test', object: { id: endpoint.id, version: 1 }, data: { url } }])
     expect(text).not.toMatch(/secret|sealed/)
@@ -194,15 +196,15 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
 
   test('are disabled on request, and resume from their cursor, from now, or after a sequence', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const webhookId = endpoint.id
-    const enable = (input: object = {}) => ask(door, app, 'enableWebhookEndpoint', { webhookId, ...input })
+    const enable = (input: object = {}) => ask(apiName, app, 'enableWebhookEndpoint', { webhookId, ...input })
     const disabled = { status: 'disabled', disabledReason: 'by_request' }
-    expect((await ask(door, app, 'disableWebhookEndpoint', { webhookId })).endpoint).toMatchObject(disabled)
+    expect((await ask(apiName, app, 'disableWebhookEndpoint', { webhookId })).endpoint).toMatchObject(disabled)
     expect(await latestEvent(app)).toBe(0)
     for (const name of ['testWebhookEndpoint', 'replayWebhookEvents'] as const) {
       const input = { webhookId, ...(name === 'replayWebhookEvents' && { after: 0 }) }
-      expect((await ask(door, app, name, input)).code).toBe('WEBHOOK_DISABLED')
+      expect((await ask(apiName, app, name, input)).code).toBe('WEBHOOK_DISABLED')
     }
     for (let i = 0; i < 3; i++) await app.customer()
 
@@ -212,22 +214,22 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await enable({ from: 'resume' })).endpoint).toMatchObject({ sentUpTo: 1 })
     expect(await enable({ after: 4 })).toMatchObject({ code: 'INVALID_INPUT', fields: ['after'] })
     expect(await enable({ after: 1, from: 'now' })).toMatchObject({ code: 'INVALID_INPUT', fields: ['after'] })
-    expect(await showEndpoint(door, app, webhookId)).toMatchObject({ sentUpTo: 1 })
+    expect(await showEndpoint(apiName, app, webhookId)).toMatchObject({ sentUpTo: 1 })
   })
 
   test('belong to their merchant and are not found by another', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()
     const before = await readStoredRows(app)
-    expect([await listedUrls(door, app, { key }), await showEndpoint(door, app, endpoint.id, { key })]).toEqual([
+    expect([await listedUrls(apiName, app, { key }), await showEndpoint(apiName, app, endpoint.id, { key })]).toEqual([
       [],
       null,
     ])
     for (const name of changes.filter((each) => each !== 'createWebhookEndpoint')) {
       const more = name === 'replayWebhookEvents' ? { after: 0 } : {}
       for (const webhookId of [nobody, endpoint.id]) {
-        const { code } = await ask(door, app, name, { webhookId, ...more }, { key })
+        const { code } = await ask(apiName, app, name, { webhookId, ...more }, { key })
         expect([name, code]).toEqual([name, 'RESOURCE_NOT_FOUND'])
       }
     }
