@@ -14,7 +14,7 @@ const below = (folder: string) =>
 const texts = (paths: readonly string[]): Texts => Object.fromEntries(paths.map((path) => [path, read(path)]))
 
 const paths = ['src', 'db', 'test', 'docs', '.ci'].flatMap(below)
-// This test and what it works with have numbers that are not there.
+// This test and its helpers cite nonexistent numbers.
 const own = ['test/docs.test.ts', 'test/support/docs.ts']
 const sources = texts([...paths.filter((path) => /\.[jt]s$/.test(path) && !own.includes(path)), 'codegen.ts'])
 const docs = below('docs').filter((path) => path.endsWith('.md'))
@@ -22,17 +22,17 @@ const pages = texts(['README.md', 'CONTRIBUTING.md', ...docs])
 const everyPage = Object.keys(pages)
 
 describe('the sources', () => {
-  test('cite no ruling, section of the contract or house rule that the pages do not have', () => {
+  test('cite only existing rulings, sections of the contract and house rules', () => {
     const cited = Object.values(sources).flatMap(citationsIn)
     const count = (called: string) => cited.filter((each) => each.called === called).length
-    // So many are there that a form of citing which is no more found would be noticed.
+    // A minimum, so the test notices a citation format that is no longer recognized.
     expect([count('ruling') > 100, count('contract') > 30, count('house rule') > 4]).toEqual([true, true, true])
     expect(unknownNumbers(sources, pages)).toEqual([])
   })
 })
 
-describe('the pages', () => {
-  test('link to files and headings that are there', () => {
+describe('the documentation pages', () => {
+  test('link only to existing files and headings', () => {
     expect(brokenLinks(pages, (path) => existsSync(join(root, path)))).toEqual([])
   })
 
@@ -47,7 +47,7 @@ describe('the pages', () => {
     expect(linesOf('docs/architecture.md')).toBeLessThanOrEqual(300)
   })
 
-  test.each(everyPage)('%s names paths and scripts that are there', (page) => {
+  test.each(everyPage)('%s names only existing paths and scripts', (page) => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
     expect(unknownPaths(pages[page] ?? '', paths)).toEqual([])
     expect(scriptsIn(pages[page] ?? '').filter((name) => !(name in scripts))).toEqual([])
@@ -72,7 +72,7 @@ describe('the pages', () => {
   })
 })
 
-describe('a citation is found', () => {
+describe('citationsIn finds a citation', () => {
   test.each([
     ['of one', '// as ruling 36 has it', ['ruling 36']],
     ['of several', '/** Prices (rulings 42 and 43, 47). */', ['ruling 42', 'ruling 43', 'ruling 47']],
@@ -95,7 +95,7 @@ describe('a citation is found', () => {
   })
 })
 
-describe('a fault is reported:', () => {
+describe('the check of the documentation reports', () => {
   const page = '# Title\n\n## What `it` does\n\n[here](#what-it-does) [there](other.md#one) `[code](none.md)`\n'
   const some = {
     'docs/page.md': page,
@@ -104,19 +104,19 @@ describe('a fault is reported:', () => {
   }
   const hasFile = (path: string) => path in some
 
-  test('nothing where nothing is wrong', () => {
+  test('nothing for correct pages', () => {
     expect(brokenLinks(some, hasFile)).toEqual([])
     expect(unknownNumbers({ 'src/a.ts': '// ruling 1' }, some)).toEqual([])
   })
 
   test.each([
     [
-      'a number that is not there',
+      'a nonexistent number',
       '// x\n// ruling 2',
       ['src/a.ts:2 cites ruling 2, which docs/reference/rulings.md does not have'],
     ],
     [
-      'a page that is not there',
+      'a nonexistent page',
       '// contract 1',
       ['src/a.ts:1 cites contract 1, which docs/reference/contract.md does not have'],
     ],
@@ -129,24 +129,24 @@ describe('a fault is reported:', () => {
     ['a file above', '[x](../README.md)', 'docs/new.md links to ../README.md: there is no README.md'],
     ['a heading', '[x](other.md#two)', 'docs/new.md links to other.md#two: docs/other.md has no such heading'],
     ['a heading of its own', '[x](#one)', 'docs/new.md links to #one: docs/new.md has no such heading'],
-  ])('a link to %s that is not there', (_, link, fault) => {
+  ])('a broken link to %s', (_, link, fault) => {
     expect(brokenLinks({ ...some, 'docs/new.md': link }, (path) => hasFile(path) || path === 'docs/new.md')).toEqual([
       fault,
     ])
   })
 
-  test('a second heading of one name is told from the first', () => {
+  test('no broken link to the second of two equal headings', () => {
     expect(brokenLinks({ ...some, 'docs/page.md': '[x](other.md#one-1)' }, hasFile)).toEqual([])
   })
 
-  test('a path that nothing has', () => {
-    const there = ['src/modules/wallets', 'src/modules/wallets/get-wallet.ts']
+  test('a nonexistent path', () => {
+    const paths = ['src/modules/wallets', 'src/modules/wallets/get-wallet.ts']
     const named =
       '`src/modules/wallets/get-<noun>.ts`, `src/modules/<nouns>/`, (`src/modules/wallets/rest.ts`), src/page.ts. `sqlite:db/payouts.sqlite`'
-    expect(unknownPaths(named, there)).toEqual(['src/modules/wallets/rest.ts', 'src/page.ts'])
+    expect(unknownPaths(named, paths)).toEqual(['src/modules/wallets/rest.ts', 'src/page.ts'])
   })
 
-  test('a script that is not one', () => {
+  test('a nonexistent script', () => {
     expect(scriptsIn('`npm run -s cli -- audit` and `npm run prove:long`')).toEqual(['cli', 'prove:long'])
   })
 })

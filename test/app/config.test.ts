@@ -28,18 +28,18 @@ const defaults: Config = {
   pausedRails: [],
 }
 
-/** What is traced where a collector is named and nothing else. */
+/** The tracing defaults if only a collector is configured. */
 const everyTrace = { sampler: 'parentbased_always_on', ratio: 1, timeoutMs: 3_000 } as const
 
 const logLevels = 'trace, debug, info, warn, error, fatal, silent'
 
-/** A key as SECRETS_KEY has it. */
+/** A valid SECRETS_KEY. */
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
-/** A secret as RAIL_SECRET_<NAME> has it. */
+/** A valid RAIL_SECRET_<NAME>. */
 const secret = (byte: number) => `whsec_${key(byte)}`
 
-/** What reading it says, line by line. */
+/** Returns the lines of the configuration error. */
 function faultsOf(environment: NodeJS.ProcessEnv): string[] {
   try {
     readConfig(environment)
@@ -49,12 +49,12 @@ function faultsOf(environment: NodeJS.ProcessEnv): string[] {
   return []
 }
 
-test('without any variable the defaults hold, and others are ignored', () => {
+test('readConfig uses the defaults without variables, and ignores unknown ones', () => {
   expect(readConfig({})).toEqual(defaults)
   expect(readConfig({ PATH: '/usr/bin', port: '1' })).toEqual(defaults)
 })
 
-test('an empty variable is an absent one', () => {
+test('readConfig treats an empty variable as absent', () => {
   const empty = {
     HOST: '',
     PORT: '',
@@ -86,7 +86,7 @@ test('an empty variable is an absent one', () => {
   expect(readConfig(empty)).toEqual(defaults)
 })
 
-test('every variable is read', () => {
+test('readConfig reads every variable', () => {
   const environment = {
     HOST: '0.0.0.0',
     PORT: '8080',
@@ -172,7 +172,7 @@ test.each([
   expect(readConfig(environment)).toEqual({ ...defaults, ...expected })
 })
 
-describe('a wrong value is named with what is allowed', () => {
+describe('an invalid value is reported with the allowed ones:', () => {
   test.each<readonly [name: string, value: string, allowed: string]>([
     ...['-1', '65536', '80.5', '1e3', '0x50', ' 80', 'http'].map(
       (value) => ['PORT', value, 'must be a whole number from 0 to 65535'] as const,
@@ -244,7 +244,7 @@ describe('a wrong value is named with what is allowed', () => {
   })
 })
 
-test('all faults are named at once', () => {
+test('all invalid values are reported together', () => {
   expect(
     faultsOf({ PORT: 'x', DATABASE_URL: 'x', MODE: 'x', LOG_LEVEL: 'x', RATE_LIMIT: 'x', CORS_ORIGINS: 'x' }),
   ).toEqual([
@@ -279,7 +279,7 @@ describe('rails', () => {
     ),
     ['sandbox:https://x', 'must not name sandbox, which is the bank of the sandbox'],
     ['bank:https://x,bank:https://y', 'must not name bank twice'],
-  ])('RAILS=%s is wrong', (RAILS, allowed) => {
+  ])('RAILS=%s is rejected', (RAILS, allowed) => {
     const faults = faultsOf({ RAILS, RAIL_SECRET_BANK, RAIL_SECRET_HTTPS: secret(1), RAIL_SECRET_SANDBOX: secret(1) })
     expect(faults).toEqual(['The configuration is wrong:', `  RAILS ${allowed}`])
     expect(faults.join()).not.toContain('geheim')
@@ -292,7 +292,7 @@ describe('rails', () => {
     [`${secret(1)},`, [key(1)]],
     [`${secret(1)},whsk_${Buffer.alloc(64).toString('base64')}`, [key(1)]],
     [`whsec_${Buffer.alloc(16, 7).toString('base64')}`, [Buffer.alloc(16, 7).toString('base64')]],
-  ])('the secret %j is wrong, and is not shown', (RAIL_SECRET_BANK, hidden) => {
+  ])('the secret %j is rejected and not shown', (RAIL_SECRET_BANK, hidden) => {
     const faults = faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK })
     expect(faults.slice(1)).toEqual([
       '  RAIL_SECRET_BANK must be one or more of whsec_ with 32 bytes in base64, separated by commas',
@@ -318,13 +318,13 @@ describe('rails', () => {
     },
   )
 
-  test.each(['bnak', 'all,bank', 'bank,', 'ALL'])('RAIL_PAUSE=%s pauses nothing and is wrong', (RAIL_PAUSE) => {
+  test.each(['bnak', 'all,bank', 'bank,', 'ALL'])('RAIL_PAUSE=%s names no rail and is rejected', (RAIL_PAUSE) => {
     expect(faultsOf({ RAILS: 'bank:https://bank.example', RAIL_SECRET_BANK, RAIL_PAUSE }).slice(1)).toEqual([
       '  RAIL_PAUSE must be all, or some of bank, sandbox, separated by commas',
     ])
   })
 
-  test('are found wrong together with all else', () => {
+  test('are reported together with other invalid values', () => {
     expect(
       faultsOf({ PORT: 'x', RAILS: 'bank:https://bank.example', RAIL_PAUSE: 'x' }).map(
         (line) => line.trim().split(' ')[0],

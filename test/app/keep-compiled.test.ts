@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 
-/** How the commands explain themselves, with what is compiled kept in a folder, or where the program itself keeps it. */
+/** Runs the help command with the compile cache in a folder, or in the default one. */
 function help(kept?: string) {
   const { NODE_COMPILE_CACHE, ...environment } = process.env
   const env = kept === undefined ? environment : { ...environment, NODE_COMPILE_CACHE: kept }
@@ -32,7 +32,7 @@ function filesIn(folder: string): string[] {
 
 const explained = { status: 0, stdout: expect.stringContaining('Usage: npm run'), stderr: '' }
 
-test('what was compiled is kept beside the packages, and nowhere where nothing can be written', () => {
+test('the compile cache is stored next to the packages, and skipped if the folder is read-only', () => {
   expect(help()).toEqual(explained)
   expect(filesIn(join(root, 'node_modules/.cache/payout-gateway')).length).toBeGreaterThan(10)
 
@@ -41,14 +41,14 @@ test('what was compiled is kept beside the packages, and nowhere where nothing c
   expect(help(join(file, 'kept'))).toEqual(explained)
 })
 
-test('what is damaged there is not run', () => {
+test('a damaged compile cache is not executed', () => {
   const folder = newFolder()
   expect(help(folder)).toEqual(explained)
-  const kept = filesIn(folder)
-  expect(kept.length).toBeGreaterThan(10)
-  for (const path of kept) {
+  const cachedFiles = filesIn(folder)
+  expect(cachedFiles.length).toBeGreaterThan(10)
+  for (const path of cachedFiles) {
     const content = readFileSync(path)
-    // Flipped bits behind the head, which says what is to be found; then files that end early.
+    // Flipped bits after the header, and then truncated files.
     for (let at = 40; at < content.length; at += 97) content.writeUInt8(content.readUInt8(at) ^ 4, at)
     writeFileSync(path, content)
   }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 
-test('a line that comes while another is being written is not held back until there is one more', async () => {
+test('a log line that arrives during a write is written without waiting for another line', async () => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'support/stalled-log.ts')], { stdio: 'pipe' })
   onTestFinished(() => void child.kill())
   await once(child.stderr, 'data')

@@ -8,7 +8,7 @@ import { cli, createDemoInstallation, jsonOf, startService } from '../support/pr
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
-/** Six payouts are the demo's. */
+/** The demo has six payouts. */
 const demoPayouts = 6
 
 async function startAt(place: TestInstallation) {
@@ -26,7 +26,7 @@ async function startAt(place: TestInstallation) {
   return { ...service, pay, ready }
 }
 
-/** Pays from eight clients until each is refused, and calls `remove` meanwhile; how often it was acknowledged, and how often after that. */
+/** Pays from eight clients until each is rejected, while it calls `remove`; returns the acknowledged counts before and after. */
 async function payUntilRefused(pay: () => Promise<Response>, remove: () => void) {
   let acknowledged = 0
   let acknowledgedLate = 0
@@ -48,7 +48,7 @@ async function payUntilRefused(pay: () => Promise<Response>, remove: () => void)
   return { acknowledged, acknowledgedLate, refusals: [...refusals] }
 }
 
-/** Ends the service as a crash would, and counts what a new one finds. */
+/** Kills the service, and counts the payouts that a new one finds. */
 async function payoutsAfterCrash(place: TestInstallation, { child, ended }: Awaited<ReturnType<typeof startAt>>) {
   child.kill('SIGKILL')
   await ended
@@ -57,8 +57,8 @@ async function payoutsAfterCrash(place: TestInstallation, { child, ended }: Awai
   return payouts
 }
 
-describe('files that are removed under a running service', () => {
-  test('the log: what was acknowledged is saved, and everything is refused', async () => {
+describe('removing files of a running service:', () => {
+  test('without its WAL the service saves acknowledged writes and rejects every request', async () => {
     const place = await createDemoInstallation()
     const service = await startAt(place)
 
@@ -70,13 +70,13 @@ describe('files that are removed under a running service', () => {
       'The write-ahead log of the database (-wal) was removed while the service had it open. All acknowledged writes are saved in the database file. Nothing is read or stored until the service is restarted.',
     ])
     expect((await fetch(`${service.address}/api/customers`, { headers })).status).toBe(503)
-    // A group that was under way when it was removed is of unknown outcome.
-    const found = await payoutsAfterCrash(place, service)
-    expect(found).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
-    expect(found).toBeLessThanOrEqual(demoPayouts + paid.acknowledged + 8)
+    // The outcome of a group in progress is unknown.
+    const payouts = await payoutsAfterCrash(place, service)
+    expect(payouts).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
+    expect(payouts).toBeLessThanOrEqual(demoPayouts + paid.acknowledged + 8)
   })
 
-  test('the log, with several processes: readers refuse as the writer does', async () => {
+  test('without its WAL every process of several rejects requests', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { pay, ready, address, child, ended } = await startAt(place)
     for (let i = 0; i < 10; i++) expect((await pay()).status).toBe(200)
@@ -94,7 +94,7 @@ describe('files that are removed under a running service', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 10 })
   })
 
-  test('the log of a service that nobody asks: saved soon, and no command writes to another', async () => {
+  test('without its WAL an idle service saves its writes soon, and no command writes to another WAL', async () => {
     const place = await createDemoInstallation()
     const service = await startAt(place)
     const ids: string[] = []
@@ -106,13 +106,13 @@ describe('files that are removed under a running service', () => {
     const created = await cli(place, 'merchant', 'create', 'Beside')
     expect([created.code, created.stderr]).toEqual([1, expect.stringContaining("can't be opened")])
     await expect.poll(() => ids.every(isInFile), { timeout: 30_000 }).toBe(true)
-    // Pages that come later in the file may still be on their way; whoever is answered after that finds all of them there.
+    // Later pages of the file may still be in flight; all of them are stored before the next response.
     expect(await service.ready()).toEqual([503, expect.stringContaining('All acknowledged writes are saved')])
 
     expect(await payoutsAfterCrash(place, service)).toBe(demoPayouts + 10)
   })
 
-  test('the index of the log: a command’s deposit stays, also when the service ends in good order', async () => {
+  test('without its shared-memory index the service keeps a command’s deposit, even after a clean shutdown', async () => {
     const place = await createDemoInstallation()
     const { pay, ready, child, ended } = await startAt(place)
     expect((await pay()).status).toBe(200)
@@ -142,22 +142,25 @@ describe('files that are removed under a running service', () => {
         renameSync(`${file}.copy`, file)
       },
     ],
-  ])('the database itself, %s: nothing more is acknowledged, also when it is put back', async (fate, remove) => {
-    const place = await createDemoInstallation()
-    const service = await startAt(place)
+  ])(
+    'with its database file %s the service acknowledges nothing, even after the file is restored',
+    async (fate, remove) => {
+      const place = await createDemoInstallation()
+      const service = await startAt(place)
 
-    const paid = await payUntilRefused(service.pay, () => remove(place.file))
+      const paid = await payUntilRefused(service.pay, () => remove(place.file))
 
-    expect(paid).toMatchObject({ acknowledgedLate: 0, refusals: [503] })
-    expect(paid.acknowledged).toBeGreaterThan(0)
-    expect(await service.ready()).toEqual([
-      503,
-      `The database file was ${fate} while the service had it open. Nothing is read or stored until the service is restarted.`,
-    ])
-    if (fate === 'removed') renameSync(`${place.file}.gone`, place.file)
-    expect((await service.pay()).status).toBe(503)
-    if (fate === 'removed') {
-      expect(await payoutsAfterCrash(place, service)).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
-    }
-  })
+      expect(paid).toMatchObject({ acknowledgedLate: 0, refusals: [503] })
+      expect(paid.acknowledged).toBeGreaterThan(0)
+      expect(await service.ready()).toEqual([
+        503,
+        `The database file was ${fate} while the service had it open. Nothing is read or stored until the service is restarted.`,
+      ])
+      if (fate === 'removed') renameSync(`${place.file}.gone`, place.file)
+      expect((await service.pay()).status).toBe(503)
+      if (fate === 'removed') {
+        expect(await payoutsAfterCrash(place, service)).toBeGreaterThanOrEqual(demoPayouts + paid.acknowledged)
+      }
+    },
+  )
 })

@@ -20,10 +20,10 @@ import { cli, createDemoInstallation, createEmptyInstallation, startService } fr
 import { wallTime } from '../support/times.ts'
 
 const everyMs = 86_400_000
-const now = Date.parse('2026-11-23T18:45:00Z')
+const startedAt = Date.parse('2026-11-23T18:45:00Z')
 const patience = { timeout: 60_000 }
 
-/** Where a service that is to make a backup each second makes it, and what it says meanwhile. */
+/** Starts a service with a backup each second, and returns its backup folder and log. */
 async function scheduledPlace(environment: Record<string, string> = {}) {
   const place = await createDemoInstallation()
   const folder = join(place.folder, 'backups')
@@ -48,9 +48,9 @@ function pay(address: string): Promise<Response> {
 
 const numbersIn = (folder: string) => listBackups(folder, '/somewhere/payouts.sqlite').map(({ number }) => number)
 
-describe('the schedule', () => {
+describe('the backup schedule', () => {
   test.each([['1'], ['2']])(
-    'keeps so many backups that can be restored, and touches nothing else, with WORKERS=%s',
+    'keeps the configured number of restorable backups and leaves other files alone, with WORKERS=%s',
     async (workers) => {
       const { place, folder } = await scheduledPlace({ WORKERS: workers })
       mkdirSync(folder)
@@ -64,7 +64,7 @@ describe('the schedule', () => {
       expect(await ended).toMatchObject({ code: 0 })
 
       const [latest, ...older] = listBackups(folder, place.file)
-      // One more where it was ended between a backup and what that replaces.
+      // One more if it ended between a backup and the removal of the oldest.
       expect([1, 2]).toContain(older.length)
       const partial = readdirSync(folder).filter((name) => name.endsWith('.partial'))
       expect(readdirSync(folder).filter((name) => !partial.includes(name))).toEqual(expect.arrayContaining(others))
@@ -75,27 +75,27 @@ describe('the schedule', () => {
     },
   )
 
-  test('says what is wrong where none can be made, answers all the while, and makes one when it can', async () => {
+  test('logs why a backup fails, continues to serve requests, and succeeds later', async () => {
     const { place, folder } = await scheduledPlace()
-    // A folder that is none.
+    // A file instead of a folder.
     writeFileSync(folder, '')
     const { address, log } = await startLogged(place)
 
     await expect.poll(log, patience).toContain('backup failed')
-    expect(log()).toContain('BACKUP_DIR must be an existing folder')
+    expect(log()).toContain('BACKUP_DIR must be a folder that is there')
     expect((await fetch(`${address}/readyz`)).status).toBe(200)
-    // It was a file, and becomes a folder.
+    // Replace the file by a folder.
     unlinkSync(folder)
     mkdirSync(folder)
     await expect.poll(() => numbersIn(folder).length, patience).toBeGreaterThan(0)
     await expect.poll(log, patience).toContain('backup created')
   })
 
-  test('goes on without a backup while its disk is full, and leaves no half of one', async ({ skip }) => {
+  test('continues without a backup while the disk is full, and leaves no partial one', async ({ skip }) => {
     const { folder } = await createEmptyInstallation()
     const disk = smallDisk(folder)
     onTestFinished(() => void disk.remove())
-    // The shim fails what is written to the database only.
+    // The shim fails only writes to the database.
     if (disk.kind !== 'a real file system') skip()
     const { place } = await scheduledPlace({ BACKUP_DIR: disk.place })
     disk.fill(64 * 1024)
@@ -109,22 +109,22 @@ describe('the schedule', () => {
     await expect.poll(() => numbersIn(disk.place).length, patience).toBeGreaterThan(0)
   })
 
-  test('ends one that takes too long, says so, and begins the next', async () => {
+  test('aborts a backup that takes too long, logs it, and starts the next', async () => {
     const { place, folder } = await scheduledPlace()
     mkdirSync(folder)
-    const said: unknown[] = []
+    const logged: unknown[] = []
     const logger = {
-      error: (told: unknown) => said.push(told),
+      error: (told: unknown) => logged.push(told),
       info: () => {},
     } as unknown as ProcessResources['logger']
     const backups = startBackupSchedule(readConfig(place.env), { wallClock: createWallClock() }, logger, 1)
     onTestFinished(backups.stop)
 
-    await expect.poll(() => said.length, patience).toBe(2)
-    expect(said).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/killed because it took longer than/) }))
+    await expect.poll(() => logged.length, patience).toBe(2)
+    expect(logged).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/ended because it took longer than/) }))
   })
 
-  test('ends with the service while a backup is being made, and leaves nothing of it', async () => {
+  test('ends with the service during a backup, and leaves no partial one', async () => {
     const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '1d' })
     mkdirSync(folder)
     const begun = new Promise((resolve) => watch(folder, resolve).unref())
@@ -133,14 +133,14 @@ describe('the schedule', () => {
     await begun
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({ code: 0 })
-    // Either it was whole by then, or it is none.
+    // The backup is either complete or absent.
     expect(numbersIn(folder).length).toBeLessThan(2)
     expect(listUnfinishedBackups(folder, place.file)).toEqual([])
     await startLogged(place)
     await expect.poll(() => numbersIn(folder).length, patience).toBe(1)
   })
 
-  test('is refused where it says no interval', () => {
+  test('is rejected without an interval', () => {
     const at = (environment: Record<string, string>) => () => readConfig({ BACKUP_DIR: '/var/backups', ...environment })
     for (const BACKUP_EVERY of ['often', '0h', '6', '25d', '1.5h']) {
       expect(at({ BACKUP_EVERY })).toThrow('BACKUP_EVERY must be a whole number with s, m, h or d')
@@ -152,26 +152,26 @@ describe('the schedule', () => {
 
 describe('a backup is due', () => {
   test.each([
-    ['at once where there is none', undefined, 0],
-    ['when the latest is as old as the interval', now - everyMs / 4, (everyMs * 3) / 4],
-    ['at once where the latest is older', now - 100 * everyMs, 0],
-    ['after all of the interval where it is of now', now, everyMs],
-    // Else a service that is started again each day would never make one.
-    ['at once where the latest is of a time to come, as a clock that was ahead has left it', now + 1, 0],
+    ['immediately if none exists', undefined, 0],
+    ['when the latest is as old as the interval', startedAt - everyMs / 4, (everyMs * 3) / 4],
+    ['immediately if the latest is older than the interval', startedAt - 100 * everyMs, 0],
+    ['after the whole interval if the latest is new', startedAt, everyMs],
+    // Otherwise a service that restarts each day would never make one.
+    ['immediately if the latest is from the future, left by a clock that was ahead', startedAt + 1, 0],
   ])('%s', (_, createdAt, due) => {
     const latest = createdAt === undefined ? undefined : { path: '', number: 1, createdAt }
-    expect(nextBackupDelayMs(latest, { now: wallTime(now), everyMs })).toBe(due)
+    expect(nextBackupDelayMs(latest, { now: wallTime(startedAt), everyMs })).toBe(due)
   })
 })
 
-test('the files of a schedule are ordered by their numbers, whatever their times', async () => {
+test('scheduled backups are ordered by number, not by time', async () => {
   const { folder } = await createEmptyInstallation()
   const path = '/somewhere/payouts.sqlite'
-  const first = nextBackupPath(folder, path, now)
+  const first = nextBackupPath(folder, path, startedAt)
   expect(first).toBe(join(folder, 'payouts-000001-20261123T184500Z.sqlite'))
   writeFileSync(first, '')
-  // A clock that was put back by ten years.
-  const second = nextBackupPath(folder, path, now - 3_650 * everyMs)
+  // The clock was set back by ten years.
+  const second = nextBackupPath(folder, path, startedAt - 3_650 * everyMs)
   writeFileSync(second, '')
   writeFileSync(join(folder, 'payouts-000007-20261399T184500Z.sqlite'), '')
   writeFileSync(`${second}.123.partial`, '')
@@ -182,11 +182,11 @@ test('the files of a schedule are ordered by their numbers, whatever their times
   expect(listUnfinishedBackups(folder, path)).toEqual([`${second}.123.partial`])
 })
 
-test('doctor tells of backups that are missing, old or can not be read', async () => {
+test('doctor reports backups that are missing, old or unreadable', async () => {
   const { place, folder } = await scheduledPlace({ BACKUP_EVERY: '6h' })
   const look = async () => {
-    const found = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
-    return found.find(({ check }) => check === 'backups')
+    const diagnoses = (await cli(place, 'doctor', '--json')).json() as Diagnosis[]
+    return diagnoses.find(({ check }) => check === 'backups')
   }
   expect(await look()).toMatchObject({ state: 'fault', message: expect.stringContaining('ENOENT') })
   mkdirSync(folder)

@@ -40,14 +40,14 @@ describe('npm start', () => {
     expect(await page.text()).toContain('query _1_')
   })
 
-  test('names every rate and fee that is set for later and not cancelled', async () => {
+  test('logs every scheduled rate and fee that is not cancelled', async () => {
     const place = await createLiveInstallation()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1000', '--effective-at', '2126-01-01T00:00:00Z')
     await cli(place, 'fee', 'set', 'USDT', 'ZAR', '--flat', '2', '--effective-at', '2126-01-01T00:00:00Z')
     await cli(place, 'rate', 'set', 'USDC', 'ZAR', '18', '--effective-at', '2126-01-02T00:00:00Z')
     await cli(place, 'rate', 'cancel', 'USDC', 'ZAR', '2126-01-02T00:00:00Z')
     const { greeting } = await startService(place)
-    expect(greeting).toContain('Warning: these rates and fees take effect later')
+    expect(greeting).toContain('Warning: these take over later')
     expect(greeting).toContain('  rate USDC NGN 1000 from 2126-01-01T00:00:00.000Z\n')
     expect(greeting).toContain(
       '  fee USDT ZAR 2.00000000 and 0 % of the amount, deducted from the balance, from 2126-01-01T00:00:00.000Z\n',
@@ -55,7 +55,7 @@ describe('npm start', () => {
     expect(greeting).not.toContain('USDC ZAR')
   })
   test.each([[{}], [{ WORKERS: '2' }]])(
-    'says which variable to change where it can not listen, with %o',
+    'names the variable to change if it cannot listen, with %o',
     async (environment) => {
       const taken = createServer().listen(0, '127.0.0.1')
       await once(taken, 'listening')
@@ -68,7 +68,7 @@ describe('npm start', () => {
     },
   )
 
-  test('pays and asks as the README says', async () => {
+  test('serves the README’s requests', async () => {
     const { address } = await startService(await createDemoInstallation())
     const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
     const lines = [...readme.matchAll(/^```sh\n(curl [^`]*)```/gm)].map(([, line = '']) => line)
@@ -83,7 +83,7 @@ describe('npm start', () => {
     ])
   })
 
-  test('shows the demo as a newcomer expects it: both kinds of methods, wallets with funds, payouts in every state', async () => {
+  test('creates a demo with both kinds of payout methods, funded wallets, and payouts in every status', async () => {
     const place = await createEmptyInstallation()
     const { address } = await startService(place)
     const get = async (path: string) => jsonOf(await fetch(`${address}${path}`, { headers }))
@@ -102,7 +102,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
   })
 
-  test('keeps the demo as it was when it starts again', async () => {
+  test('keeps the demo unchanged after a restart', async () => {
     const place = await createDemoInstallation()
     const before = (await cli(place, 'audit', '--json')).json()
     const { child, ended } = await startService(place)
@@ -111,24 +111,24 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toEqual(before)
   })
 
-  // Whichever port it listens on: the URL is one of the database.
+  // The URL is stored in the database, so the port does not matter.
   test.each([[{}], [{ WORKERS: '2', HOST: '0.0.0.0' }]])(
-    'sends the webhooks of the demo to itself, also after a restart elsewhere, with %o',
+    'sends the demo’s webhooks to itself, even after a restart on another port, with %o',
     async (environment) => {
       const place = await createEmptyInstallation(environment)
       for (const count of [1, 2]) {
         const { child, ended, address } = await startService(place)
-        const here = address.replace('0.0.0.0', '127.0.0.1')
+        const localAddress = address.replace('0.0.0.0', '127.0.0.1')
         const body = JSON.stringify(payoutBody)
-        await fetch(`${here}/api/payouts/banks`, { method: 'POST', headers, body })
-        const { data: endpoints } = await jsonOf(await fetch(`${here}/api/webhooks`, { headers }))
-        expect(endpoints).toMatchObject([{ url: `http://127.0.0.1:${new URL(here).port}/sandbox/webhooks` }])
-        const log = `${here}/api/webhooks/${endpoints[0].id}/deliveries?status=delivered`
+        await fetch(`${localAddress}/api/payouts/banks`, { method: 'POST', headers, body })
+        const { data: endpoints } = await jsonOf(await fetch(`${localAddress}/api/webhooks`, { headers }))
+        expect(endpoints).toMatchObject([{ url: `http://127.0.0.1:${new URL(localAddress).port}/sandbox/webhooks` }])
+        const log = `${localAddress}/api/webhooks/${endpoints[0].id}/deliveries?status=delivered`
         let delivered = []
         while (delivered.length < count) delivered = (await jsonOf(await fetch(log, { headers }))).data
         const [{ event_id: id, event_type, attempts }] = delivered
         expect(event_type).toBe('payout.initiated')
-        // Whoever sends may have looked before the URL was another.
+        // The dispatcher may have read the endpoint before its URL changed.
         expect(attempts.at(-1)).toMatchObject({ status: 200, answer: `received ${id}\n` })
         child.kill('SIGTERM')
         await ended
@@ -136,7 +136,7 @@ describe('npm start', () => {
     },
   )
 
-  test('adds no demo to a database that has merchants', async () => {
+  test('adds no demo to a database with merchants', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'merchant', 'create', 'Someone')
     const { address } = await startService(place)
@@ -154,7 +154,7 @@ describe('npm start', () => {
     expect((await cli(place, 'merchant', 'list', '--json')).json()).toEqual([])
   })
 
-  test('makes one demo where several processes start on an empty database at once', async () => {
+  test('creates one demo if several processes start simultaneously on an empty database', async () => {
     const place = await createEmptyInstallation()
     const started = await Promise.all([startService(place), startService(place), cliProcess(place, 'demo', '--json')])
     expect(started[2].json()).toEqual({ apiKey: demoApiKey })
@@ -162,7 +162,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: 6 })
   })
 
-  test('refuses a database of the other mode, whichever command meets it', async () => {
+  test('rejects a database of the other mode, as every command does', async () => {
     const place = await createLiveInstallation()
     await cli(place, 'merchant', 'create', 'Acme')
     const forgotten = { ...place, env: { ...place.env, MODE: 'sandbox' } }
@@ -175,18 +175,18 @@ describe('npm start', () => {
     expect((await cli(place, 'merchant', 'list', '--json')).json()).toHaveLength(1)
   })
 
-  test('names every wrong variable and ends', async () => {
+  test('reports every invalid variable and exits', async () => {
     const place = await createEmptyInstallation({ PORT: 'x', MODE: 'prod' })
     await expect(startService({ ...place, env: { ...place.env, ...{ LOG_LEVEL: 'loud' } } })).rejects.toThrow(
       /MODE[\s\S]*LOG_LEVEL/,
     )
   })
 
-  test('where HOST lets other machines in warns of the demo key, in the log too', async () => {
+  test('warns about the demo key if HOST admits other machines, in the log too', async () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended
-    const warning = 'HOST=0.0.0.0 accepts requests from other machines, and the demo key is public.'
+    const warning = 'HOST=0.0.0.0 lets other machines in, and everyone knows the demo key.'
     expect([greeting.includes(`WARNING: ${warning}`), stdout.includes(warning)]).toEqual([true, true])
   })
 
@@ -201,14 +201,11 @@ describe('npm start', () => {
     silent.on('error', () => {})
     child.kill('SIGTERM')
     const { stdout, code } = await ended
-    // It does not wait for a connection that sends nothing.
+    // It does not wait for an idle connection.
     expect(code).toBe(0)
     silent.destroy()
-    // Nobody but this machine gets in, so nobody is warned.
-    expect([greeting.includes('WARNING'), stdout.includes('accepts requests from other machines')]).toEqual([
-      false,
-      false,
-    ])
+    // The service listens on loopback, so there is no warning.
+    expect([greeting.includes('WARNING'), stdout.includes('lets other machines in')]).toEqual([false, false])
     const lines = stdout.trim().split('\n')
     expect(
       lines.map((line) => JSON.parse(line)).filter(({ route }) => route && route !== '/sandbox/webhooks'),
@@ -217,7 +214,7 @@ describe('npm start', () => {
     expect(stdout).not.toContain(payoutBody.account_number)
   })
 
-  test('goes on and ends although its log can not be written', async () => {
+  test('serves requests and shuts down although its log cannot be written', async () => {
     const place = await createDemoInstallation()
     const { address, child, ended } = await startService(place, openSync('/dev/full', 'w'))
     for (let i = 0; i < 50; i++) {
@@ -228,7 +225,7 @@ describe('npm start', () => {
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true })
   })
 
-  test('on SIGTERM answers what it has accepted, and ends', async () => {
+  test('on SIGTERM answers accepted requests and exits', async () => {
     const place = await createDemoInstallation()
     const { child, ended, address } = await startService(place)
     const agent = new Agent({ keepAlive: true, maxSockets: 32 })
@@ -253,14 +250,14 @@ describe('npm start', () => {
     expect(code).toBe(0)
     expect(refused).toBeGreaterThan(0)
     expect(new Set(answers)).toEqual(new Set([200]))
-    // Whatever was answered is there, and the books say the same.
+    // Every acknowledged payout is stored, and the books agree.
     const { payouts } = (await cli(place, 'audit', '--json')).json() as { payouts: number }
     expect(payouts).toBeGreaterThanOrEqual(6 + answers.length)
     expect((await cli(place, 'audit', '--json')).code).toBe(0)
   })
 })
 
-/** The status of one payout, or `null` when the connection was refused or ended before a byte of an answer. */
+/** Returns the status of one payout, or `null` if the connection failed before a response. */
 function pay(address: string, agent: Agent, key: string): Promise<number | null> {
   return new Promise((resolve) => {
     const sent = request(`${address}/api/payouts/banks`, {

@@ -9,7 +9,7 @@ import { createDemoInstallation } from '../support/process.ts'
 const root = resolve(import.meta.dirname, '../..')
 
 test.each(['1', '2'])(
-  'a service with WORKERS=%s whose output nobody reads answers, and ends by SIGTERM',
+  'a service with WORKERS=%s and a closed output pipe serves requests and ends on SIGTERM',
   async (WORKERS) => {
     const place = await createDemoInstallation()
     const port = await freePort()
@@ -20,7 +20,7 @@ test.each(['1', '2'])(
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     const ended = once(child, 'exit')
-    // As in `node src/main.js 2>&1 | true`: what is printed from now on meets a closed pipe.
+    // As in `node src/main.js 2>&1 | true`: later output meets a closed pipe.
     child.stdout.destroy()
     child.stderr.destroy()
 
@@ -30,7 +30,7 @@ test.each(['1', '2'])(
       return answer?.status ?? child.exitCode ?? child.signalCode
     }
     await expect.poll(wallets, { timeout: 200_000 }).toBe(200)
-    // It still answers when every line of its start and of these requests has met the closed pipe.
+    // It still answers after all output of its start and these requests has failed.
     for (let i = 0; i < 20; i++) expect(await wallets()).toBe(200)
 
     child.kill('SIGTERM')

@@ -8,7 +8,7 @@ import { createService } from '../../src/operations/context.ts'
 import { sealAll } from '../modules/hash-chain/support/tamperings.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 
-/** A demo whose history is sealed. */
+/** Creates a demo with a sealed history. */
 async function sealedPlace() {
   const place = await createEmptyInstallation()
   await cli(place, 'demo')
@@ -38,7 +38,7 @@ const chainOf = async (place: Awaited<ReturnType<typeof sealedPlace>>, ...words:
   return { code, ...(json() as { findings: { examples: string[] }[]; chain: Record<string, unknown> }) }
 }
 
-test('audit --chain keeps heads whose hash is the root, and compares with them and with a backup', async () => {
+test('audit --chain writes chain heads with their root hash, and compares with heads and a backup', async () => {
   const place = await sealedPlace()
   const [heads, backup] = [join(place.folder, 'heads'), join(place.folder, 'backup.sqlite')]
   const { code, chain } = await chainOf(place, '--keep-heads', heads)
@@ -46,17 +46,17 @@ test('audit --chain keeps heads whose hash is the root, and compares with them a
   expect(hash('sha256', await readFile(heads), 'hex')).toBe(chain.root)
   expect((await cli(place, 'audit', '--chain', '--keep-heads', heads)).stderr).toContain('EEXIST')
   await cli(place, 'backup', backup)
-  for (const kept of [heads, backup]) expect(await chainOf(place, '--heads', kept)).toMatchObject({ code: 0 })
+  for (const keptFile of [heads, backup]) expect(await chainOf(place, '--heads', keptFile)).toMatchObject({ code: 0 })
 
   change(place.file, 'delete from seals')
   expect(await chainOf(place)).toMatchObject({ code: 0 })
-  for (const kept of [heads, backup]) {
-    const cut = await chainOf(place, '--heads', kept, '--keep-heads', join(place.folder, 'later'))
+  for (const keptFile of [heads, backup]) {
+    const cut = await chainOf(place, '--heads', keptFile, '--keep-heads', join(place.folder, 'later'))
     expect(cut).toMatchObject({ code: 1, chain: { isKept: false, differences: [{ table: 'seals', done: 'missing' }] } })
   }
 })
 
-test('audit --chain fails with the first row that differs, and restore refuses a backup where one does', async () => {
+test('audit --chain reports the first differing row, and restore rejects a backup with one', async () => {
   const place = await sealedPlace()
   const backup = join(place.folder, 'backup.sqlite')
   change(
@@ -72,7 +72,7 @@ test('audit --chain fails with the first row that differs, and restore refuses a
   expect(restored.stderr).toContain('not history is as it was sealed, such as merchant ')
 })
 
-test('audit refuses heads without --chain, and a file that has none', async () => {
+test('audit rejects --heads without --chain, and a file without heads', async () => {
   const place = await sealedPlace()
   const file = join(place.folder, 'heads')
   await writeFile(file, 'no heads\n')

@@ -53,7 +53,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     }
   }
 
-  /** The same with payouts of two merchants, sealed. */
+  /** Creates such a database with sealed payouts of two merchants. */
   async function filledPlace(environment: Record<string, string> = {}) {
     const place = await newPlace(environment)
     expect(await cli(place, 'demo')).toMatchObject({ code: 0 })
@@ -70,11 +70,11 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     return json() as { balanced: boolean; chain: { root: string; events: number } }
   }
 
-  test('made by the user that owns the database are whole, and are restored with the same books and seals', async () => {
+  test('by the owner of the database are complete, and restore the same books and seals', async () => {
     const place = await filledPlace()
     const file = join(place.folder, 'payouts.dump')
-    const made = await cli(place, 'backup', file)
-    expect([made.code, made.stderr]).toEqual([0, ''])
+    const backup = await cli(place, 'backup', file)
+    expect([backup.code, backup.stderr]).toEqual([0, ''])
     expect([readdirSync(place.folder), statSync(file).mode & 0o777]).toEqual([['payouts.dump'], 0o600])
     expect((await cli(place, 'backup', file)).stderr).toContain('exists already')
 
@@ -107,7 +107,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
       'public.payouts has no of 26 rows',
     ],
     ['pg_dump is older than the server', 'echo "pg_dump (PostgreSQL) 9.6.24"', /pg_dump has version 9, older than the/],
-  ])('leave nothing behind where %s', async (_, tool, message) => {
+  ])('leave nothing behind if %s', async (_, tool, message) => {
     const place = await filledPlace()
     const folder = join(place.folder, 'bin')
     mkdirSync(folder)
@@ -124,7 +124,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(readdirSync(place.folder)).toEqual(['bin'])
   })
 
-  test('are not made where a policy may hide rows', async () => {
+  test('are not written if a policy may hide rows', async () => {
     const place = await filledPlace()
     await asAdmin('alter policy one_merchant on payouts using (merchant_id is null)', place.name)
 
@@ -134,7 +134,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(readdirSync(place.folder)).toEqual([])
   })
 
-  test('are refused by restore where the schema is another, and leave the database empty', async () => {
+  test('are rejected by restore if the schema differs, which leaves the database empty', async () => {
     const place = await filledPlace()
     await asAdmin('drop trigger transfers_no_delete on transfers; drop index payouts_by_idempotency_key', place.name)
     const file = join(place.folder, 'payouts.dump')
@@ -150,7 +150,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(await cli(other, 'restore', good)).toMatchObject({ code: 0 })
   })
 
-  test('are refused by restore where the file is none, or is to replace a database', async () => {
+  test('are rejected by restore if the file is invalid or the database is not empty', async () => {
     const place = await newPlace()
     const file = join(place.folder, 'payouts.dump')
     expect((await cli(place, 'restore', file)).stderr).toMatch(/The file \S+ does not exist/)
@@ -159,7 +159,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect((await cli(place, 'restore', file, '--replace')).stderr).toContain('--replace is for SQLite')
   })
 
-  test('are made by migrate --backup before it changes anything', async () => {
+  test('are written by migrate --backup before any change', async () => {
     const place = await newPlace()
     const client = new pg.Client(place.env.DATABASE_URL)
     await client.connect()
@@ -174,7 +174,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     expect(existsSync(file)).toBe(true)
   })
 
-  test('are made on the schedule of BACKUP_DIR, once for all processes, and doctor looks for them', async () => {
+  test('are scheduled by BACKUP_DIR, once for all processes, and checked by doctor', async () => {
     const place = await filledPlace({ BACKUP_EVERY: '1s', BACKUP_KEEP: '2', WORKERS: '2', PORT: '0' })
     const folder = join(place.folder, 'backups')
     mkdirSync(folder)
@@ -192,10 +192,10 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
     child.kill('SIGTERM')
     await ended
 
-    const kept = listBackups(folder, named)
-    expect(new Set(kept.map(({ number }) => number)).size).toBe(kept.length)
+    const keptBackups = listBackups(folder, named)
+    expect(new Set(keptBackups.map(({ number }) => number)).size).toBe(keptBackups.length)
     expect(
-      readFileSync(kept[0]?.path as string)
+      readFileSync(keptBackups[0]?.path as string)
         .subarray(0, 5)
         .toString(),
     ).toBe('PGDMP')
@@ -204,7 +204,7 @@ describe.skipIf(binaries === null)('backups of PostgreSQL', () => {
 })
 
 describe.skipIf(inject('postgresUrl') === null)('a backup of PostgreSQL', () => {
-  test('says what to install where there is no pg_dump', async () => {
+  test('explains what to install if pg_dump is missing', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     vi.stubEnv('PATH', '/nowhere')

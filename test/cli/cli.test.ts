@@ -22,8 +22,8 @@ const evmKey = sandboxExtendedPublicKeys.evm
 const accountKey = junkRoot.derive(`m/44'/60'/7'`).publicExtendedKey
 
 describe('the operator’s commands', () => {
-  // All others run here, which says the same sooner.
-  test('print and end as a shell expects it of a process', async () => {
+  // All other commands run in this process, which is faster.
+  test('print and exit as a shell expects', async () => {
     const place = await createEmptyInstallation()
     const done = await cliProcess(place, 'merchant', 'create', 'Acme', '--json')
     expect(done).toMatchObject({ code: 0, stderr: '' })
@@ -40,7 +40,7 @@ describe('the operator’s commands', () => {
     expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('DATABASE_URL must be') })
   })
 
-  test('run a merchant from its registration to a settled payout, beside a running server', async () => {
+  test('serve a merchant from registration to a settled payout while a server runs', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const merchant = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
@@ -75,7 +75,7 @@ describe('the operator’s commands', () => {
     const deposit = ['deposit', wallet.body.data.id, '100', '--reference', 'r1', '--json']
     const paidIn = { walletId: wallet.body.data.id, balance: '100.00000000' }
     expect((await cli(place, ...deposit)).json()).toEqual(paidIn)
-    // A reference pays once.
+    // A reference credits one deposit.
     expect((await cli(place, ...deposit)).json()).toEqual(paidIn)
     expect((await call('GET', `/api/wallets/${wallet.body.data.id}`)).body.data.balance).toBe('100.00000000')
 
@@ -87,7 +87,7 @@ describe('the operator’s commands', () => {
     expect((await settle('returned')).json()).toMatchObject({ error: { code: 'PAYOUT_STATUS_CONFLICT' } })
     const failed = (await settle('failed')).json()
     expect(failed).toMatchObject({ id: payout.body.data.id, status: 'FAILED' })
-    // Told again, it is as it is.
+    // A repeated report changes nothing.
     expect((await settle('failed')).json()).toEqual(failed)
     expect((await call('GET', `/api/wallets/${wallet.body.data.id}`)).body.data.balance).toBe('100.00000000')
 
@@ -114,7 +114,7 @@ describe('the operator’s commands', () => {
     expect((await fetch(`${address}/api/customers`, { headers: { 'x-api-key': apiKey } })).status).toBe(200)
   })
 
-  test('set rates, fees and assets, each with its refusal', async () => {
+  test('set rates, fees and assets, and reject invalid ones', async () => {
     const place = await createEmptyInstallation()
     expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1600.50', '--json')).json()).toMatchObject({
       rate: '1600.5',
@@ -152,7 +152,7 @@ describe('the operator’s commands', () => {
     expect(added.json()).toMatchObject({ note: expect.stringContaining('go to NGN and ZAR only') })
   })
 
-  test('ask before a rate that is a slip of the finger and before a fee of nothing, and name what takes over later', async () => {
+  test('ask for confirmation of an implausible rate and a zero fee, and name scheduled successors', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'rate', 'set', 'USDC', 'NGN', '1500')
     const slip = ['rate', 'set', 'USDC', 'NGN', '150000000', '--effective-at', '2126-01-01T00:00:00Z', '--json']
@@ -179,7 +179,7 @@ describe('the operator’s commands', () => {
     })
   })
 
-  test('show payouts, wallets and customers of one merchant, narrowed and page by page', async () => {
+  test('list payouts, wallets and customers of one merchant, with filters and pages', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'demo')
     type Row = { id: string; customerId: string | null; walletId: string; recipientCurrency: string }
@@ -208,8 +208,8 @@ describe('the operator’s commands', () => {
       entries: [{ kind: 'payout' }, { kind: 'payout_returned' }],
     })
     expect((await list('customer', 'list', '--status', 'closed')).customers).toHaveLength(1)
-    const shown = (await cli(place, 'customer', 'show', customerId ?? '', '--json')).json()
-    expect(shown).toMatchObject({ id: customerId, email: expect.any(String) })
+    const customer = (await cli(place, 'customer', 'show', customerId ?? '', '--json')).json()
+    expect(customer).toMatchObject({ id: customerId, email: expect.any(String) })
     expect((await list('wallet', 'list', '--type', 'fiat', '--currency', 'USDC')).total).toBe(0)
     expect((await cli(place, 'wallet', 'show', walletId, '--json')).json()).toMatchObject({
       id: walletId,
@@ -225,7 +225,7 @@ describe('the operator’s commands', () => {
     expect((await list('payout', 'list', '--customer', customerId ?? '')).total).toBeGreaterThan(0)
   })
 
-  test('take the mode from the database, and refuse another that is given', async () => {
+  test('take the mode from the database, and reject another MODE', async () => {
     const place = await createLiveInstallation()
     const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
     // An empty variable is an absent one.
@@ -238,7 +238,7 @@ describe('the operator’s commands', () => {
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('is of MODE=live')])
   })
 
-  test('take deposit addresses from keys and a pool, and in live mode from nothing else', async () => {
+  test('take deposit addresses from keys and a pool, and in live mode only from these', async () => {
     const place = await createLiveInstallation()
     const { address } = await startService(place)
     const { id, apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as Merchant
@@ -251,7 +251,7 @@ describe('the operator’s commands', () => {
     expect((await open('erc20')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
     expect((await open('solana')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
 
-    // Everyone can spend what is sent to the sandbox's addresses.
+    // The keys of the sandbox's addresses are public.
     expect((await cli(place, 'merchant', 'addresses', id, '--evm', evmKey)).stderr).toContain('must not be the sandbox')
     const pool = join(place.folder, 'addresses.txt')
     await writeFile(pool, 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v\n')
@@ -266,7 +266,7 @@ describe('the operator’s commands', () => {
     const unread = await cli(place, 'merchant', 'addresses', id, '--evm', accountKey, '--solana', '/nowhere/pool')
     expect([unread.code, unread.stderr]).toEqual([1, expect.stringContaining('ENOENT')])
     expect((await open('erc20')).error.code).toBe('DEPOSIT_ADDRESS_UNAVAILABLE')
-    // Two merchants with one source of addresses could not tell whose deposit came in.
+    // With one source of addresses for two merchants a deposit's owner would be ambiguous.
     const other = (await cli(place, 'merchant', 'create', 'Other', '--json')).json() as Merchant
     expect((await cli(place, 'merchant', 'addresses', other.id, '--solana', pool)).stderr).toContain('another merchant')
     expect(
@@ -275,7 +275,7 @@ describe('the operator’s commands', () => {
     ).toContain('private key')
   })
 
-  test('fill makes data that an audit finds nothing wrong with, the same for the same seed', async () => {
+  test('fill generates data that passes the audit, and the same data for the same seed', async () => {
     const place = await createEmptyInstallation()
     const sizes = ['--merchants', '2', '--customers', '20', '--methods', '50', '--wallets', '15', '--payouts', '300']
     const filled = (await cli(place, 'fill', ...sizes, '--seed', '7', '--json')).json() as Merchant[]
@@ -289,7 +289,7 @@ describe('the operator’s commands', () => {
     expect(await wallets(other)).toEqual(await wallets(place))
   })
 
-  test('audit fails when the books were tampered with', async () => {
+  test('audit fails if the books were tampered with', async () => {
     const place = await createEmptyInstallation()
     await cli(place, 'demo')
     const database = new Sqlite(place.file)
@@ -300,7 +300,7 @@ describe('the operator’s commands', () => {
     expect(audit.json()).toMatchObject({ balanced: false })
   })
 
-  test('backup copies a database in use to a file that starts and balances, and never replaces one', async () => {
+  test('backup copies a database in use to a file that is usable and balances, and never overwrites a file', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const pay = () =>
@@ -326,7 +326,7 @@ describe('the operator’s commands', () => {
     expect(second.stderr).toContain('exists already')
   })
 
-  test('need a database that exists, unless they migrate', async () => {
+  test('require an existing database, except migrate', async () => {
     const place = await createEmptyInstallation()
     // A mistyped URL must not look like an empty database whose books balance.
     expect((await cli(place, 'audit')).stderr).toContain('does not exist')

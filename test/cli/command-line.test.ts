@@ -32,23 +32,23 @@ describe('a command line is rejected with exit code 2', () => {
     expect(await run(...args)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
   })
 
-  test('a value that begins with a dash is taken where it is written with an equals sign', async () => {
+  test('the command line accepts a value that starts with a dash after an equals sign', async () => {
     expect((await run('payout', 'settle', 'p', 'failed', '--reason=--override')).stderr).toContain('does not exist')
   })
 })
 
 describe('help', () => {
-  test.each([[[]], [['help']], [['--help']], [['-h']]])('of %j lists every command once, by groups', async (args) => {
+  test.each([[[]], [['help']], [['--help']], [['-h']]])('for %j lists every command once, by group', async (args) => {
     const { code, stdout, stderr } = await run(...args)
     const listed = [...stdout.matchAll(/^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/gm)].map(([, name]) => name)
     expect([code, stderr, listed.toSorted()]).toEqual([0, '', Object.keys(commands).toSorted()])
     expect(stdout).toContain('Payouts and deposits:\n  payout list ')
-    // Where there is no terminal it is of 80 columns.
+    // Without a terminal help has 80 columns.
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
   test.each([[['help', 'deposit']], [['deposit', '--help']], [['deposit', 'w', '1', '-h']]])(
-    'of %j marks what is required',
+    'for %j marks required arguments',
     async (args) => {
       const { code, stdout } = await run(...args)
       expect(code).toBe(0)
@@ -63,7 +63,7 @@ describe('help', () => {
     [['help', 'rate'], 3],
     [['payout', 'settle', 'an id', 'completed', '-h'], 1],
     [['help'], Object.keys(commands).length],
-  ])('of %j as JSON has %i commands', async (args, count) => {
+  ])('for %j as JSON has %i commands', async (args, count) => {
     const { code, json } = await run(...args, '--json')
     expect([code, json()]).toEqual([
       0,

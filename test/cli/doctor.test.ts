@@ -20,7 +20,7 @@ const ownKey = Buffer.alloc(32, 7).toString('base64')
 const otherKey = Buffer.alloc(32, 8).toString('base64')
 const dayMs = 86_400_000
 
-/** An installation of live mode with everything in order: it has paid, has a webhook, and its service is at work. */
+/** Creates a healthy live installation: it has paid, has a webhook, and its service runs. */
 async function startInstallation(engine: Engine) {
   const app = await startApp(engine)
   await app.fee('1')
@@ -54,13 +54,13 @@ async function spoilAt(url: string, sql: string): Promise<void> {
   await client.end()
 }
 
-/** The server of the tests is set to be fast, and is so alone: what is found of it is a test of its own. */
+/** Checks of the tests' server, which runs without durability; a separate test covers them. */
 const careless = ['fsync', 'full_page_writes']
 
 const bad = (found: readonly Diagnosis[]) =>
   found.filter(({ check, state }) => state !== 'ok' && !careless.includes(check))
 
-/** What is spoilt in the database, in the environment, or by the time that goes by. */
+/** A fault in the database, in the environment, or by elapsed time. */
 type Spoilt = { readonly sql?: string; readonly environment?: Record<string, string>; readonly laterMs?: number }
 
 const spoilt: readonly [check: string, state: 'warning' | 'fault', Spoilt, advice: RegExp][] = [
@@ -131,16 +131,16 @@ const spoilt: readonly [check: string, state: 'warning' | 'fault', Spoilt, advic
 ]
 
 describe.each(everyEngine)('doctor on %s', (engine) => {
-  test('finds nothing wrong with an installation that is in order, and changes nothing', async () => {
+  test('reports no fault of a healthy installation, and changes nothing', async () => {
     const { look } = await startInstallation(engine)
 
-    const found = await look()
+    const diagnoses = await look()
 
-    expect(bad(found)).toEqual([])
-    expect(found.map(({ check }) => check)).toEqual(expect.arrayContaining(spoilt.map(([check]) => check)))
+    expect(bad(diagnoses)).toEqual([])
+    expect(diagnoses.map(({ check }) => check)).toEqual(expect.arrayContaining(spoilt.map(([check]) => check)))
   })
 
-  test('finds nothing wrong with a webhook endpoint that its owner disabled', async () => {
+  test('reports no fault of a webhook endpoint that its owner disabled', async () => {
     const { spoil, look } = await startInstallation(engine)
     await spoil(`update webhook_endpoints set status = 'disabled', disabled_reason = 'by_request'`)
 
@@ -148,7 +148,7 @@ describe.each(everyEngine)('doctor on %s', (engine) => {
   })
 
   test.each(spoilt)(
-    'finds what is wrong with %s, a %s, alone',
+    'reports the check %s as a %s, and no other fault',
     async (check, state, { sql, environment, laterMs }, advice) => {
       const { spoil, look } = await startInstallation(engine)
       if (sql !== undefined) await spoil(sql)
@@ -165,7 +165,7 @@ describe('doctor on a SQLite file', () => {
     ['permissions', (path) => chmodSync(path, 0o644), /^chmod 600 .*payouts\.sqlite /],
     ['disk', (path) => truncateSync(path, 2 * freeBytes(path)), /Make room/],
     ['journal_mode', leaveWriteAheadLog, /next start/],
-  ])('finds what is wrong with %s', async (check, spoil, advice) => {
+  ])('reports a fault of %s', async (check, spoil, advice) => {
     const place = await createLiveInstallation()
     spoil(place.file)
 
@@ -177,7 +177,7 @@ describe('doctor on a SQLite file', () => {
     expect(code).toBe(0)
   })
 
-  test('finds nothing wrong with the demo, and leaves nothing behind', async () => {
+  test('reports no fault of the demo, and leaves nothing behind', async () => {
     const place = await createDemoInstallation()
     const names = readdirSync(place.folder)
 
@@ -189,7 +189,7 @@ describe('doctor on a SQLite file', () => {
     expect(bad((await cli(place, 'doctor', '--json')).json() as Diagnosis[])).toMatchObject([{ check: 'secrets' }])
   })
 
-  test('fails where there is no database, and makes none', async () => {
+  test('fails without a database, and creates none', async () => {
     const place = await createEmptyInstallation()
 
     const { code, json } = await cli(place, 'doctor', '--json')
@@ -211,13 +211,13 @@ function leaveWriteAheadLog(path: string): void {
 }
 
 describePostgres('doctor on a PostgreSQL server', {}, () => {
-  test('finds what the server loses', async () => {
+  test('reports settings of the server that lose commits', async () => {
     const app = await startApp('postgres')
     await claimMode(app.service)
 
-    const found = await diagnose(readConfig({ DATABASE_URL: app.url }), Date.now())
+    const diagnoses = await diagnose(readConfig({ DATABASE_URL: app.url }), Date.now())
 
-    expect(found.filter(({ state }) => state !== 'ok')).toEqual(
+    expect(diagnoses.filter(({ state }) => state !== 'ok')).toEqual(
       careless.map((check) => {
         const message = expect.stringMatching(new RegExp(`^PostgreSQL .*: ${check} is off`))
         return { check, state: 'fault', message, advice: expect.stringContaining('set it to on') }
@@ -225,7 +225,7 @@ describePostgres('doctor on a PostgreSQL server', {}, () => {
     )
   })
 
-  test('finds more connections than there may be, and a server that is away', async () => {
+  test('reports too many connections and an unreachable server', async () => {
     const app = await startApp('postgres')
     await claimMode(app.service)
     const lookAt = (url: string) => diagnose(readConfig({ DATABASE_URL: url }), Date.now())

@@ -4,20 +4,20 @@ import { databaseName } from '../../src/database/engines.ts'
 import { startApp } from '../support/app.ts'
 import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 
-test('a command says on standard error which environment it works on, and nothing of that with --json', async () => {
+test('a command prints its environment on standard error, except with --json', async () => {
   const place = await createDemoInstallation()
-  const shown = await cli(place, 'merchant', 'list')
-  expect(shown).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
+  const listing = await cli(place, 'merchant', 'list')
+  expect(listing).toMatchObject({ environment: `MODE=sandbox, sqlite:${place.file}\n`, stderr: '' })
   expect(await cli(place, 'merchant', 'list', '--json')).toMatchObject({ environment: '', stderr: '' })
   expect((await cli(place, 'doctor')).environment).toBe(`sqlite:${place.file}\n`)
 })
 
-test('the name of a database has no password', () => {
+test('the printed name of a database has no password', () => {
   const url = 'postgres://payouts:secret@db.example:6432,other.example/payouts?pool=3'
   expect(databaseName(url)).toBe('postgres://db.example:6432/payouts, other.example:5432/payouts')
 })
 
-test('live asks for --yes before a deposit above 10,000 units, and for a reason of whatever moves money', async () => {
+test('live mode requires --yes for a deposit above 10,000 units, and a reason for every movement of money', async () => {
   const app = await startApp('sqlite', { mode: 'live' })
   const walletId = await app.wallet({ assetCode: 'NGN' })
   const place = await createEmptyInstallation({ DATABASE_URL: app.url, MODE: 'live' })

@@ -18,7 +18,7 @@ const patience = { timeout: 8_000, interval: 20 }
 
 type Said = Readonly<Record<string, unknown>>
 
-/** Runs a command that goes on, here; what it has printed so far, and what ends it. */
+/** Runs a long-running command in this process; returns its output so far and a function that stops it. */
 function going(place: Pick<TestInstallation, 'env'>, ...args: string[]) {
   const ending = new AbortController()
   let stdout = ''
@@ -47,7 +47,7 @@ function going(place: Pick<TestInstallation, 'env'>, ...args: string[]) {
   }
 }
 
-/** The environment of commands on a database of this engine, with one merchant. */
+/** Creates a database of this engine with one merchant, and the environment of commands. */
 async function placeOn(engine: Engine): Promise<TestInstallation> {
   const [{ url }, place] = [await startApp(engine), await createEmptyInstallation()]
   return { ...place, env: { ...place.env, DATABASE_URL: url } }
@@ -55,7 +55,7 @@ async function placeOn(engine: Engine): Promise<TestInstallation> {
 
 type Received = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
-/** A receiver of webhooks that answers as it is told to, 200 otherwise. */
+/** Starts a webhook receiver that responds with the given statuses, and 200 otherwise. */
 async function receiver(answers: number[] = []) {
   const received: Received[] = []
   const server = createServer((request, response) => {
@@ -76,7 +76,7 @@ async function receiver(answers: number[] = []) {
 const sequencesOf = (received: readonly Received[]) => received.map(({ body }) => JSON.parse(body).sequence)
 
 describe.each(everyEngine)('events tail on %s', (engine) => {
-  test('prints what happened since a sequence, that one too, and then what happens, until it is ended (ruling 81)', async () => {
+  test('prints the events from a sequence on, inclusive, and then new ones until it is stopped (ruling 81)', async () => {
     const place = await placeOn(engine)
     await cli(place, 'trigger', 'wallet.created')
     const { sequence: latest } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as {
@@ -97,7 +97,7 @@ describe.each(everyEngine)('events tail on %s', (engine) => {
 })
 
 describe('events tail', () => {
-  test('prints events of some types, a line for each, to people', async () => {
+  test('prints one line for each event of the given types without --json', async () => {
     const place = await createDemoInstallation()
     const tail = going(place, 'events', 'tail', '--types', 'customer.updated, wallet.created')
     await cli(place, 'trigger', 'customer.updated')
@@ -110,7 +110,7 @@ describe('events tail', () => {
     expect(await tail.end()).toBe(0)
   })
 
-  test('refuses what is no event, and to choose a merchant among several', async () => {
+  test('rejects an unknown event, and a missing merchant if there are several', async () => {
     const place = await createDemoInstallation()
     const refused = async (...args: string[]) => {
       const tail = going(place, 'events', 'tail', ...args)
@@ -125,8 +125,8 @@ describe('events tail', () => {
 
   test.each<[string, (child: ChildProcess) => void]>([
     ['Ctrl-C', (child) => child.kill('SIGINT')],
-    ['the end of whoever reads it', (child) => child.stdout?.destroy()],
-  ])('ends well by %s, in a process of its own', async (_, end) => {
+    ['a closed output pipe', (child) => child.stdout?.destroy()],
+  ])('exits with 0 on %s', async (_, end) => {
     const place = await createDemoInstallation()
     const child = spawn(process.execPath, ['src/cli/cli.ts', 'events', 'tail', '--from', '1', '--json'], {
       cwd: resolve(import.meta.dirname, '../..'),
@@ -154,7 +154,7 @@ describe('events tail', () => {
 })
 
 describe.each(everyEngine)('listen on %s', (engine) => {
-  test('posts each event in order, signed, and again until it is taken, and goes on where it was', async () => {
+  test('posts signed events in order, retries until a success, and resumes at its position', async () => {
     const place = await placeOn(engine)
     const { sequence: first } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as {
       sequence: number
@@ -179,7 +179,7 @@ describe.each(everyEngine)('listen on %s', (engine) => {
     expect(statuses).toEqual([200, 500, 302, 200, 200])
     expect(listening.said().at(-1)).toEqual({ next: first + 3 })
 
-    // What happened while nobody listened is posted when somebody does, with the secret that the receiver has.
+    // Events from before the restart are posted with the same secret.
     await cli(place, 'trigger', 'wallet.created')
     const again = going(place, 'listen', '--forward-to', url, '--from', String(first + 3), '--secret', secret)
     await expect.poll(() => received.length, patience).toBe(6)
@@ -193,7 +193,7 @@ describe.each(everyEngine)('listen on %s', (engine) => {
 })
 
 describe('listen', () => {
-  test('waits for a receiver that is not there, and when it is ended then says that this event is next', async () => {
+  test('waits for an unreachable receiver, and reports the next event when it is stopped', async () => {
     const place = await createDemoInstallation()
     const { sequence } = (await cli(place, 'trigger', 'customer.created', '--json')).json() as { sequence: number }
     const nowhere = 'http://127.0.0.1:9/'
@@ -204,7 +204,7 @@ describe('listen', () => {
     expect(listening.lines().at(-1)).toBe(`Continue with --from ${sequence}`)
   })
 
-  test('goes where webhooks may go, and signs with nothing but a secret', async () => {
+  test('accepts only URLs permitted for webhooks, and only a valid secret', async () => {
     const place = await createDemoInstallation()
     const refused = async (...args: string[]) => {
       const listening = going(place, 'listen', ...args)
@@ -225,9 +225,9 @@ describe('listen', () => {
 })
 
 describe.each(everyEngine)('trigger on %s', (engine) => {
-  test('makes each type of event happen for real, that can be made', async () => {
+  test('triggers each type of event by the real operation', async () => {
     const app = await startApp(engine)
-    const made: string[] = []
+    const createdTypes: string[] = []
     for (const type of eventTypes) {
       if (type === 'webhook_endpoint.disabled') continue
       if (type === 'webhook.test') {
@@ -237,14 +237,14 @@ describe.each(everyEngine)('trigger on %s', (engine) => {
       const { objectId, sequence } = await trigger(app, type)
       const { body } = await app.rest('GET', `/api/events?after=${Number(sequence) - 1}&limit=1`)
       expect(body.data).toMatchObject([{ type, sequence, object: { id: objectId } }])
-      made.push(type)
+      createdTypes.push(type)
     }
-    expect(made).toHaveLength(eventTypes.length - 1)
+    expect(createdTypes).toHaveLength(eventTypes.length - 1)
     await app.expectBooksToBalance()
   })
 })
 
-/** The command, on a service of the test's. */
+/** Runs the command on the test's service. */
 async function trigger(app: App, type: string): Promise<Said> {
   const { trigger: command } = commands
   if (command === undefined || !('run' in command)) throw new Error('there is no such command')
@@ -254,7 +254,7 @@ async function trigger(app: App, type: string): Promise<Said> {
 }
 
 describe('trigger', () => {
-  test('refuses what is no type, what can not be made, and to invent anything in live', async () => {
+  test('rejects an unknown type, a type that it cannot trigger, and live mode', async () => {
     const place = await createDemoInstallation()
     const refusal = async (type: string, at = place) => {
       const { code, stderr } = await cli(at, 'trigger', type)

@@ -10,7 +10,7 @@ const program = resolve(import.meta.dirname, '../../src/cli/cli.ts')
 
 const firstDeposit = "select min(id) from transfers where kind = 'deposit'"
 
-/** A demo whose books somebody has changed past the service. */
+/** Creates a demo with books changed directly in the database. */
 async function spoiltPlace(sql: string): Promise<TestInstallation> {
   const place = await createDemoInstallation()
   const database = new Sqlite(place.file)
@@ -22,7 +22,7 @@ async function spoiltPlace(sql: string): Promise<TestInstallation> {
 }
 
 describe('export', () => {
-  test('writes a file that is there when it is complete, and tells what is in it', async () => {
+  test('writes a file that appears when it is complete, and reports its contents', async () => {
     const place = await createDemoInstallation()
     const file = join(place.folder, 'payouts.csv')
     const to = new Date(Date.now() + 1_000).toISOString()
@@ -38,7 +38,7 @@ describe('export', () => {
     expect((await cli(place, 'export', 'payouts', '--to', to)).stdout).toBe(text)
   })
 
-  test('never takes the place of a file, and says how options must be', async () => {
+  test('never overwrites a file, and explains invalid options', async () => {
     const place = await createDemoInstallation()
     const ask = async (...words: string[]) => {
       const { code, stderr } = await cli(place, 'export', ...words)
@@ -70,7 +70,7 @@ describe('export', () => {
     expect([existsSync(file), existsSync(`${file}.part`)]).toEqual([false, false])
   })
 
-  test('of a statement fails after a line of it was changed', async () => {
+  test('of a statement fails after one of its lines was changed', async () => {
     const place = await spoiltPlace(
       `update transfers set balance_after = balance_after + 1 where id = (${firstDeposit})`,
     )
@@ -81,7 +81,7 @@ describe('export', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('add up')])
   })
 
-  test('ends with a sentence and a failure when nobody reads on', async () => {
+  test('exits with an error message if its output pipe is closed', async () => {
     const place = await createDemoInstallation()
     const child = spawn(process.execPath, [program, 'export', 'payouts'], {
       env: place.env,

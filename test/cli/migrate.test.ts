@@ -11,10 +11,10 @@ import { corruptPostgresDatabase, newPostgresDatabase } from '../support/postgre
 import { cli, createEmptyInstallation } from '../support/process.ts'
 
 const names = migrations.map(({ name }) => name)
-// The last of those that were released before any rewrote what is there.
+// The last release before a migration that rewrites rows.
 const released = names.indexOf('0027-payout-event-numbers') + 1
 
-/** The migrations that a file has had, the latest last. */
+/** Returns the applied migrations of a file, latest last. */
 function appliedAt(path: string): unknown[] {
   const database = new Sqlite(path)
   try {
@@ -24,7 +24,7 @@ function appliedAt(path: string): unknown[] {
   }
 }
 
-/** A file of a version before. */
+/** Creates a file of an earlier version. */
 async function oldPlace() {
   const place = await createEmptyInstallation()
   const database = new Sqlite(place.file)
@@ -33,7 +33,7 @@ async function oldPlace() {
   return place
 }
 
-test('migrate says first what it will do to a database in use, and how to copy it before', async () => {
+test('migrate first explains its changes of a database in use, and how to back it up', async () => {
   const place = await oldPlace()
   const { code, stderr } = await cli(place, 'migrate')
 
@@ -42,17 +42,17 @@ test('migrate says first what it will do to a database in use, and how to copy i
   expect(stderr).toContain('This rewrites every ledger transfer, whose entries move into its own row')
   expect(stderr).toContain('`npm run -s cli -- migrate --backup <file>`')
   expect(appliedAt(place.file)).toEqual(names)
-  // Nothing is to come any more.
+  // No migration is pending.
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
-test('any other command that finds a database of before says so too', async () => {
+test('any other command reports that a database needs a migration', async () => {
   const place = await oldPlace()
 
   expect((await cli(place, 'merchant', 'list')).stderr).toContain('To go back, restore a backup from before')
 })
 
-test('migrate --backup copies a database before it changes it, and one that is not changed as well', async () => {
+test('migrate --backup copies a database before it migrates it, and also without pending migrations', async () => {
   const place = await oldPlace()
   const copy = join(place.folder, 'before.sqlite')
   const { code, stderr } = await cli(place, 'migrate', '--backup', copy)
@@ -66,7 +66,7 @@ test('migrate --backup copies a database before it changes it, and one that is n
   expect(appliedAt(later)).toEqual(names)
 })
 
-test('migrate changes nothing where the copy can not be made', async () => {
+test('migrate --backup changes nothing if the copy fails', async () => {
   const place = await oldPlace()
   const missing = join(place.folder, 'missing', 'copy.sqlite')
 
@@ -81,14 +81,14 @@ test('migrate changes nothing where the copy can not be made', async () => {
   expect(existsSync(missing)).toBe(false)
 })
 
-test('migrate makes a new database without a word', async () => {
+test('migrate creates a new database silently', async () => {
   const place = await createEmptyInstallation()
 
   expect(await cli(place, 'migrate')).toMatchObject({ code: 0, stderr: '' })
 })
 
 describePostgres('migrate of a PostgreSQL database', {}, () => {
-  test('says the same, and changes nothing where pg_dump can not copy it', async () => {
+  test('explains the same, and changes nothing if pg_dump fails', async () => {
     const { url, remove } = await newPostgresDatabase({ isMigrated: false })
     corruptPostgresDatabase(url)
     onTestFinished(remove)

@@ -15,12 +15,12 @@ import { everyEngine, startApp } from '../support/app.ts'
 import { cli, createEmptyInstallation } from '../support/process.ts'
 import { readStoredRows } from '../support/stored.ts'
 
-/** Commands that another test runs: they go on, work on a database of their own, or need a bank. */
+/** Commands that other tests cover: they are long-running, use their own database, or need a bank. */
 const elsewhere = ['console', 'listen', 'events tail', 'restore', 'doctor', 'backup', 'demo', 'rail check']
 
 const later = '2099-01-01T00:00:00Z'
 
-/** An installation in which every command has something to do. */
+/** Creates an installation in which every command has an effect. */
 async function start(engine: 'sqlite' | 'postgres') {
   const app = await startApp(engine, { rails: [nodeRail] })
   const place = await createEmptyInstallation({
@@ -29,10 +29,10 @@ async function start(engine: 'sqlite' | 'postgres') {
   })
   const context = app.context()
   const wallet = await app.wallet({ network: 'erc20', balance: '1000' })
-  const lost = await createRailPayout(context)
-  await answer(context, lost.id, { state: 'ACCEPTED' })
-  await cancelPayout(context, { payoutId: lost.id })
-  await answer(context, lost.id, 'NOT_FOUND', { idempotentForMs: 0 })
+  const lostPayout = await createRailPayout(context)
+  await answer(context, lostPayout.id, { state: 'ACCEPTED' })
+  await cancelPayout(context, { payoutId: lostPayout.id })
+  await answer(context, lostPayout.id, 'NOT_FOUND', { idempotentForMs: 0 })
   const ref = await refOf(app, wallet)
   const contradiction = { ref, network: 'erc20', tx_hash: hashOf('two'), log_index: 0, asset: 'USDC' }
   for (const amount of ['10', '11']) {
@@ -48,7 +48,7 @@ async function start(engine: 'sqlite' | 'postgres') {
   const documentId = createHash('sha256').update(query).digest('hex')
   const ids = {
     wallet,
-    lost: lost.id,
+    lost: lostPayout.id,
     merchant: app.merchant.id,
     customer: await app.customer(),
     key: (await listKeys(app.service, app.merchant.id))[0]?.id ?? '',
@@ -67,7 +67,7 @@ async function start(engine: 'sqlite' | 'postgres') {
 
 type Ids = Awaited<ReturnType<typeof start>>['ids']
 
-/** How each command is typed so that it has something to do, in an order in which it does. */
+/** The arguments of each command, in an order in which each has an effect. */
 const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'merchant create': () => ['Acme'],
   'merchant list': () => [],
@@ -137,7 +137,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
 }
 
 describe.each(everyEngine)('the operator log on %s', (engine) => {
-  test('has exactly one row of every command that changes the database, and none of any other', async () => {
+  test('has exactly one row for every command that changes the database, and none for others', async () => {
     const { app, place, ids } = await start(engine)
     expect([...Object.keys(typed), ...elsewhere].toSorted()).toEqual(Object.keys(commands).toSorted())
 
@@ -158,7 +158,7 @@ describe.each(everyEngine)('the operator log on %s', (engine) => {
       const { operator_actions: _, ...rest } = after
       const { operator_actions: __, ...restBefore } = before
       const isChanged = JSON.stringify(rest) !== JSON.stringify(restBefore)
-      // A token is not stored; whoever made one is known all the same.
+      // A token is not stored, but its creation is logged.
       const isLogged = isChanged || name === 'token create'
       const isRight = isLogged
         ? count === 1 && latest?.action === name && latest.reason === `why ${name}` && latest.subject !== ''

@@ -6,8 +6,8 @@ import { createRailPayout } from '../modules/rails/support/rail-payouts.ts'
 import { everyEngine, startApp } from '../support/app.ts'
 import { cli, createDemoInstallation, createEmptyInstallation } from '../support/process.ts'
 
-describe.each(everyEngine)('what commands do on %s', (engine) => {
-  test('is kept with who, what, to what and the reason, if one is given', async () => {
+describe.each(everyEngine)('the operator log of commands on %s', (engine) => {
+  test('records the operator, action, subject and optional reason', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '100' })
     const { id } = await createRailPayout(app.context())
@@ -17,7 +17,7 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
     expect((await cli(place, 'rail', 'pause', 'sandbox', '--reason', 'the bank\nis away')).code).toBe(0)
     expect((await cli(place, 'payout', 'settle', id.toUpperCase(), 'failed', '--override')).code).toBe(0)
     expect((await cli(place, 'rate', 'set', 'USDC', 'NGN', '1501')).code).toBe(0)
-    // What is refused is not kept.
+    // A rejected command is not logged.
     expect((await cli(place, 'rail', 'resume', 'nowhere', '--reason', 'x')).code).toBe(1)
     const wrong = await cli(place, 'rail', 'pause', 'other', '--reason', 'x'.repeat(256))
     expect([wrong.code, wrong.stderr]).toEqual([1, '--reason must have at most 255 characters.\n'])
@@ -32,35 +32,35 @@ describe.each(everyEngine)('what commands do on %s', (engine) => {
   })
 })
 
-test('console prints its link, answers there, and ends', async () => {
+test('console prints its link, serves it, and stops', async () => {
   const place = await createDemoInstallation()
   const ending = new AbortController()
-  const said: string[] = []
-  const print = (text: string) => said.push(text)
+  const output: string[] = []
+  const print = (text: string) => output.push(text)
   const code = runCommand(['console', '--json'], {
     environment: place.env,
     print,
     printError: print,
     signal: ending.signal,
   })
-  await expect.poll(() => said.length, { timeout: 8_000 }).toBe(1)
-  const { link } = JSON.parse(String(said[0])) as { link: string }
+  await expect.poll(() => output.length, { timeout: 8_000 }).toBe(1)
+  const { link } = JSON.parse(String(output[0])) as { link: string }
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/)
   const answer = await fetch(link, { redirect: 'manual' })
   expect(answer.status).toBe(303)
   ending.abort()
   expect(await code).toBe(0)
-  expect(JSON.parse(String(said[1]))).toEqual({ ended: null })
+  expect(JSON.parse(String(output[1]))).toEqual({ ended: null })
 })
 
-test('console ends by itself once it is over', async () => {
+test('console stops by itself when its session is over', async () => {
   const place = await createDemoInstallation()
-  const said: string[] = []
-  const print = (text: string) => said.push(text)
+  const output: string[] = []
+  const print = (text: string) => output.push(text)
   const code = runCommand(['console'], { environment: place.env, print, printError: () => {} })
-  await expect.poll(() => said.length, { timeout: 8_000 }).toBe(1)
-  const [link = ''] = /http:\S+/.exec(String(said[0])) ?? []
+  await expect.poll(() => output.length, { timeout: 8_000 }).toBe(1)
+  const [link = ''] = /http:\S+/.exec(String(output[0])) ?? []
   for (let guess = 0; guess < 20; guess++) await fetch(`${link.slice(0, -1)}-${guess}`)
   expect(await code).toBe(0)
-  expect(said[1]).toBe('Too many requests had a wrong link or cookie.\n')
+  expect(output[1]).toBe('Too many requests had a wrong link or cookie.\n')
 })

@@ -10,7 +10,7 @@ function stream(isTTY: boolean) {
   return { stream: output as unknown as WriteStream, text: () => written.join('') }
 }
 
-test('a bar on a terminal has the share, the counts, the rate and what is under way', () => {
+test('a progress bar on a terminal shows the percentage, the counts, the rate and the current step', () => {
   const { stream: terminal, text } = stream(true)
   const progress = createProgress(terminal)
   progress.show('payouts', 0, 2_000)
@@ -18,11 +18,11 @@ test('a bar on a terminal has the share, the counts, the rate and what is under 
   progress.end()
   expect(text()).toContain('[--------------------] 0 % 0/2,000 0/s payouts')
   expect(text()).toMatch(/\[={20}\] 100 % 2,000\/2,000 [\d,]+\/s payouts/)
-  // Whatever ends the process, the terminal goes on wrapping lines and showing its cursor.
+  // After any exit the terminal wraps lines and shows its cursor.
   expect(text()).not.toContain('\u001b[?')
 })
 
-test('a bar that is ended shows nothing more, and keeps no process from ending', () => {
+test('a stopped progress bar writes nothing more, and does not keep the process alive', () => {
   const { stream: terminal, text } = stream(true)
   const progress = createProgress(terminal)
   const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
@@ -31,12 +31,12 @@ test('a bar that is ended shows nothing more, and keeps no process from ending',
   expect(timers()).toBe(before + 1)
   progress.end()
   expect(timers()).toBe(before)
-  const shown = text()
+  const output = text()
   progress.show('payouts', 5, 10)
-  expect(text()).toBe(shown)
+  expect(text()).toBe(output)
 })
 
-test('where there is no terminal nothing is written', () => {
+test('a progress bar writes nothing without a terminal', () => {
   const { stream: file, text } = stream(false)
   const progress = createProgress(file)
   progress.show('payouts', 1, 2)

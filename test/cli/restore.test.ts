@@ -24,7 +24,7 @@ import {
 
 const program = resolve(import.meta.dirname, '../../src/cli/cli.ts')
 
-/** A backup of the demo, and an empty place for it. */
+/** Creates a backup of the demo, and an empty place for it. */
 async function demoBackup(environment: Record<string, string> = {}) {
   const place = await createEmptyInstallation(environment)
   const backup = join(place.folder, 'backup.sqlite')
@@ -32,14 +32,14 @@ async function demoBackup(environment: Record<string, string> = {}) {
   return { place, backup }
 }
 
-/** Changes a file as nobody should. */
+/** Corrupts a file directly. */
 function spoil(path: string, sql: string): void {
   const database = new Sqlite(path)
   database.exec(sql)
   database.close()
 }
 
-/** Turns a bit of what an index has of a currency; a row has it elsewhere. */
+/** Flips a bit of a currency in an index; the row itself is intact. */
 function turnBitInIndex(path: string): void {
   const { merchant } = readRow(path, 'select id as merchant from merchants')
   const file = readFileSync(path)
@@ -50,7 +50,7 @@ function turnBitInIndex(path: string): void {
 }
 
 function readRow(path: string, sql: string): Record<string, unknown> {
-  // Not for reading only, which would leave an empty log behind.
+  // Not read-only, which would leave an empty WAL behind.
   const database = new Sqlite(path)
   try {
     return database.prepare(sql).get() as Record<string, unknown>
@@ -62,7 +62,7 @@ function readRow(path: string, sql: string): Record<string, unknown> {
 const payouts = (path: string) => readRow(path, 'select count(*) as count from payouts').count
 
 describe('restore', () => {
-  test('puts a backup where no database is, readable by its owner only, and leaves the backup', async () => {
+  test('copies a backup to a new database that only its owner can read, and keeps the backup', async () => {
     const { place, backup } = await demoBackup()
 
     const restored = await cli(place, 'restore', backup, '--json')
@@ -74,7 +74,7 @@ describe('restore', () => {
     expect((await startService(place)).greeting).toContain('is ready')
   })
 
-  test('replaces a database only when it is told to, and keeps that', async () => {
+  test('replaces a database only with --replace, and keeps the old one', async () => {
     const { place, backup } = await demoBackup()
     await cli(place, 'merchant', 'create', 'Of before')
     const before = readFileSync(place.file)
@@ -89,7 +89,7 @@ describe('restore', () => {
     expect(payouts(place.file)).toBe(6)
   })
 
-  test('refuses beside a service, and beside the log that a killed one left', async () => {
+  test('rejects a database in use by a service, and one with the WAL of a killed service', async () => {
     const { place, backup } = await demoBackup()
     const { child } = await startService(place)
 
@@ -107,7 +107,7 @@ describe('restore', () => {
     expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
   })
 
-  test('names the console that has the database open', async () => {
+  test('names the console that uses the database', async () => {
     const { place, backup } = await demoBackup()
     await cli(place, 'migrate')
     const console = spawn(process.execPath, [program, 'console'], {
@@ -123,7 +123,7 @@ describe('restore', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(named)])
   })
 
-  // In order of precedence where one file has several.
+  // In order of precedence.
   test.each<[what: string, spoilt: (backup: string) => void, message: string | RegExp]>([
     ['is not there', (backup) => spoil(`${backup}.other`, ''), /The file .*missing.* does not exist/],
     ['is no database', (backup) => writeFileSync(backup, 'precious '.repeat(100)), 'is not a SQLite file'],
@@ -160,13 +160,13 @@ describe('restore', () => {
       'index payouts_by_idempotency_key on payouts is missing',
     ],
     [
-      'has a trigger of somebody else',
+      'has an unknown trigger',
       (backup) =>
         spoil(backup, `create trigger stop before insert on payouts begin select raise(abort, 'stopped'); end`),
       'trigger stop on payouts is not part of the schema',
     ],
     ['is in use', (backup) => writeFileSync(`${backup}-wal`, ''), 'is a database in use'],
-  ])('refuses a backup that %s, and changes nothing', async (what, spoilt, message) => {
+  ])('rejects a backup that %s, and changes nothing', async (what, spoilt, message) => {
     const { place, backup } = await demoBackup()
     await cli(place, 'migrate')
     const before = readFileSync(place.file)
@@ -185,7 +185,7 @@ describe('restore', () => {
     expect(readFileSync(place.file)).toEqual(before)
   })
 
-  test('refuses a sandbox’s backup for live, the database itself, and a folder that is not there', async () => {
+  test('rejects a sandbox backup for live mode, the database itself, and a missing folder', async () => {
     const { backup } = await demoBackup()
     const live = await createLiveInstallation()
     expect((await cli(live, 'restore', backup, '--replace')).stderr).toContain('is of MODE=sandbox, not live')
@@ -195,34 +195,31 @@ describe('restore', () => {
     expect((await cli({ ...nowhere, env }, 'restore', backup)).stderr).toContain('does not exist: DATABASE_URL must')
   })
 
-  test('brings a backup of a version before to the latest form', async () => {
+  test('migrates a backup of an earlier version', async () => {
     const { place, backup } = await demoBackup()
-    // What the last migration made.
+    // The change of the last migration.
     spoil(backup, `drop table trusted_documents; delete from migrations where name like '%-trusted-documents'`)
 
     expect(await cli(place, 'restore', backup)).toMatchObject({ code: 0 })
     expect(await cli(place, 'documents', 'list')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test.each([1, 2, 3, 5, 8, 13])(
-    'leaves nothing half-written when it is killed at the change number %i',
-    async (last) => {
-      const { place, backup } = await demoBackup()
-      await cli(place, 'merchant', 'create', 'Of before')
+  test.each([1, 2, 3, 5, 8, 13])('leaves no partial file when it is killed at change number %i', async (last) => {
+    const { place, backup } = await demoBackup()
+    await cli(place, 'merchant', 'create', 'Of before')
 
-      await killedAtChange(place, backup, last)
+    await killedAtChange(place, backup, last)
 
-      // Either the old one or the new, whole.
-      const { json } = await cli(place, 'audit', '--json')
-      expect(json()).toMatchObject({ balanced: true })
-      expect([0, 6]).toContain(payouts(place.file))
-      // And the next finds its way, and takes away what was left.
-      expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
-      expect(payouts(place.file)).toBe(6)
-      expect(readdirSync(place.folder).filter((name) => name.includes('restoring'))).toEqual([])
-      expect(existsSync(backup)).toBe(true)
-    },
-  )
+    // Either the complete old file or the complete new one.
+    const { json } = await cli(place, 'audit', '--json')
+    expect(json()).toMatchObject({ balanced: true })
+    expect([0, 6]).toContain(payouts(place.file))
+    // The next restore succeeds and removes leftovers.
+    expect(await cli(place, 'restore', backup, '--replace')).toMatchObject({ code: 0 })
+    expect(payouts(place.file)).toBe(6)
+    expect(readdirSync(place.folder).filter((name) => name.includes('restoring'))).toEqual([])
+    expect(existsSync(backup)).toBe(true)
+  })
 })
 
 function anothersDatabase(backup: string): void {
@@ -231,7 +228,7 @@ function anothersDatabase(backup: string): void {
   spoil(backup, 'create table bookmarks (url text)')
 }
 
-/** Kills the command, and all that it is, as soon as so many changes were seen in the folder of the database. */
+/** Kills the command's process group after that many changes in the database folder. */
 async function killedAtChange(place: TestInstallation, backup: string, last: number): Promise<void> {
   const child = spawn(process.execPath, [program, 'restore', backup, '--replace'], { env: place.env })
   const ended = once(child, 'exit')
@@ -240,7 +237,7 @@ async function killedAtChange(place: TestInstallation, backup: string, last: num
     if (++changes === last) child.kill('SIGKILL')
   })
   await ended
-  // On a busy machine it may have been through before it was heard of.
+  // On a busy machine the command may finish before the change is noticed.
   await expect.poll(() => changes).toBeGreaterThanOrEqual(last)
   watcher.close()
 }

@@ -8,7 +8,7 @@ import { cliProcess, createDemoInstallation } from '../support/process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** What a command shows on a pseudo terminal that `script` of util-linux opens. */
+/** Returns the output of a command on a pseudo terminal of util-linux `script`. */
 async function onTerminal(
   place: TestInstallation,
   columns: number,
@@ -18,15 +18,15 @@ async function onTerminal(
   const line = `stty cols ${columns} rows 50; ${process.execPath} src/cli/cli.ts ${command}`
   const env = { ...place.env, TERM: 'xterm', ...environment }
   const child = spawn('script', ['-qec', line, '/dev/null'], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  let shown = ''
+  let output = ''
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    shown += text
+    output += text
   })
   const code = await new Promise((ended) => child.on('close', ended))
-  return { code, shown: shown.replaceAll('\r\n', '\n') }
+  return { code, shown: output.replaceAll('\r\n', '\n') }
 }
 
-test.each([80, 120])('a list fits a terminal of %i columns, a payout in a line, with colours', async (columns) => {
+test.each([80, 120])('a list fits a terminal of %i columns, with one coloured line per payout', async (columns) => {
   const { code, shown } = await onTerminal(await createDemoInstallation(), columns, 'payout list')
   const lines = stripVTControlCharacters(shown).split('\n')
   const payouts = lines.filter((line) => /^ {2}[0-9A-Z]{10} {2}/.test(line) || /^ {2}[\da-f-]{36} {2}/.test(line))
@@ -37,7 +37,7 @@ test.each([80, 120])('a list fits a terminal of %i columns, a payout in a line, 
   expect(shown).toContain('\u001b[32mCOMPLETED\u001b[39m')
 })
 
-test('NO_COLOR takes the colours from a terminal, and FORCE_COLOR puts none into JSON', async () => {
+test('NO_COLOR disables colours on a terminal, and FORCE_COLOR adds none to JSON', async () => {
   const place = await createDemoInstallation()
   const without = await onTerminal(place, 80, 'payout list', { NO_COLOR: '1' })
   expect(without).toMatchObject({ code: 0, shown: expect.stringContaining('COMPLETED') })
@@ -51,13 +51,13 @@ test('NO_COLOR takes the colours from a terminal, and FORCE_COLOR puts none into
   expect(piped.json()).toMatchObject({ total: 6 })
 })
 
-test('a terminal shows the progress of an export to a file, and none amid one to itself', async () => {
+test('a terminal shows the progress of an export to a file, and none during an export to the terminal', async () => {
   const place = await createDemoInstallation()
   const file = join(place.folder, 'payouts.csv')
   const written = await onTerminal(place, 80, `export payouts --out ${file}`)
   expect(written).toMatchObject({ code: 0, shown: expect.stringContaining('100 % 6/6') })
-  const shown = await onTerminal(place, 80, 'export payouts')
-  expect(shown).toMatchObject({ code: 0, shown: expect.not.stringContaining('100 %') })
+  const output = await onTerminal(place, 80, 'export payouts')
+  expect(output).toMatchObject({ code: 0, shown: expect.not.stringContaining('100 %') })
 })
 
 test('help wraps to the width of the terminal', async () => {

@@ -50,7 +50,7 @@ describe('a list on a terminal', () => {
     )
   })
 
-  test('has everything in full with --wide', () => {
+  test('shows every column in full with --wide', () => {
     const plain = stripVTControlCharacters(onTerminal(payouts, Infinity, payoutColumns))
     for (const text of [payout.id, payout.createdAt, '42,042.00', '0.6875', '王小明貿易有限公司深圳分公司'])
       expect(plain).toContain(text)
@@ -68,7 +68,7 @@ describe('a list on a terminal', () => {
     expect(new Set(lines.map((line) => stringWidth(line)))).toEqual(new Set([10]))
   })
 
-  test('colours statuses, and nothing that only looks like one', () => {
+  test('colours only statuses', () => {
     const text = onTerminal(
       [{ status: 'COMPLETED' }, { status: 'PROCESSING' }, { status: 'FAILED' }, { status: 'X' }],
       80,
@@ -79,13 +79,13 @@ describe('a list on a terminal', () => {
     expect(onTerminal([{ name: 'FAILED' }], 80)).toContain('\nFAILED\n')
   })
 
-  test('groups neither account numbers nor what is declared to name something', () => {
+  test('adds no digit separators to account numbers and identifiers', () => {
     const rows = [{ accountNumber: '0690000032', sequence: 1234567, count: 1234567 }]
     const plain = stripVTControlCharacters(onTerminal(rows, 80, { sequence: { align: 'left' } }))
     expect(plain).toContain('0690000032     1234567   1,234,567\n')
   })
 
-  test('wraps prose that is declared so', () => {
+  test('wraps fields that are declared as prose', () => {
     const rows = [{ check: 'disk', message: 'Only a few bytes are free on the disk of the database.' }]
     const plain = stripVTControlCharacters(onTerminal(rows, 40, { message: { isWrapped: true } }))
     expect(plain).toBe('check  message\ndisk   Only a few bytes are free on the\n       disk of the database.\n')
@@ -93,7 +93,7 @@ describe('a list on a terminal', () => {
 })
 
 describe('a list in a pipe', () => {
-  test('has every column and value as they are, without colours', () => {
+  test('has every column with unchanged values, without colours', () => {
     const [header = '', first = ''] = onPipe(payouts).split('\n')
     expect(header.split(/ {2,}/)).toEqual(Object.keys(payout))
     expect(first.split(/ {2,}/)).toEqual(Object.values(payout).map((value) => value ?? '-'))
@@ -114,13 +114,13 @@ describe('hostile text', () => {
     expect(stripVTControlCharacters(text)).toContain(
       '\\u001b]0;owned\\u0007\\u001b[2J\\u009b31m\\u202egnp\\u000d\\u000ax\\ud800',
     )
-    // Colours and line breaks are ours.
+    // Colours and line breaks come from the CLI.
     const rest = text.replaceAll('\u001b[1m', '').replaceAll('\u001b[22m', '').replaceAll('\n', '')
     expect(rest).not.toMatch(/[\p{Cc}\p{Cs}\u202e]/u)
   })
 })
 
-test('objects within a cell are written with their names', () => {
+test('a list writes objects in a cell with their field names', () => {
   expect(onPipe([{ attempts: [{ status: 500, error: null }, { status: 200 }] }])).toBe(
     'attempts\nstatus 500, status 200\n',
   )

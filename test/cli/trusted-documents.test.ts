@@ -13,15 +13,15 @@ async function manifestOf(place: TestInstallation, documents: object): Promise<s
   return file
 }
 
-describe('documents', () => {
-  // As many processes answer, each must hear of what is added beside it.
-  test.each(['1', '2'])('are added, listed and removed beside a running service with WORKERS=%s', async (WORKERS) => {
+describe('trusted documents', () => {
+  // Each API process must notice documents that a command adds.
+  test.each(['1', '2'])('can be added, listed and removed while a service with WORKERS=%s runs', async (WORKERS) => {
     const place = await createLiveInstallation({ DOCUMENTS: 'trusted', WORKERS })
     const { apiKey } = (await cli(place, 'merchant', 'create', 'Acme', '--json')).json() as { apiKey: string }
     const { address } = await startService(place)
     const ask = async (body: object) => {
       const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' }
-      // A connection of its own, so that each process is asked.
+      // A new connection each time, so every process gets requests.
       const init = { method: 'POST', headers: { ...headers, connection: 'close' }, body: JSON.stringify(body) }
       const { data, errors } = await jsonOf(await fetch(`${address}/graphql`, init))
       return data?.merchant.name ?? errors[0].extensions.code
@@ -40,7 +40,7 @@ describe('documents', () => {
     expect(await askMany({ query: who })).toEqual(['DOCUMENT_NOT_TRUSTED'])
   })
 
-  test('are refused with each fault, and by the schema of live', async () => {
+  test('are rejected with every fault, and against the schema of live mode', async () => {
     const place = await createLiveInstallation()
     const simulation = 'mutation { simulateDeposit(input: { walletId: "x", amount: "1" }) { __typename } }'
     const refused = await cli(place, 'documents', 'add', await manifestOf(place, { who, unknownField, simulation }))

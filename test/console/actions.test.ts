@@ -35,9 +35,9 @@ async function start(engine: Engine) {
 const endpointOf = async (app: App): Promise<string> =>
   (await createWebhookEndpoint(app.context(), { url: 'https://example.com/hooks' })).result.id
 
-/** A payout of which a bank has said two things, and one that a bank has lost. */
+/** Creates a payout with contradictory bank reports, and one that a bank has lost. */
 const paidAndNot = (context: Context) => createContradictedPayout(context, 'COMPLETED', 'REJECTED')
-async function lost(context: Context): Promise<string> {
+async function createLostPayout(context: Context): Promise<string> {
   const { id } = await createRailPayout(context)
   await answer(context, id, { state: 'ACCEPTED' })
   await cancelPayout(context, { payoutId: id })
@@ -47,32 +47,29 @@ async function lost(context: Context): Promise<string> {
 
 describe.each(everyEngine)('on %s', (engine) => {
   test.each([
-    ['retry', 'PROCESSING', lost, 'UNKNOWN', 90n],
+    ['retry', 'PROCESSING', createLostPayout, 'UNKNOWN', 90n],
     ['complete', 'COMPLETED', paidAndNot, 'COMPLETED', 90n],
     ['fail', 'RETURNED', paidAndNot, 'RETURNED', 100n],
-  ] as const)(
-    'attention %s decides about a payout, and its reason is kept',
-    async (word, status, make, state, left) => {
-      const { app, console, walletId, context } = await start(engine)
-      const payoutId = await make(context)
-      expect((await console.get('/attention')).text).toContain(payoutId)
-      const sent = await console.act(`/payouts/${payoutId}`, `attention ${word}`)
-      expect([sent.status, sent.headers.location]).toEqual([303, expect.stringMatching(/\?done=[\w-]{36}$/)])
-      const shown = await console.ask('GET', String(sent.headers.location), { cookie: console.session() })
-      expect(shown.text).toContain(`Done: attention ${word}.`)
+  ] as const)('attention %s decides a payout and stores the reason', async (word, status, make, state, left) => {
+    const { app, console, walletId, context } = await start(engine)
+    const payoutId = await make(context)
+    expect((await console.get('/attention')).text).toContain(payoutId)
+    const sent = await console.act(`/payouts/${payoutId}`, `attention ${word}`)
+    expect([sent.status, sent.headers.location]).toEqual([303, expect.stringMatching(/\?done=[\w-]{36}$/)])
+    const page = await console.ask('GET', String(sent.headers.location), { cookie: console.session() })
+    expect(page.text).toContain(`Done: attention ${word}.`)
 
-      expect(await getPayout(context, { payoutId })).toMatchObject({ status })
-      expect(await railOrderOf(context, payoutId)).toMatchObject({ state })
-      expect((await getWallet(context, { walletId })).balance).toBe(left * 100_000_000n)
-      const subject = payoutId
-      expect(await console.kept()).toEqual([
-        { action: `attention ${word}`, subject, reason: 'somebody rang', details: {} },
-      ])
-      await app.expectBooksToBalance()
-    },
-  )
+    expect(await getPayout(context, { payoutId })).toMatchObject({ status })
+    expect(await railOrderOf(context, payoutId)).toMatchObject({ state })
+    expect((await getWallet(context, { walletId })).balance).toBe(left * 100_000_000n)
+    const subject = payoutId
+    expect(await console.kept()).toEqual([
+      { action: `attention ${word}`, subject, reason: 'somebody rang', details: {} },
+    ])
+    await app.expectBooksToBalance()
+  })
 
-  test('payout cancel takes a payout back, and settling by hand says what became of one', async () => {
+  test('payout cancel cancels a payout, and a manual settlement sets its outcome', async () => {
     const { console, context } = await start(engine)
     const [{ id: first }, { id: second }] = [await createRailPayout(context), await createRailPayout(context)]
     await console.act(`/payouts/${first}`, 'payout cancel')
@@ -92,7 +89,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect(text).toContain('somebody rang')
   })
 
-  test('deposit reverse takes a mistyped deposit back, once, and is offered for no other line', async () => {
+  test('deposit reverse reverses a mistyped deposit once, and is offered only for deposits', async () => {
     const { app, console, walletId, context } = await start(engine)
     await depositToWallet(context, { walletId, amount: '1000000', reference: 'mistyped' })
     const path = `/wallets/${walletId}`
@@ -106,15 +103,15 @@ describe.each(everyEngine)('on %s', (engine) => {
     await app.expectBooksToBalance()
   })
 
-  test('key create shows a key once, and keys are revoked and rotated', async () => {
+  test('key create shows a key once; key revoke and key rotate change keys', async () => {
     const { app, console } = await start(engine)
     const path = `/merchants/${app.merchant.id}`
     const form = { ...(await console.form(path, 'key create')), reason: 'a new shop', scopes: 'read' }
-    const made = await console.post(path, form)
-    const [, apiKey = ''] = /<code>(pgw_sandbox_\w+)<\/code>/.exec(made.text) ?? []
-    expect(made.status).toBe(200)
+    const response = await console.post(path, form)
+    const [, apiKey = ''] = /<code>(pgw_sandbox_\w+)<\/code>/.exec(response.text) ?? []
+    expect(response.status).toBe(200)
     expect((await app.rest('GET', '/api/customers', { key: apiKey })).status).toBe(200)
-    // Sent again it makes no second key, and shows none.
+    // The repeated form creates no second key, and shows none.
     const again = await console.post(path, form)
     expect([again.status, again.text]).toEqual([303, ''])
     expect(await listKeys(app.service, app.merchant.id)).toHaveLength(2)
@@ -134,7 +131,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     ])
   })
 
-  test('rails are paused and resumed', async () => {
+  test('rail pause and rail resume change the state of a rail', async () => {
     const { app, console } = await start(engine)
     const isPaused = async () => (await listRails(app.service, [])).some(({ pausedAt }) => pausedAt !== null)
     await console.act('/rails', 'rail pause', {}, 'sandbox')
@@ -143,7 +140,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect(await isPaused()).toBe(false)
   })
 
-  test('webhook endpoints are disabled, enabled, tested, replayed to and given a new secret', async () => {
+  test('webhook endpoints can be disabled, enabled, tested, replayed and rotated', async () => {
     const { app, console, context } = await start(engine)
     const webhookId = await endpointOf(app)
     const path = `/webhooks/${webhookId}`
@@ -161,18 +158,18 @@ describe.each(everyEngine)('on %s', (engine) => {
 
     const neither = await console.act(path, 'webhook replay', { after: 'x' })
     expect([neither.status, neither.text.includes('After sequence must be a whole number')]).toEqual([400, true])
-    const kept = await console.kept()
-    expect(kept.map(({ action }) => action)).toEqual([
+    const log = await console.kept()
+    expect(log.map(({ action }) => action)).toEqual([
       'webhook disable',
       'webhook enable',
       'webhook test',
       'webhook replay',
       'webhook rotate',
     ])
-    expect(JSON.stringify(kept)).not.toContain(textOf(secret))
+    expect(JSON.stringify(log)).not.toContain(textOf(secret))
   })
 
-  test('rates and fees are set, and cancelled before their time', async () => {
+  test('rates and fees can be set, and cancelled before they take effect', async () => {
     const { app, console } = await start(engine)
     const pair = { fromCode: 'USDC', toCode: 'NGN' }
     const slip = await console.act('/prices', 'rate set', { ...pair, rate: '9000' })
@@ -202,7 +199,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     ])
   })
 
-  test('deposits that need a person are decided about', async () => {
+  test('deposits in the attention queue can be decided', async () => {
     const { app, console, walletId } = await start(engine)
     const ref = await refOf(app, walletId)
     const transfer = { network: 'solana', tx_hash: '5'.repeat(88), log_index: 0 }
@@ -219,7 +216,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect((await console.get('/attention')).text).toContain('No deposit needs attention.')
   })
 
-  test('without a reason nothing is done, and what was typed stays', async () => {
+  test('a form without a reason changes nothing and keeps its input', async () => {
     const { app, console } = await start(engine)
     const before = await readStoredRows(app)
     for (const reason of ['', '   ', 'x'.repeat(256), 'hidden \u202e text']) {
@@ -232,7 +229,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('a form that is sent twice, or by two at once, does it once', async () => {
+  test('a form that is sent twice, sequentially or concurrently, runs once', async () => {
     const { app, console, context } = await start(engine)
     const webhookId = await endpointOf(app)
     const path = `/webhooks/${webhookId}`
@@ -245,7 +242,7 @@ describe.each(everyEngine)('on %s', (engine) => {
     expect(await console.kept()).toHaveLength(1)
   })
 
-  test('the audit is run when somebody asks, and tells what it found', async () => {
+  test('the audit runs on request and shows its findings', async () => {
     const { app, console } = await start(engine)
     const { text } = await console.get('/books')
     const [, form = ''] =

@@ -5,21 +5,21 @@ import { openConsole } from './support/open-console.ts'
 
 const minute = 60_000
 
-/** A console whose clock stands until it is moved. */
+/** Opens a console with a fake clock. */
 async function start() {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp('sqlite', { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp('sqlite', { clock: () => nowMs })
   const console = await openConsole(app)
   return {
     app,
     console,
     pass: (ms: number) => {
-      now += ms
+      nowMs += ms
     },
   }
 }
 
-/** Nothing of the console is told to whoever is not let in. */
+/** Asserts that a response without access reveals nothing of the console. */
 function expectClosed({ status, text, headers }: ConsoleResponse): void {
   expect(status).toBe(403)
   expect(text).not.toContain('<nav')
@@ -27,8 +27,8 @@ function expectClosed({ status, text, headers }: ConsoleResponse): void {
   expect(headers['set-cookie']).toBe(undefined)
 }
 
-describe('the link', () => {
-  test('opens the console for whoever has it first, and for nobody after', async () => {
+describe('the console link', () => {
+  test('opens the console for its first user only', async () => {
     const { console } = await start()
     const entered = await console.enter()
     expect(entered.status).toBe(303)
@@ -36,11 +36,11 @@ describe('the link', () => {
     expect((await console.get('/')).text).toContain('<h1>Overview</h1>')
 
     expectClosed(await console.ask('GET', console.link))
-    // Who had it first stays in.
+    // The first user keeps the session.
     expect((await console.get('/merchants')).text).toContain('Test merchant')
   })
 
-  test('gives a session that no script reads, that no other site sends, and that other ports do not get', async () => {
+  test('sets a session cookie that is HttpOnly, SameSite and limited to this port', async () => {
     const { console } = await start()
     const { headers } = await console.enter()
     const [cookie] = headers['set-cookie'] as string[]
@@ -51,7 +51,7 @@ describe('the link', () => {
     expect(console.entrance.linkToken).toMatch(/^[\w-]{43}$/)
   })
 
-  test('is not used up by whoever only looks whether something is there, or comes from another page', async () => {
+  test('is not consumed by a HEAD request or a request from another page', async () => {
     const { console } = await start()
     expectClosed(await console.ask('HEAD', console.link).then((answer) => ({ ...answer, text: '' })))
     for (const site of ['cross-site', 'same-site']) {
@@ -60,14 +60,14 @@ describe('the link', () => {
     expect((await console.enter()).status).toBe(303)
   })
 
-  test('is old after ten minutes', async () => {
+  test('expires after ten minutes', async () => {
     const { console, pass } = await start()
     pass(10 * minute + 1)
     expectClosed(await console.ask('GET', console.link))
     expect(console.entrance.endReason()).toBe('The link was not opened in time.')
   })
 
-  test('of another console does not open this one', async () => {
+  test('of another console is rejected', async () => {
     const { app, console } = await start()
     const other = await openConsole(app)
     expectClosed(await console.ask('GET', other.link))
@@ -76,8 +76,8 @@ describe('the link', () => {
   })
 })
 
-describe('without the session', () => {
-  test('every page and every form is closed, and nothing tells whether it is there', async () => {
+describe('without a session', () => {
+  test('every page and form responds alike, whether it exists or not', async () => {
     const { console } = await start()
     const { basePath: base } = console.entrance
     await console.enter()
@@ -90,14 +90,14 @@ describe('without the session', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
-  test('guesses are bounded: after twenty nobody is let in, whoever has the link', async () => {
+  test('guesses of the link are limited: after twenty the link itself is rejected', async () => {
     const { console } = await start()
     for (let guess = 0; guess < 20; guess++) expectClosed(await console.ask('GET', `/?token=guess-${guess}`))
     expectClosed(await console.ask('GET', console.link))
     expect(console.entrance.endReason()).toBe('Too many requests had a wrong link or cookie.')
   })
 
-  test('guessed sessions are bounded too', async () => {
+  test('guesses of a session are limited', async () => {
     const { console } = await start()
     await console.enter()
     const { basePath: base } = console.entrance
@@ -133,7 +133,7 @@ describe('the session', () => {
     expectClosed(await console.get('/'))
   })
 
-  test('is ended by its button, for good', async () => {
+  test('ends permanently by its button', async () => {
     const { console } = await start()
     await console.enter()
     const { text } = await console.get('/')
@@ -147,8 +147,8 @@ describe('the session', () => {
   })
 })
 
-describe('from elsewhere', () => {
-  test('a name that leads here is refused, with the session too', async () => {
+describe('a request from another site', () => {
+  test('with another Host name is rejected, even with the session', async () => {
     const { console } = await start()
     await console.enter()
     const port = new URL(console.origin).port
@@ -158,7 +158,7 @@ describe('from elsewhere', () => {
     expect((await console.get('/', { host: `127.0.0.1:${port}` })).status).toBe(200)
   })
 
-  test('a request with two Host headers is malformed, whichever comes first and also with the session', async () => {
+  test('with two Host headers is rejected as malformed, in any order and even with the session', async () => {
     const { console } = await start()
     await console.enter()
     const own = new URL(console.origin).host
@@ -176,7 +176,7 @@ describe('from elsewhere', () => {
     expect((await console.ask('GET', path, ['host', own, 'cookie', console.session()])).status).toBe(200)
   })
 
-  test('a page of another site, or of another port, is refused', async () => {
+  test('with the origin of another site or port is rejected', async () => {
     const { console } = await start()
     await console.enter()
     for (const site of ['cross-site', 'same-site']) expectClosed(await console.get('/', { 'sec-fetch-site': site }))
@@ -188,7 +188,7 @@ describe('from elsewhere', () => {
     ['of another port', 'http://127.0.0.1:1'],
     ['that is hidden', 'null'],
     ['that is missing', undefined],
-  ])('a form with an origin %s does nothing', async (_, origin) => {
+  ])('that posts a form with origin %s changes nothing', async (_, origin) => {
     const { console } = await start()
     await console.enter()
     const fields = { ...(await console.form('/rails', 'rail pause', 'sandbox')), reason: 'forged' }
@@ -199,7 +199,7 @@ describe('from elsewhere', () => {
     expect(await console.kept()).toEqual([])
   })
 
-  test('a form that no page has shown, or another page, or for something else does nothing', async () => {
+  test('that posts a form without the token of its page and subject changes nothing', async () => {
     const { app, console } = await start()
     await console.enter()
     const { _form: form, ...rest } = await console.form('/rails', 'rail pause', 'sandbox')
@@ -224,7 +224,7 @@ describe('from elsewhere', () => {
     expect(body.error).toBe(undefined)
   })
 
-  test('what is no form is refused, and so is what is too long', async () => {
+  test('a body that is not a form, or is too long, is rejected', async () => {
     const { console } = await start()
     await console.enter()
     expect((await console.post('/rails', {}, { 'content-type': 'application/json' })).status).toBe(415)
@@ -234,7 +234,7 @@ describe('from elsewhere', () => {
   })
 })
 
-test('every answer runs no script, is kept nowhere and is in no frame', async () => {
+test('every response forbids scripts, caching and framing', async () => {
   const { console } = await start()
   const [entered, page, closed, missing] = [
     await console.enter(),

@@ -17,15 +17,15 @@ const hostile = `<script>alert("x")</script>'"><img src=x onerror=alert(1)>`
 const insertDelivery = insertRow('webhookDeliveries')
 const insertAttempt = insertRow('webhookAttempts')
 
-/** The way to the part of a list that a page names, without what stands before every path. */
+/** Returns the path of a link to a part of a list, without the common prefix. */
 function wayIn(text: string, name: RegExp, base: string): string | null {
   const links = [...text.matchAll(/<a href="([^"]*)">([^<]*)<\/a>/g)]
-  const found = links.find(([, , label]) => name.test(String(label)))
-  return found ? textOf(String(found[1])).slice(base.length) : null
+  const link = links.find(([, , label]) => name.test(String(label)))
+  return link ? textOf(String(link[1])).slice(base.length) : null
 }
 
-describe.each(everyEngine)('the pages on %s', (engine) => {
-  test('show what others have written as text, wherever it stands', async () => {
+describe.each(everyEngine)('the console pages on %s', (engine) => {
+  test('escape text of merchants and customers everywhere', async () => {
     const app = await startApp(engine)
     const context = app.context()
     await app.wallet({ balance: '100' })
@@ -43,8 +43,14 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     await app.db.write(
       async (tx) => {
         const createdAt = payout.createdAt
-        const made = { objectId: payout.id, status: 'exhausted', attempts: 1, attemptsBefore: 0, createdAt } as const
-        await insertDelivery(tx, { ...key, ...made, nextAttemptAt: null })
+        const delivery = {
+          objectId: payout.id,
+          status: 'exhausted',
+          attempts: 1,
+          attemptsBefore: 0,
+          createdAt,
+        } as const
+        await insertDelivery(tx, { ...key, ...delivery, nextAttemptAt: null })
         const answered = { durationMs: 1, status: 500, answer: hostile, error: null }
         await insertAttempt(tx, { ...key, attempt: 1, attemptedAt: createdAt, ...answered })
       },
@@ -68,19 +74,19 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
       expect(textOf(text).split(hostile).length - 1, path).toBeGreaterThanOrEqual(least)
       expect(text).not.toMatch(/<script|<img|onerror=alert\(1\)>(?!&)/)
     }
-    // What is asked for is shown again, too.
-    const asked = await console.get(`/log?subject=${encodeURIComponent(hostile)}&before=${encodeURIComponent(hostile)}`)
-    expect([asked.status, /<script|<img/.test(asked.text)]).toEqual([400, false])
+    // The filter is shown again as well.
+    const page = await console.get(`/log?subject=${encodeURIComponent(hostile)}&before=${encodeURIComponent(hostile)}`)
+    expect([page.status, /<script|<img/.test(page.text)]).toEqual([400, false])
     const typed = await console.act('/prices', 'rate set', { fromCode: hostile, toCode: hostile, rate: hostile })
     expect([typed.status, /<script|<img/.test(typed.text)]).toEqual([400, false])
     expect(console.faults).toEqual([])
   })
 
-  test('go through a list in parts, forwards and back, each thing once', async () => {
+  test('page through a list forwards and backwards, each row once', async () => {
     const app = await startApp(engine)
     await app.wallet({ balance: '1000' })
-    const made = []
-    for (let count = 0; count < 45; count++) made.push((await createRailPayout(app.context(), '1')).id)
+    const payouts = []
+    for (let count = 0; count < 45; count++) payouts.push((await createRailPayout(app.context(), '1')).id)
     const console = await openConsole(app)
     await console.enter()
     const idsIn = (text: string) => [...text.matchAll(/title="([\w-]{36})"/g)].map(([, id]) => String(id))
@@ -93,33 +99,33 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
       path = wayIn(last, /More/, console.entrance.basePath)
     }
     expect(seen.map((ids) => ids.length)).toEqual([20, 20, 5])
-    expect(seen.flat()).toEqual(made.toReversed())
+    expect(seen.flat()).toEqual(payouts.toReversed())
     const back = await console.get(wayIn(last, /Before/, console.entrance.basePath) ?? '')
     expect(idsIn(back.text)).toEqual(seen[1])
-    const [one = ''] = made
+    const [one = ''] = payouts
     expect(idsIn((await console.get(`/payouts?id=${one.toUpperCase()}`)).text)).toEqual([one])
   })
 
-  test('find merchants by a part of the name, whatever it has in it, and in parts', async () => {
+  test('find merchants by a part of the name with any characters, page by page', async () => {
     const app = await startApp(engine)
     for (const name of ['100 % Rent', 'under_score', 'Underscore', 'back\\slash'])
       await createMerchant(app.service, { name })
     for (let count = 0; count < 25; count++) await createMerchant(app.service, { name: `Shop ${count}` })
     const console = await openConsole(app)
     await console.enter()
-    const found = async (name: string) => {
+    const find = async (name: string) => {
       const { text } = await console.get(`/merchants?name=${encodeURIComponent(name)}`)
       return [...text.matchAll(/\/merchants\/[\w-]{36}">([^<]*)</g)].map(([, shown]) => textOf(String(shown)))
     }
-    expect(await found('%')).toEqual(['100 % Rent'])
-    expect(await found('R_S')).toEqual(['under_score'])
-    expect(await found('UNDER')).toEqual(['under_score', 'Underscore'])
-    expect(await found('k\\s')).toEqual(['back\\slash'])
-    expect(await found('shop')).toHaveLength(20)
+    expect(await find('%')).toEqual(['100 % Rent'])
+    expect(await find('R_S')).toEqual(['under_score'])
+    expect(await find('UNDER')).toEqual(['under_score', 'Underscore'])
+    expect(await find('k\\s')).toEqual(['back\\slash'])
+    expect(await find('shop')).toHaveLength(20)
     const { text } = await console.get('/merchants?name=shop')
     const more = await console.get(wayIn(text, /More/, console.entrance.basePath) ?? '')
     expect(more.text.match(/>Shop \d+</g)).toHaveLength(5)
-    // With several merchants those of all are shown until one is chosen.
+    // With several merchants the page shows all of them until one is chosen.
     await app.wallet({ balance: '10' })
     const { id, transactionId } = await createRailPayout(app.context(), '1')
     for (const query of ['', `?id=${transactionId.toLowerCase()}`]) {
@@ -129,7 +135,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect((await console.get('/webhooks')).text).toContain('There is no webhook endpoint.')
   })
 
-  test('say what is wrong with an address, and what is not there', async () => {
+  test('explain an invalid URL and a missing object', async () => {
     const app = await startApp(engine)
     const console = await openConsole(app)
     await console.enter()
@@ -149,7 +155,7 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect(console.faults).toEqual([])
   })
 
-  test('the overview tells what is paused and what is missing', async () => {
+  test('the overview shows paused rails and missing rates', async () => {
     const app = await startApp(engine, { rates: [{ fromCode: 'USDC', toCode: 'NGN', rate: '1500' }] })
     await pauseSubmissions(app.service, { rail: 'bank-one' })
     const console = await openConsole(app)
@@ -159,20 +165,20 @@ describe.each(everyEngine)('the pages on %s', (engine) => {
     expect(text).toContain('Every pair in use has a rate')
   })
 
-  test('the overview misses a rate only of pairs that somebody uses', async () => {
+  test('the overview reports a missing rate only for used pairs', async () => {
     const app = await startApp(engine, { rates: [] })
     const console = await openConsole(app)
     await console.enter()
-    const shown = async () =>
+    const overview = async () =>
       /No rate for [^<]*|No rate is set|Every pair[^<]*/.exec((await console.get('/')).text)?.[0]
     await app.wallet({ assetCode: 'USDT' })
-    expect(await shown()).toBe('No rate is set')
+    expect(await overview()).toBe('No rate is set')
     await setFee(app.service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '1' })
-    expect(await shown()).toBe('No rate for USDC/NGN')
+    expect(await overview()).toBe('No rate for USDC/NGN')
     await perform(createBankPayoutMethod, app.context(), {
       ...{ type: 'BANK', currency: 'ZAR', accountName: 'Ada Obi', accountNumber: '1234567890' },
       ...{ bankName: 'First National Bank', bankCode: '250655' },
     })
-    expect(await shown()).toBe('No rate for USDC/NGN, USDT/ZAR')
+    expect(await overview()).toBe('No rate for USDC/NGN, USDT/ZAR')
   })
 })

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** One recorded exchange: what was asked and what was answered; a body that is described rather than written is `undefined`. */
+/** One recorded request and response; a body that is described instead of written is `undefined`. */
 export type Exchange = {
   readonly title: string
   readonly method: string
@@ -14,7 +14,7 @@ export type Exchange = {
 
 const folder = new URL('recorded/', import.meta.url)
 
-/** Every exchange of the recorded contract, with values of their form in the place of what differs from run to run. */
+/** Returns every exchange of the recorded contract, with valid values for its placeholders. */
 export function recordedExchanges(): Exchange[] {
   return readdirSync(folder)
     .sort()

@@ -84,7 +84,7 @@ describe.each(everyEngine)('the provider’s statuses and messages on %s', (engi
     }
   })
 
-  test('ruling 100: a method that can not be deleted is answered the sentence of the provider', async () => {
+  test('ruling 100: the deletion of an undeletable method returns the provider’s message', async () => {
     const app = await startApp(engine)
     const theirs = await app.rest('POST', banksPath, { body: bankMethodBody, key: (await app.otherMerchant()).apiKey })
     const message = "Payout method not found or doesn't belong to requester"
@@ -388,7 +388,7 @@ describe.each(everyEngine)('addresses and networks on %s', (engine) => {
       code: 'INVALID_INPUT',
       fields: [{ field: 'recipient.payoutMethodId', message: expect.stringContaining('only bank accounts are paid') }],
     })
-    // What the caller may not pay is told from what is not there by nothing.
+    // A method that the caller may not pay is indistinguishable from a missing one.
     expect((await pay(theirs.body.data.id)).code).toBe('RESOURCE_NOT_FOUND')
     expect((await pay(own.body.data.id, { customerId })).code).toBe('RESOURCE_NOT_FOUND')
     expect(await balanceOf(app, wallet)).toBe('100.00000000')

@@ -52,8 +52,8 @@ test('every route of the service, with every method that it takes, stands in doc
     }
   }
   const missing = (page: string) => {
-    const there = documented(page)
-    return routes.filter((route) => !there.has(route))
+    const documentedRoutes = documented(page)
+    return routes.filter((route) => !documentedRoutes.has(route))
   }
   expect(missing(contract)).toEqual([])
   // It would be noticed.

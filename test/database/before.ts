@@ -11,7 +11,7 @@ import type { Engine } from '../support/app.ts'
 import { corruptPostgresDatabase, newPostgresDatabase } from '../support/postgres-database.ts'
 import { readStoredRows } from '../support/stored.ts'
 
-/** What migrations bring by themselves, or is no data. */
+/** Tables that migrations fill, or that hold no data. */
 const ownRows = [
   'migrations',
   'asset_codes',
@@ -22,19 +22,19 @@ const ownRows = [
   'given_addresses',
 ]
 
-/** The rows of each table, every value as text. */
+/** Returns the rows of each table, every value as text. */
 export type Rows = Readonly<Record<string, readonly Readonly<Record<string, string | null>>[]>>
 
-/** What is stored, without what migrations bring and what later forms know. */
+/** Returns the stored rows, without those of migrations and columns of later schemas. */
 export async function rowsAt(url: string): Promise<Rows> {
   const stored = Object.entries(await readStoredRows({ url })).filter(([table]) => !ownRows.includes(table))
   const all = stored.map(([table, rows]) => [table, rows.toSorted().map((row) => JSON.parse(row))] as const)
-  // A table of later has no rows, and a number of before is none of an event.
+  // A later table has no rows, and older sequences have no events.
   const known = all.filter(([, rows]) => rows.length > 0)
   return Object.fromEntries(known.map(([table, rows]) => [table, rows.filter(({ name }) => name !== 'events')]))
 }
 
-/** A database as of the migrations of `form` with these rows; `run` changes it behind the service's back. */
+/** Creates a database at migration `form` with these rows; `run` changes it directly. */
 export function startBefore(engine: Engine, form: readonly Migration[], rows: Rows) {
   return engine === 'sqlite' ? startFileBefore(form, rows) : startServerBefore(form, rows)
 }

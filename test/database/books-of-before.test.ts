@@ -13,7 +13,7 @@ import { rowsAt, startBefore } from './before.ts'
 
 const formBefore = migrations.slice(0, migrations.indexOf(transfersInOneRow))
 
-/** Books with deposits, and with a payout in each status, without a fee and with one, of two merchants. */
+/** Creates books of two merchants with deposits and, with and without a fee, a payout in each status. */
 async function startBusyApp(engine: Engine) {
   const app = await startApp(engine)
   await app.wallet({ balance: '3', assetCode: 'USDT' })
@@ -28,7 +28,7 @@ async function startBusyApp(engine: Engine) {
   return app
 }
 
-/** What an older form has beside: an account without a balance for each that stands for something outside the wallets. */
+/** Adds the rows that the older schema has: an external account without a balance for each purpose. */
 function withClearingAccounts(rows: Rows): Rows {
   const [{ merchant_id = null } = {}] = rows.accounts ?? []
   const clearing = ['deposits', 'payouts_in_transit', 'payouts_settled', 'fees'].flatMap((kind) =>
@@ -40,13 +40,13 @@ function withClearingAccounts(rows: Rows): Rows {
   return { ...rows, accounts: [...(rows.accounts ?? []), ...clearing] }
 }
 
-/** Payouts did not say yet what their fee was deducted from, so their checksums would be others. */
+/** The older schema does not store the source of a payout's fee, so its checksums differ. */
 function withOlderPayouts(rows: Rows): Rows {
   const older = { fee_deducted_from: null, checksum: null }
   return { ...rows, payouts: (rows.payouts ?? []).map((payout) => ({ ...payout, ...older })) }
 }
 
-/** Of another amount, on the other side, gone, all of a transfer gone, and a line too many. */
+/** Corruptions: another amount, the other side, a missing entry, a transfer without entries, an extra entry. */
 const otherEntries = [
   `update entries set amount = amount + 1 where account_id like 'fees:%'`,
   `update entries set direction = 'debit' where account_id = 'payouts_settled:USDC'`,
@@ -58,8 +58,8 @@ const otherEntries = [
 
 const open = (url: string) => openDatabase({ url, onFatal: () => {} })
 
-describe.each(everyEngine)('a database of before transfers were one row each, on %s', (engine) => {
-  test('keeps every entry, line by line, and its books balance', async () => {
+describe.each(everyEngine)('a database from before transfers were one row each, on %s', (engine) => {
+  test('keeps every entry when it is migrated, and its books balance', async () => {
     const app = await startBusyApp(engine)
     const rows = withOlderPayouts(await rowsAt(app.url))
     const before = await startBefore(engine, formBefore, withClearingAccounts(rows))
@@ -69,7 +69,7 @@ describe.each(everyEngine)('a database of before transfers were one row each, on
     expect(await rowsAt(before.url)).toEqual(rows)
     const { findings, ...summary } = await auditBooks(createService({ db, mode: 'sandbox' }))
     expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
-    // Two deposits; four payouts without a fee, with what became of them; and as many with one, which two of the settlements move.
+    // Two deposits; four payouts without a fee and their settlements; four with a fee, which two settlements move.
     expect(summary).toMatchObject({
       balanced: true,
       payouts: 8,
@@ -78,7 +78,7 @@ describe.each(everyEngine)('a database of before transfers were one row each, on
     })
   })
 
-  test('is refused with any other entries, and left as it is', async () => {
+  test('is not migrated and stays unchanged if its entries are corrupt', async () => {
     const app = await startBusyApp(engine)
     const rows = withClearingAccounts(await rowsAt(app.url))
     for (const statement of otherEntries) {
@@ -90,7 +90,7 @@ describe.each(everyEngine)('a database of before transfers were one row each, on
     }
   })
 
-  test('has the addresses that it gave out watched from then on', async () => {
+  test('has its deposit addresses watched after the migration', async () => {
     const app = await startBusyApp(engine)
     const before = await startBefore(engine, formBefore, withClearingAccounts(await rowsAt(app.url)))
     const db = await open(before.url)

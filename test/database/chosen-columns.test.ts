@@ -22,7 +22,7 @@ import { describePostgres } from '../support/engines.ts'
 import { openTestDatabaseOn } from './open-test-database.ts'
 import { idOf, merchantRow, rawQuery } from './rows.ts'
 
-/** An app with some rows in every list, the merchant's and a customer's. */
+/** Starts an app with rows of the merchant and a customer in every list. */
 async function startFilled(engine: Engine) {
   const app = await startApp(engine)
   const customerId = await app.customer()
@@ -37,7 +37,7 @@ async function startFilled(engine: Engine) {
   return { app, walletId }
 }
 
-/** The values that a whole row has in columns. */
+/** Returns the values of a whole row in some columns. */
 const valuesOf = (row: object, { names }: Projection): ProjectedRow =>
   names.map((name) => (row as Record<string, unknown>)[name])
 
@@ -45,7 +45,7 @@ const wholePayouts = query((p: Params<{ merchantId: string }>) =>
   selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId).orderBy('sequence', 'desc'),
 )
 
-/** Sets of columns among these, all of them different. */
+/** Returns different sets of these columns. */
 function someSets(names: readonly string[], count: number): Projection[] {
   return Array.from({ length: count }, (_, i) =>
     createProjection(names.filter((_, bit) => bit < 31 && (i + 1) & (1 << bit))),
@@ -57,8 +57,8 @@ type Sliced = {
   slice(context: object, input: object, columns: Projection): MaybePromise<Slice<ProjectedRow>>
 }
 
-describe.each(everyEngine)('chosen columns on %s', (engine) => {
-  test('of every list are what whole rows have: each alone, and all of them', async () => {
+describe.each(everyEngine)('projections on %s', (engine) => {
+  test('of every list return the values of whole rows: each column alone, and all of them', async () => {
     const { app, walletId } = await startFilled(engine)
     const lists = {
       customers,
@@ -83,7 +83,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     }
   })
 
-  test('are decoded as those of whole rows: amounts, integers beside them and without, JSON, times, NULL', async () => {
+  test('decode amounts, integers with and without amounts, JSON, times and NULL like whole rows', async () => {
     const { db } = await openTestDatabaseOn(engine)
     const merchantId = idOf(1)
     const result = { text: 'a "quoted" 🙂', list: [1, null, true] }
@@ -128,7 +128,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     ])
   })
 
-  test('are right however many forms there are, and rows are fresh each time', async () => {
+  test('are correct for any number of projections, and rows are fresh each time', async () => {
     const { app } = await startFilled(engine)
     const { merchantId } = app.context()
     const whole = await wholePayouts(app.db, { merchantId })
@@ -142,7 +142,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     expect(await wholePayouts(app.db, { merchantId })).toEqual(whole)
   })
 
-  test('that a query does not select are refused, and so are none', async () => {
+  test('of columns that a query does not select are rejected, and so is an empty one', async () => {
     const { app } = await startFilled(engine)
     const { merchantId } = app.context()
     const some = query((p: Params<{ merchantId: string }>) =>
@@ -161,7 +161,7 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     expect(() => slice.cursorOf(slice.items[0] as ProjectedRow)).toThrow('the column sequence was not selected')
   })
 
-  test('are found by id, one by an equality', async () => {
+  test('read rows by id, and a single one by an equality', async () => {
     const { app } = await startFilled(engine)
     const seen: Query[] = []
     const execute: Reader['execute'] = (asked, params) => {
@@ -174,10 +174,10 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
     expect(columns.names).toEqual(['amount', 'id'])
 
     for (const ids of [rows.slice(0, 1), rows].map((some) => some.map(({ id }) => id))) {
-      const found = rows.filter(({ id }) => ids.includes(id))
-      expect((await payouts.find(context, ids)).toSorted(byId)).toEqual(found.toSorted(byId))
+      const matches = rows.filter(({ id }) => ids.includes(id))
+      expect((await payouts.find(context, ids)).toSorted(byId)).toEqual(matches.toSorted(byId))
       const values = await payouts.find(context, ids, columns)
-      expect(new Set(values)).toEqual(new Set(found.map(({ amount, id }) => [amount, id])))
+      expect(new Set(values)).toEqual(new Set(matches.map(({ amount, id }) => [amount, id])))
     }
     expect(await payouts.find(context, ['x'], columns)).toEqual([])
     const [, one, oneChosen, many, manyChosen] = seen.map(({ number, projection: columns }) => [
@@ -191,18 +191,18 @@ describe.each(everyEngine)('chosen columns on %s', (engine) => {
 
 const byId = (one: { id: string }, other: { id: string }) => one.id.localeCompare(other.id)
 
-describe('forms', () => {
-  /** Records what is asked of it. */
+describe('prepared projections', () => {
+  /** Records the executed queries. */
   function recorder() {
-    const asked: Query[] = []
+    const queries: Query[] = []
     const execute: Reader['execute'] = async (query) => {
-      asked.push(query)
+      queries.push(query)
       return []
     }
-    return { reader: { execute }, asked }
+    return { reader: { execute }, asked: queries }
   }
 
-  test('are shared by all who choose the same columns of the same query', async () => {
+  test('are shared by callers with the same columns of the same query', async () => {
     const { reader, asked } = recorder()
     const filtered = queryWithFilters(['status'], (p: Params<{ merchantId: string; status: 'FAILED' }>, has) => {
       const all = selectFrom('payouts').selectAll().where('merchantId', '=', p.merchantId)
@@ -221,7 +221,7 @@ describe('forms', () => {
     expect(new Set(asked.map(({ scope }) => scope))).toEqual(new Set(['merchant']))
   })
 
-  test('stay with their columns, few at a time', async () => {
+  test('are cached by their columns, up to a limit', async () => {
     const { reader, asked } = recorder()
     const columns = createProjection(['id', 'name'])
     const queries = Array.from({ length: 9 }, () => query(() => selectFrom('merchants').selectAll()))
@@ -231,7 +231,7 @@ describe('forms', () => {
     expect(columns.projectedQueries.size).toBeLessThan(9)
   })
 
-  test('that are used stay prepared on a SQLite connection, others go', async () => {
+  test('that are used stay prepared on a SQLite connection, others are evicted', async () => {
     const { url } = await openTestDatabaseOn('sqlite')
     const connection = openConnection(url.replace('sqlite:', ''), { isReadOnly: true })
     onTestFinished(() => void connection.raw.close())
@@ -255,7 +255,7 @@ describe('forms', () => {
 
 describePostgres('forms on a PostgreSQL connection', {}, () => {
   const names = rawQuery(sql<{ name: string }>`select name from pg_prepared_statements`)
-  /** Fails while it runs, and before it does. */
+  /** Parameters that fail during execution, and before it. */
   const quotients = query((p: Params<{ merchantId: string; divisor: number }>) =>
     selectFrom('payouts')
       .select(sql<number>`sequence / ${p.divisor}`.as('quotient'))
@@ -265,7 +265,7 @@ describePostgres('forms on a PostgreSQL connection', {}, () => {
     selectFrom('payouts').select(sql<number>`nonsense`.as('nonsense')).where('merchantId', '=', p.merchantId),
   )
 
-  test('are closed when others took their place, also while what they are asked with fails', async () => {
+  test('are closed when they are evicted, even while an execution fails', async () => {
     const { app } = await startFilled('postgres')
     const { merchantId } = app.context()
     const whole = await wholePayouts(app.db, { merchantId })

@@ -8,7 +8,7 @@ import { idOf, merchantRow, upTo } from './rows.ts'
 const merchantIds = query(() => selectFrom('merchants').select('id').orderBy('id'))
 
 describe.each(everyEngine)('a commit on %s', (engine) => {
-  test('is answered and not made again, whatever becomes of those who are told of it', async () => {
+  test('is answered and not repeated, even if its listeners fail', async () => {
     const { url, remove } = await newDatabase(engine)
     const faults: string[] = []
     const db = await openDatabase({ url, onFatal: ({ message }) => faults.push(message) })
@@ -20,7 +20,7 @@ describe.each(everyEngine)('a commit on %s', (engine) => {
       throw new Error('not told')
     }
     let runs = 0
-    const made = upTo(5).map((number) =>
+    const writes = upTo(5).map((number) =>
       db.write(
         async (tx) => {
           runs++
@@ -31,7 +31,7 @@ describe.each(everyEngine)('a commit on %s', (engine) => {
       ),
     )
 
-    expect(await Promise.all(made)).toEqual(upTo(5))
+    expect(await Promise.all(writes)).toEqual(upTo(5))
     await expect.poll(() => faults).toEqual(['not told'])
     expect(runs).toBe(5)
     expect(await db.write((tx) => merchantIds(tx, {}))).toHaveLength(5)

@@ -8,7 +8,7 @@ import { payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody } from '../support/bodies.ts'
 import { rawQuery } from './rows.ts'
 
-/** Merchant, customer, wallets, a payout that was paid, and a connection to the file that goes round the service. */
+/** Creates a merchant with customer, wallets and a paid payout, and a direct connection to the file. */
 async function startBooks() {
   const app = await startApp('sqlite')
   await app.fee('0.5')
@@ -35,7 +35,7 @@ async function startBooks() {
   return { app, database, walletId }
 }
 
-/** How SQLite refuses the statement, or what it changed. */
+/** Returns SQLite's error for the statement, or its changes. */
 function codeOf(database: Sqlite.Database, statement: string): unknown {
   try {
     return `${database.prepare(statement).run().changes} changed: ${statement}`
@@ -44,10 +44,10 @@ function codeOf(database: Sqlite.Database, statement: string): unknown {
   }
 }
 
-describe('what is written once is never changed', () => {
+describe('append-only tables:', () => {
   const tables = ['transfers', 'rates', 'fees', 'payout_events']
 
-  test.each(tables)('%s refuse UPDATE and DELETE', async (table) => {
+  test.each(tables)('%s reject UPDATE and DELETE', async (table) => {
     const { database } = await startBooks()
     const column = table === 'rates' ? 'rate' : table === 'fees' ? 'percent' : 'merchant_id'
     const before = database.prepare(`select * from ${table}`).all()
@@ -58,7 +58,7 @@ describe('what is written once is never changed', () => {
     expect(database.prepare(`select * from ${table}`).all()).toEqual(before)
   })
 
-  test.each(['rates', 'fees'])('%s may be cancelled, once and with nothing else', async (table) => {
+  test.each(['rates', 'fees'])('%s can be cancelled once, without another change', async (table) => {
     const { database } = await startBooks()
     const column = table === 'rates' ? 'rate' : 'percent'
 
@@ -68,7 +68,7 @@ describe('what is written once is never changed', () => {
     expect(() => database.exec(`update ${table} set cancelled_at = null`)).toThrow(`${table} are append-only`)
   })
 
-  test('REPLACE does not get round it in the service', async () => {
+  test('the service cannot bypass the triggers by REPLACE', async () => {
     const { app, database } = await startBooks()
     const transfers = database.prepare('select * from transfers').all()
     const replaceAll = rawQuery(
@@ -80,20 +80,20 @@ describe('what is written once is never changed', () => {
   })
 })
 
-/** The columns of a transfer, but for `changes`. */
+/** Returns the columns of a transfer with `changes`. */
 function transferWith(changes: Readonly<Record<string, string>>): string {
   return Object.keys(columnKindsByTable.transfers ?? {})
     .map((name) => changes[name] ?? name)
     .join()
 }
 
-/** A payout's transfer once more, but for `changes`. */
+/** Copies a payout's transfer with `changes`. */
 function newTransfer(changes: Readonly<Record<string, string>>): string {
   const columns = transferWith({ id: `'new'`, sequence: '99', ...changes })
   return `insert into transfers select ${columns} from transfers where kind = 'payout' limit 1`
 }
 
-/** For each CHECK of the schema a statement that it alone refuses. */
+/** For each CHECK of the schema, a statement that only this CHECK rejects. */
 const violations: Readonly<Record<string, readonly string[]>> = {
   api_keys: [`update api_keys set mode = 'other'`],
   asset_codes: [`update asset_codes set asset_type = 'OTHER'`, 'update asset_codes set minor_unit_places = 9'],

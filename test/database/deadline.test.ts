@@ -11,14 +11,14 @@ const merchantId = idOf(1)
 const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'wallets:owner')
 
 describe.each(everyEngine)('an operation on %s', (engine) => {
-  test('that waited beyond its deadline is not begun, and those beside it are', async () => {
+  test('that waited beyond its deadline does not start, and concurrent ones do', async () => {
     const { db } = await openTestDatabaseOn(engine)
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     const late = vi.fn(takeNumber)
     const write = (operation: typeof takeNumber, beginBy?: number) =>
       db.write(operation, { merchantId, ...(beginBy !== undefined && { deadlineMs: beginBy }) })
 
-    // The first of a merchant runs alone on PostgreSQL, the others wait for it together.
+    // On PostgreSQL a merchant's first operation runs alone, and the others wait for it together.
     const answers = await Promise.allSettled([
       write(takeNumber),
       write(late, monotonicNowMs() - 1),

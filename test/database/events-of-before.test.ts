@@ -21,12 +21,12 @@ const formBefore = migrations.slice(0, migrations.indexOf(events))
 
 type Method = 'POST' | 'PUT' | 'DELETE'
 
-/** A merchant to whom everything has happened that can, each at a time of its own, and another with little. */
+/** Creates a merchant with every type of event, each at its own time, and another merchant with few. */
 async function startRichApp(engine: Engine) {
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const app = await startApp(engine, { clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const app = await startApp(engine, { clock: () => nowMs })
   const tick = () => {
-    now += 1_000
+    nowMs += 1_000
   }
   const send = async (method: Method, path: string, body: object): Promise<string> => {
     tick()
@@ -62,7 +62,7 @@ async function startRichApp(engine: Engine) {
   await perform(updateCustomer, app.context(), { customerId: changed, firstName: 'Ngozi' })
   tick()
   await perform(closeCustomer, app.context(), { customerId: closed })
-  // At one moment, of which the deposit is told last.
+  // At the same time; the deposit's event is last.
   tick()
   await app.wallet({ balance: '1', assetCode: 'USDT' })
 
@@ -74,7 +74,7 @@ async function startRichApp(engine: Engine) {
   return { app, other }
 }
 
-/** The service on a database of before, once that was migrated. */
+/** Starts the service on an older database after its migration. */
 async function startMigrated(engine: Engine, app: App) {
   const { entries: _, ...rows } = await rowsAt(app.url)
   const before = await startBefore(engine, formBefore, rows)
@@ -88,12 +88,14 @@ async function startMigrated(engine: Engine, app: App) {
 }
 
 /**
- * What a database knew that has no events: not what customers and methods were before they changed, and nothing of a method
- * that is gone.
+ * Returns the history of a database without events: it lacks earlier states of customers and methods, and every
+ * deleted method.
  */
 function known(feed: readonly Seen[]) {
-  const gone = new Set(feed.filter(({ type }) => type === 'payout_method.deleted').map(({ objectId }) => objectId))
-  const isKnown = ({ type, objectId }: Seen) => !type.endsWith('.updated') && !gone.has(objectId)
+  const deletedIds = new Set(
+    feed.filter(({ type }) => type === 'payout_method.deleted').map(({ objectId }) => objectId),
+  )
+  const isKnown = ({ type, objectId }: Seen) => !type.endsWith('.updated') && !deletedIds.has(objectId)
   const latest = new Map(
     feed.flatMap(({ type, objectId, data }) => (type.endsWith('.closed') ? [] : [[objectId, data]])),
   )
@@ -104,13 +106,13 @@ function known(feed: readonly Seen[]) {
   })
 }
 
-/** An event with the part of its id that says when it happened. */
+/** Returns an event with the timestamp part of its id. */
 function withMoment({ id, ...event }: Seen) {
   return { ...event, moment: id.slice(0, 'evt_01980c60-1f2e'.length) }
 }
 
-describe.each(everyEngine)('a database of before there were events, on %s', (engine) => {
-  test('has all that happened as events, in order, as if they had been written then, and goes on from there', async () => {
+describe.each(everyEngine)('a database from before events existed, on %s', (engine) => {
+  test('gets events of its whole history, in order and with their original times, and continues from there', async () => {
     const { app, other } = await startRichApp(engine)
     const migrated = await startMigrated(engine, app)
     for (const door of everyApi) {

@@ -1,4 +1,4 @@
-// What an operation leaves running when it ends has no part in the write that comes after it, on either engine.
+// A statement that is still running when its operation ends must not run in the next write.
 import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
 import type { Database } from '../../src/database/database.ts'
@@ -17,7 +17,7 @@ const late = { message: 'a statement ran after its operation had ended' }
 const merchantNames = query(() => selectFrom('merchants').select('name').orderBy('id'))
 const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'addresses:test')
 
-/** An insert that answers its row, and so is sent only when something waits for it or comes after it. */
+/** An insert that returns its row, so it is sent only when a caller waits or another statement follows. */
 const insertAndReturn = statementOne((p: Params<ReturnType<typeof merchantRow>>) =>
   insertInto('merchants')
     .values({
@@ -30,7 +30,7 @@ const insertAndReturn = statementOne((p: Params<ReturnType<typeof merchantRow>>)
     .returning('id'),
 )
 
-/** Runs `operation` and another after it in one group: both come while a third of the merchant runs. */
+/** Runs `operation` and another in one group: both arrive while a third of the merchant runs. */
 async function inOneGroup(db: Database, operation: (tx: Tx) => Promise<unknown>) {
   const running = Promise.withResolvers<void>()
   const first = db.write(
@@ -53,7 +53,7 @@ describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
     return db
   }
 
-  test('leaves no statement that it asked for and did not wait for to the next write', async () => {
+  test('leaves no statement that it did not await to the next write', async () => {
     const db = await start()
 
     const answers = await inOneGroup(db, async (tx) => {
@@ -68,7 +68,7 @@ describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('can not run a statement in the turn of the next write by what it left running', async () => {
+  test('cannot run a statement in the next write’s turn from code that it left running', async () => {
     const db = await start()
     const leftRunning: Promise<unknown>[] = []
 
@@ -90,7 +90,7 @@ describe.each(everyEngine)('a write on %s that is rejected', (engine) => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('can neither hold nor change what waits for COMMIT by a handle that it left to others', async () => {
+  test('cannot read or change deferred values by a leaked handle', async () => {
     const db = await start()
     const { tx } = await db.write(async (tx) => ({ tx }), { merchantId })
 

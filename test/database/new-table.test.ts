@@ -1,4 +1,4 @@
-// A table of a merchant that was added as docs/how-to-add.md says, and that nothing names in customer-tables.ts.
+// A merchant's table that was added by docs/how-to-add.md and has no entry in customer-tables.ts.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { everyEngine, newDatabase } from '../support/app.ts'
@@ -28,15 +28,15 @@ async function runTrials(engine: (typeof everyEngine)[number]) {
   return { url, ...JSON.parse(stdout) }
 }
 
-describe.each(everyEngine)('a new table of a merchant that no declaration names, on %s,', (engine) => {
-  test('has no rows for a token that acts as one customer, who can add none either', async () => {
+describe.each(everyEngine)('a new table without a customer scope, on %s,', (engine) => {
+  test('has no rows for a customer’s token, which cannot add any either', async () => {
     const { asCustomer, left } = await runTrials(engine)
 
     expect(asCustomer).toEqual(nothing)
     expect(left).toBe(3)
   })
 
-  test('is as open to the merchant as any other', async () => {
+  test('is as accessible to the merchant as any other', async () => {
     const { asMerchant } = await runTrials(engine)
 
     expect(asMerchant).toMatchObject({ selects: '3 rows', 'updates in a transaction': '3 rows' })
@@ -45,7 +45,7 @@ describe.each(everyEngine)('a new table of a merchant that no declaration names,
 })
 
 test.skipIf(!everyEngine.includes('postgres'))(
-  'row-level security keeps a new table of a merchant from a customer, whatever the query asks for',
+  'row-level security hides a new table from a customer for any query',
   async () => {
     const { url, merchantId, own } = await runTrials('postgres')
     const id = '00000000-0000-7000-8000-000000000001'

@@ -25,7 +25,7 @@ const transfersOf = (p: OfMerchant) =>
 
 test.each([
   {
-    joined: 'joined to the wallet that it is of',
+    joined: 'joined to its wallet',
     looks: 0,
     build: (p: OfMerchant) =>
       walletsOf(p).innerJoin('accounts', (join) =>
@@ -33,7 +33,7 @@ test.each([
       ),
   },
   {
-    joined: 'joined where there is one',
+    joined: 'left-joined to its wallet',
     looks: 0,
     build: (p: OfMerchant) =>
       walletsOf(p).leftJoin('accounts', (join) =>
@@ -41,7 +41,7 @@ test.each([
       ),
   },
   {
-    joined: 'that is there without a wallet too',
+    joined: 'that is kept without a wallet',
     looks: 1,
     build: (p: OfMerchant) =>
       walletsOf(p)
@@ -57,7 +57,7 @@ test.each([
       ),
   },
   {
-    joined: 'joined by either of two',
+    joined: 'joined by either of two conditions',
     looks: 1,
     build: (p: OfMerchant) =>
       walletsOf(p).innerJoin('accounts', (join) =>
@@ -69,28 +69,28 @@ test.each([
       ),
   },
   {
-    joined: 'joined to what only belongs to a wallet',
+    joined: 'joined to a child of a wallet',
     looks: 2,
     build: (p: OfMerchant) =>
       transfersOf(p).innerJoin('accounts', (join) =>
         join.onRef('accounts.merchantId', '=', 'transfers.merchantId').onRef('accounts.id', '=', 'transfers.walletId'),
       ),
   },
-])('for one customer an account $joined is held against the wallets $looks times', async ({ build, looks }) => {
-  const found: Query[] = []
+])('in customer scope an account $joined is checked against the wallets $looks times', async ({ build, looks }) => {
+  const built: Query[] = []
   const execute = async (narrowed: Query) => {
-    found.push(narrowed)
+    built.push(narrowed)
     return []
   }
   await query(build as typeof walletsOf)(customerScope({ execute } as Partial<Database> as Database, 'the customer'), {
     merchantId: 'the merchant',
   })
-  const [narrowed] = found
+  const [narrowed] = built
   if (!narrowed) throw new Error('the query did not run')
   expect(compileForSqlite(narrowed.node).sql.match(/exists/g) ?? []).toHaveLength(looks)
 })
 
-test('for one customer every row of an insert is held to be its own, not only the first', async () => {
+test('in customer scope every row of an insert must be the customer’s, not only the first', async () => {
   type Two = Params<{ merchantId: string; first: string; second: string }>
   const insertTwo = statement((p: Two) =>
     insertInto('wallets').values([
@@ -107,7 +107,7 @@ test('for one customer every row of an insert is held to be its own, not only th
   await expect(inserting('the customer')()).resolves.toEqual([])
 })
 
-test('for one customer a change of a table by another name does not run, because it is not narrowed', async () => {
+test('in customer scope a change of an aliased table does not run, because it cannot be scoped', async () => {
   const changeOther = statement((p: OfMerchant) =>
     updateTable('wallets as other')
       .set({ description: 'changed' } as never)
@@ -124,14 +124,14 @@ test('for one customer a change of a table by another name does not run, because
 type OfTwo = Params<{ merchantId: string; customerId: string }>
 type Parameters = { readonly merchantId: string; readonly customerId: string }
 
-/** What a query of one customer becomes when it runs in a transaction, or outside of one: its SQL and its parameters. */
+/** Returns the SQL and parameters of a query in customer scope, inside or outside a transaction. */
 async function narrowed(
   build: (p: OfTwo) => unknown,
   { inTransaction = false, customerId = 'the customer' } = {},
 ): Promise<{ sql: string; params: object }> {
-  const found: { sql: string; params: object }[] = []
+  const statements: { sql: string; params: object }[] = []
   const execute = async (query: Query, params: object) => {
-    found.push({ sql: compileForSqlite(query.node).sql, params })
+    statements.push({ sql: compileForSqlite(query.node).sql, params })
     return []
   }
   const write = (run: (tx: Tx) => unknown) => run({ execute, deferred: {} } as unknown as Tx)
@@ -139,8 +139,8 @@ async function narrowed(
   const params: Parameters = { merchantId: 'the merchant', customerId }
   const built = statement(build as (p: OfTwo) => Compilable<object>)
   await (inTransaction ? db.write(async (tx) => built(tx, params)) : query(build as typeof walletsOf)(db, params))
-  const [only] = found
-  if (!only || found.length > 1) throw new Error(`${found.length} queries ran`)
+  const [only] = statements
+  if (!only || statements.length > 1) throw new Error(`${statements.length} queries ran`)
   return only
 }
 
@@ -148,8 +148,8 @@ const ofMerchant = (table: 'wallets', p: OfTwo) =>
   selectFrom(table).select(`${table}.id`).where(`${table}.merchantId`, '=', p.merchantId)
 const newWallet = (p: OfTwo) => ({ merchantId: p.merchantId, id: p.merchantId, customerId: p.customerId })
 
-describe('for one customer a read', () => {
-  test('finds a table by another name only among its own rows', async () => {
+describe('in customer scope a read', () => {
+  test('of an aliased table returns the customer’s rows only', async () => {
     const read = await narrowed((p) =>
       selectFrom('wallets as mine').select('mine.id').where('mine.merchantId', '=', p.merchantId),
     )
@@ -158,40 +158,40 @@ describe('for one customer a read', () => {
     expect(read.params).toEqual({ merchantId: 'the merchant', customerId: 'the customer', theCustomer: 'the customer' })
   })
 
-  test('of what all merchants share is as it was', async () => {
+  test('of a shared table is unchanged', async () => {
     const { sql, params } = await narrowed(() => selectFrom('assetCodes').selectAll())
 
     expect(sql).toBe('select * from "asset_codes"')
     expect(params).not.toHaveProperty('theCustomer')
   })
 
-  test('that is declared to be of any customer is as it was', async () => {
+  test('that is declared for any customer is unchanged', async () => {
     const { sql, params } = await narrowed((p) => acrossCustomers(ofMerchant('wallets', p)))
 
     expect(sql).toBe('select "wallets"."id" from "wallets" where "wallets"."merchant_id" = +?')
     expect(params).not.toHaveProperty('theCustomer')
   })
 
-  test('over all merchants does not run', async () => {
+  test('across merchants does not run', async () => {
     await expect(narrowed(() => acrossMerchants(selectFrom('wallets').select('id')))).rejects.toThrow(
       'across merchants',
     )
   })
 
-  test('of a table that belongs to no merchant by its rows may run over all', async () => {
+  test('of a table without a merchant column may run across merchants', async () => {
     const { sql } = await narrowed(() => acrossMerchants(selectFrom('assetCodes').select('code')))
 
     expect(sql).toBe('select "code" from "asset_codes"')
   })
 
-  test('in text of a table of the merchant does not run, for nothing can narrow it', async () => {
+  test('in raw SQL of a merchant’s table does not run, because it cannot be scoped', async () => {
     const inText = (p: OfTwo) =>
       ofMerchant('wallets', p).where(sql<boolean>`exists (select 1 from deposits where merchant_id = ${p.merchantId})`)
 
     await expect(narrowed(inText)).rejects.toThrow('raw SQL reads deposits in customer scope')
   })
 
-  test('in text runs in a transaction to which all rows of the table are open', async () => {
+  test('in raw SQL runs in a transaction that may access all rows of the table', async () => {
     const inText = (table: string) => (p: OfTwo) =>
       ofMerchant('wallets', p).where(
         sql<boolean>`exists (select 1 from ${sql.raw(table)} where merchant_id = ${p.merchantId})`,
@@ -201,7 +201,7 @@ describe('for one customer a read', () => {
     await expect(narrowed(inText('payouts'), { inTransaction: true })).rejects.toThrow('reads payouts')
   })
 
-  test('of a table whose rows are all open to transactions is narrowed outside of one only', async () => {
+  test('of a table that transactions may access completely is scoped only outside a transaction', async () => {
     const deposits = (p: OfTwo) => selectFrom('deposits').select('reference').where('merchantId', '=', p.merchantId)
 
     expect((await narrowed(deposits)).sql).toContain('exists')
@@ -209,10 +209,10 @@ describe('for one customer a read', () => {
   })
 })
 
-describe('for one customer a joined table', () => {
+describe('in customer scope a joined table', () => {
   const joined = async (build: (p: OfTwo) => unknown) => (await narrowed(build)).sql
 
-  test('that has no rows for it has none in a join', async () => {
+  test('without rows for the customer has none in a join', async () => {
     const sql = await joined((p) =>
       ofMerchant('wallets', p).innerJoin('idempotencyKeys', 'idempotencyKeys.merchantId', 'wallets.merchantId'),
     )
@@ -220,7 +220,7 @@ describe('for one customer a joined table', () => {
     expect(sql).toContain('inner join (select "idempotency_keys".* from "idempotency_keys" where 1 = 0)')
   })
 
-  test('of rows that name their customer is narrowed by that', async () => {
+  test('with a customer column is scoped by it', async () => {
     const sql = await joined((p) =>
       ofMerchant('wallets', p).innerJoin('payouts', (join) =>
         join.onRef('payouts.merchantId', '=', 'wallets.merchantId').onRef('payouts.id', '=', 'wallets.id'),
@@ -230,7 +230,7 @@ describe('for one customer a joined table', () => {
     expect(sql).toContain('inner join (select "payouts".* from "payouts" where "payouts"."customer_id" = +?)')
   })
 
-  test('is narrowed where nothing pairs its rows, or a value, or a column of no table that is named', async () => {
+  test('is scoped if its join condition is missing, a constant, or a column of an unnamed table', async () => {
     const accounts = 'join (select "accounts".* from "accounts" where exists'
     const held = (p: OfTwo) =>
       ofMerchant('wallets', p).innerJoin('transfers', 'transfers.merchantId', 'wallets.merchantId')
@@ -247,18 +247,18 @@ describe('for one customer a joined table', () => {
   })
 })
 
-describe('for one customer a write', () => {
+describe('in customer scope a write', () => {
   test.each([
     ['a change', (p: OfTwo) => updateTable('wallets').set({ description: 'x' }).where('merchantId', '=', p.merchantId)],
     ['a deletion', (p: OfTwo) => deleteFrom('wallets').where('merchantId', '=', p.merchantId)],
-  ])('%s reaches its own rows only', async (_, build) => {
+  ])('%s affects the customer’s rows only', async (_, build) => {
     const { sql, params } = await narrowed(build, { inTransaction: true })
 
     expect(sql).toMatch(/where "merchant_id" = \+\? and "wallets"."owner_id" = \+\?$/)
     expect(params).toHaveProperty('theCustomer', 'the customer')
   })
 
-  test('of what all merchants share is as it was', async () => {
+  test('of a shared table is unchanged', async () => {
     const removing = () => deleteFrom('merchants').where('id', '=', 'x')
     const inserting = () => insertInto('assetCodes').values({ code: 'EUR' } as never)
 
@@ -279,7 +279,7 @@ describe('for one customer a write', () => {
     )
   })
 
-  test('that deletes by looking at other tables does not run', async () => {
+  test('that deletes by a condition on other tables does not run', async () => {
     const deleting = (p: OfTwo) =>
       deleteFrom('wallets')
         .using('accounts')
@@ -305,7 +305,7 @@ describe('for one customer a write', () => {
     await expect(narrowed(build, { inTransaction: true })).rejects.toThrow(`${name} is not supported`)
   })
 
-  test('inserts for itself, and for nobody else', async () => {
+  test('inserts rows for its own customer only', async () => {
     const inserting = (p: OfTwo) => insertInto('wallets').values(newWallet(p) as never)
 
     expect((await narrowed(inserting, { inTransaction: true })).sql).toMatch(/^insert into "wallets"/)
@@ -315,7 +315,7 @@ describe('for one customer a write', () => {
     })
   })
 
-  test('does not take the place of a row that may be of another: by a conflict, REPLACE or IGNORE', async () => {
+  test('does not replace a row of another customer by ON CONFLICT, REPLACE or IGNORE', async () => {
     const places = [
       (p: OfTwo) =>
         insertInto('wallets')
@@ -342,7 +342,7 @@ describe('for one customer a write', () => {
     }
   })
 
-  test('counts in lists of the merchant, where a row may be there already', async () => {
+  test('updates counts of the merchant’s lists, whose row may exist', async () => {
     const counting = (p: OfTwo) =>
       insertInto('listCounts')
         .values({ merchantId: p.merchantId, list: 'wallets/', label: '', rowCount: 1 } as never)
@@ -351,7 +351,7 @@ describe('for one customer a write', () => {
     expect((await narrowed(counting, { inTransaction: true })).sql).toContain('on conflict')
   })
 
-  test('outside of a transaction takes no row of a table that only transactions may write', async () => {
+  test('outside a transaction does not affect a table that only transactions may write', async () => {
     const inserting = (p: OfTwo) =>
       insertInto('idempotencyKeys').values({ merchantId: p.merchantId, key: 'k' } as never)
 
@@ -359,8 +359,8 @@ describe('for one customer a write', () => {
     await expect(narrowed(inserting)).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
   })
 
-  test('must say by a parameter whose the new rows are', async () => {
-    const unsaid = [
+  test('must pass the customer of new rows as a parameter', async () => {
+    const undeclared = [
       (p: OfTwo) => insertInto('wallets').values({ merchantId: p.merchantId, id: p.merchantId } as never),
       (p: OfTwo) => insertInto('wallets').values({ ...newWallet(p), customerId: 'written here' } as never),
       (p: OfTwo) => insertInto('wallets').values([newWallet(p), { ...newWallet(p), customerId: null }] as never),
@@ -374,14 +374,14 @@ describe('for one customer a write', () => {
         ),
     ]
 
-    for (const build of unsaid) {
+    for (const build of undeclared) {
       await expect(narrowed(build, { inTransaction: true })).rejects.toThrow(
         'an insert in customer scope must take customer_id from a parameter',
       )
     }
   })
 
-  test('waits for COMMIT by a handle that is as narrow', async () => {
+  test('is deferred to COMMIT by a handle with the same scope', async () => {
     const stores: ((tx: Tx) => unknown)[] = []
     const tx = {
       execute: async () => [],

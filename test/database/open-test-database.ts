@@ -7,7 +7,7 @@ import type { Database } from '../../src/database/database.ts'
 import type { Engine } from '../support/app.ts'
 import { newDatabase } from '../support/app.ts'
 
-/** A migrated, empty database of its own in a new folder, closed and removed when the test ends. */
+/** Opens a migrated, empty database in a new folder; closes and removes it when the test ends. */
 export async function openTestDatabase(): Promise<{ db: Database; path: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   const path = join(folder, 'test.sqlite')
@@ -16,7 +16,7 @@ export async function openTestDatabase(): Promise<{ db: Database; path: string }
   return { db, path }
 }
 
-/** The same on an engine of choice. */
+/** Opens a migrated, empty database of an engine. */
 export async function openTestDatabaseOn(engine: Engine): Promise<{ db: Database; url: string }> {
   const { url, remove } = await newDatabase(engine)
   const db = await open(url)
@@ -27,7 +27,7 @@ export async function openTestDatabaseOn(engine: Engine): Promise<{ db: Database
   return { db, url }
 }
 
-/** The database at `path`, closed when the test ends. */
+/** Opens the database at `path` and closes it when the test ends. */
 export async function openTestDatabaseAt(path: string): Promise<Database> {
   const db = await open(`sqlite:${path}`)
   onTestFinished(() => db.close())

@@ -4,7 +4,7 @@ import type { Tx } from '../../src/database/query.ts'
 
 const tx = {} as Tx
 
-/** A number that starts at `first` and grows by one with each change; counts reads and records stored values. */
+/** Defines a deferred number that starts at `first` and increments by one; counts reads and records stored values. */
 function counter(first: number | Promise<number> = 10) {
   const seen = { reads: 0, stored: [] as number[] }
   const read = () => {
@@ -19,8 +19,8 @@ function counter(first: number | Promise<number> = 10) {
   }
 }
 
-describe('what operations of one transaction leave for COMMIT', () => {
-  test('is read once and stored once, however many change it', async () => {
+describe('a value deferred to COMMIT', () => {
+  test('is read once and stored once for any number of changes', async () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
     expect(pending.isEmpty()).toBe(true)
@@ -32,7 +32,7 @@ describe('what operations of one transaction leave for COMMIT', () => {
     expect(seen).toEqual({ reads: 1, stored: [13] })
   })
 
-  test('that was held before is not read again, neither to hold it nor to change it', () => {
+  test('that is already locked is not read again', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 
@@ -45,7 +45,7 @@ describe('what operations of one transaction leave for COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('is not read by a hold that comes after a change', () => {
+  test('is not read by a lock after a change', () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter()
 
@@ -67,7 +67,7 @@ describe('what operations of one transaction leave for COMMIT', () => {
     expect(seen.reads).toBe(1)
   })
 
-  test('that two change while it is read is changed by one after the other', async () => {
+  test('that two operations change during its read is changed sequentially', async () => {
     const pending = deferredWrites()
     const { seen, ...how } = counter(Promise.resolve(10))
 
@@ -77,7 +77,7 @@ describe('what operations of one transaction leave for COMMIT', () => {
     expect(seen.stored).toEqual([12])
   })
 
-  test('goes with an operation that fails, and stays with those before it', async () => {
+  test('loses the change of a failed operation and keeps earlier ones', async () => {
     const pending = deferredWrites()
     const [x, y] = [counter(), counter(20)]
     pending.begin()
@@ -96,7 +96,7 @@ describe('what operations of one transaction leave for COMMIT', () => {
     expect([pending.update('x', x), pending.update('y', y)]).toEqual([12, 21])
   })
 
-  test('is nothing where the only operation failed', () => {
+  test('is not stored if the only operation failed', () => {
     const pending = deferredWrites()
     pending.begin()
     pending.update('x', counter())

@@ -29,7 +29,7 @@ const insertMethod = insertRow('payoutMethods')
 
 const maxInteger = 2n ** 63n - 1n
 
-/** A database with merchants numbered 1 to `count`. */
+/** Creates a database with merchants numbered 1 to `count`. */
 async function startDatabase(count = 3): Promise<{ db: Database; path: string }> {
   const opened = await openTestDatabase()
   await opened.db.write(async (tx) => {
@@ -61,7 +61,7 @@ const keyRow = (result: unknown) => ({
 describe('parameters', () => {
   const named = queryOne((p: Params<{ id: string }>) => selectFrom('merchants').select('name').where('id', '=', p.id))
 
-  test('are bound each time anew', async () => {
+  test('are bound again at each execution', async () => {
     const { db } = await startDatabase()
 
     expect(await named(db, { id: idOf(2) })).toEqual({ name: 'Merchant 2' })
@@ -69,7 +69,7 @@ describe('parameters', () => {
     expect(await named(db, { id: idOf(9) })).toBeNull()
   })
 
-  test('are values, whatever is in them', async () => {
+  test('are never parsed as SQL', async () => {
     const { db } = await startDatabase()
     const name = `'; drop table merchants; -- "?1" :id 🙂`
     await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), name }))
@@ -78,7 +78,7 @@ describe('parameters', () => {
     expect(await named(db, { id: `' or '1' = '1` })).toBeNull()
   })
 
-  test('that are text of digits stay text', async () => {
+  test('that are strings of digits stay strings', async () => {
     const { db } = await startDatabase()
     const echo = queryOne((p: Params<{ given: string }>) =>
       selectFrom('merchants').select([
@@ -93,14 +93,14 @@ describe('parameters', () => {
     expect(await echo(db, { given: '007' })).toEqual({ given: '007', type: 'text', isEqual: 1n })
   })
 
-  test('that are missing throw, and name themselves', async () => {
+  test('that are missing throw an error with their name', async () => {
     const { db } = await startDatabase()
 
     await expect(attempt(() => named(db, {} as { id: string }))).rejects.toThrow('the query parameter id has no value')
     expect(await named(db, { id: idOf(1) })).toEqual({ name: 'Merchant 1' })
   })
 
-  test('may stand in several places, beside values and literals that are in the query', async () => {
+  test('may occur several times, alongside constants of the query', async () => {
     const { db } = await startDatabase()
     const between = query((p: Params<{ id: string; name: string }>) =>
       selectFrom('merchants')
@@ -115,7 +115,7 @@ describe('parameters', () => {
     expect(await between(db, { id: idOf(2), name: 'Merchant 3' })).toEqual([{ id: idOf(3), shout: "Merchant 3!7'" }])
   })
 
-  test('that are numbers are integers to the engine', async () => {
+  test('that are numbers are bound as integers', async () => {
     const { db } = await startDatabase()
     const quotient = queryOne((p: Params<{ number: number; divisor: number }>) =>
       selectFrom('merchants').select(sql<bigint>`${p.number} / ${p.divisor}`.as('quotient')),
@@ -137,12 +137,12 @@ describe('lists', () => {
   test.each([0, 1, 2, 1000])('of %i items', async (count) => {
     const { db } = await startDatabase(5)
 
-    const found = await among(db, { ids: upTo(count).map(idOf) })
+    const rows = await among(db, { ids: upTo(count).map(idOf) })
 
-    expect(found).toEqual(upTo(Math.min(count, 5)).map((number) => ({ id: idOf(number) })))
+    expect(rows).toEqual(upTo(Math.min(count, 5)).map((number) => ({ id: idOf(number) })))
   })
 
-  test('of what is in none of them, of doubles and of quotes', async () => {
+  test('with no match, duplicates and quotes', async () => {
     const { db } = await startDatabase()
 
     expect(await among(db, { ids: ['"', "'", '[', idOf(2), idOf(2), ''] })).toEqual([{ id: idOf(2) }])
@@ -160,15 +160,15 @@ describe('lists', () => {
 describe('filters', () => {
   type Filters = { code: string; assetType: 'FIAT' | 'STABLECOIN'; longest: number }
   const assets = queryWithFilters(['code', 'assetType'], (p: Params<Filters>, has) => {
-    let found = selectFrom('assetCodes').select('code').orderBy('code').limit(p.longest)
-    if (has('code')) found = found.where('code', '=', p.code)
-    if (has('assetType')) found = found.where('assetType', '=', p.assetType)
-    return found
+    let select = selectFrom('assetCodes').select('code').orderBy('code').limit(p.longest)
+    if (has('code')) select = select.where('code', '=', p.code)
+    if (has('assetType')) select = select.where('assetType', '=', p.assetType)
+    return select
   })
   const codes = async (db: Reader, filters: Partial<Filters>) =>
     (await assets(db, { longest: 9, ...filters })).map(({ code }) => code)
 
-  test('make each set of them a query of its own', async () => {
+  test('build one query for each set of filters', async () => {
     const { db } = await startDatabase()
 
     for (const _ of ['compiles', 'runs again']) {
@@ -180,7 +180,7 @@ describe('filters', () => {
     }
   })
 
-  test('leave the parameters that are no filters required', async () => {
+  test('leave other parameters required', async () => {
     const { db } = await startDatabase()
 
     await expect(attempt(() => assets(db, { code: 'USDT' } as never))).rejects.toThrow(
@@ -244,7 +244,7 @@ describe('rows', () => {
     expect(answers).toEqual([{ balance: maxInteger, entryCount: 1 }, null])
   })
 
-  test('are none for a statement that returns none', async () => {
+  test('are empty for a statement without RETURNING', async () => {
     const { db } = await startDatabase()
     const removeAll = statement(() => deleteFrom('merchants'))
 
@@ -256,7 +256,7 @@ describe('rows', () => {
     { result: { text: 'a "quoted" 🙂', nested: { list: [1, null, true] } } },
     { result: [] },
     { result: [{ outcome: 'PASSED' }] },
-  ])('hold JSON as it was given: %j', async ({ result }) => {
+  ])('hold JSON unchanged: %j', async ({ result }) => {
     const { db } = await startDatabase()
     const results = query(() => acrossMerchants(selectFrom('idempotencyKeys').select(['result', 'createdAt'])))
     await db.write((tx) => insertKey(tx, keyRow(result)))
@@ -288,7 +288,7 @@ describe('rows', () => {
 })
 
 describe('a connection', () => {
-  /** A connection to a migrated file, with the text of everything that it prepares. */
+  /** Opens a migrated file and records the SQL that it prepares. */
   async function connect() {
     const { path } = await startDatabase()
     const connection = openConnection(path, { isReadOnly: true })
@@ -312,9 +312,9 @@ describe('a connection', () => {
     expect(prepared()).toEqual([expect.stringMatching(/^select "id" from "merchants" where "id" in .*json_each/)])
   })
 
-  test('prepares a query with filters once for each set that is asked for', async () => {
+  test('prepares a query with filters once for each used set of filters', async () => {
     const { reader, prepared } = await connect()
-    const found = queryWithFilters(['id', 'name'], (p: Params<{ id: string; name: string }>, has) => {
+    const filteredQuery = queryWithFilters(['id', 'name'], (p: Params<{ id: string; name: string }>, has) => {
       let merchants = selectFrom('merchants').select('id')
       if (has('id')) merchants = merchants.where('id', '=', p.id)
       if (has('name')) merchants = merchants.where('name', '=', p.name)
@@ -322,9 +322,9 @@ describe('a connection', () => {
     })
 
     for (const id of [idOf(1), idOf(2)]) {
-      await found(reader, { id })
-      await found(reader, {})
-      await found(reader, { id, name: 'Merchant 1' })
+      await filteredQuery(reader, { id })
+      await filteredQuery(reader, {})
+      await filteredQuery(reader, { id, name: 'Merchant 1' })
     }
 
     expect(prepared()).toEqual([
@@ -335,18 +335,18 @@ describe('a connection', () => {
   })
 })
 
-test('a statement that writes takes a transaction, in its type and in fact', async () => {
+test('a write requires a transaction, by its type and at run time', async () => {
   const { db } = await startDatabase()
   const insertFourth = statement((p: Params<{ name: string }>) =>
     insertInto('merchants').values({ ...merchantRow(4), name: p.name }),
   )
 
-  // @ts-expect-error a database is no Tx
+  // @ts-expect-error a database is not a Tx
   await expect(attempt(() => insertFourth(db, { name: 'x' }))).rejects.toMatchObject({ code: 'SQLITE_READONLY' })
   await db.write((tx: Tx) => insertFourth(tx, { name: 'x' }))
 })
 
-test('compileForSqlite leaves out locks of rows, and takes nothing that SQLite does not have', () => {
+test('compileForSqlite omits row locks and rejects syntax that SQLite lacks', () => {
   const wallets = selectFrom('wallets').select('id')
   const sqlOf = (built: typeof wallets) => compileForSqlite(built.toOperationNode()).sql
 
@@ -358,7 +358,7 @@ test('compileForSqlite leaves out locks of rows, and takes nothing that SQLite d
   }
 })
 
-test('compileForSqlite reads a table by no index where the rows themselves are asked for', () => {
+test('compileForSqlite emits NOT INDEXED for scanTable', () => {
   const { sql: text } = compileForSqlite(
     selectFrom('wallets')
       .select(({ selectFrom }) =>

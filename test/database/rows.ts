@@ -3,13 +3,13 @@ import type { MaybePromise } from '../../src/core/maybe-promise.ts'
 import type { Reader } from '../../src/database/query.ts'
 import { acrossMerchants, query } from '../../src/database/query.ts'
 
-/** A query in SQL, for what Kysely does not build; over whatever there is. */
+/** Builds a raw SQL query across merchants. */
 export function rawQuery<Row>(text: RawBuilder<Row>): (db: Reader) => MaybePromise<Row[]> {
   const run = query(() => acrossMerchants(text as unknown as Compilable<Row>))
   return (db) => run(db, {})
 }
 
-/** Runs what may throw at once, so that it only rejects. */
+/** Turns a synchronous throw into a rejection. */
 export async function attempt<Result>(run: () => Result | Promise<Result>): Promise<Result> {
   return run()
 }

@@ -14,7 +14,7 @@ const open = (url: string) =>
     },
   })
 
-/** A database of the form that `count` migrations make, and how to run SQL in it. */
+/** Creates a database at migration `count`, and a function that runs SQL in it. */
 const startOf = (engine: (typeof everyEngine)[number], count: number) =>
   startBefore(engine, migrations.slice(0, count), {})
 
@@ -27,7 +27,7 @@ async function checkAt(url: string) {
   }
 }
 
-/** Changes a schema as another program would. */
+/** Changes a schema from another connection. */
 async function changeSchema(url: string, sql: string): Promise<void> {
   if (!url.startsWith('sqlite:')) return void (await runSql(url, sql))
   const database = new Sqlite(url.replace(/^sqlite:/, ''))
@@ -38,7 +38,7 @@ async function changeSchema(url: string, sql: string): Promise<void> {
 
 const equal = { differences: [], notices: [], unchecked: null }
 
-/** What is done to a schema on both engines, and what is said of it. */
+/** Changes of a schema on both engines, and the reported difference. */
 const changes: readonly [done: string, sql: string, said: string | RegExp][] = [
   [
     'an index is dropped',
@@ -85,7 +85,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
       /^trigger transfers_no_delete on transfers is changed: CREATE TRIGGER/,
     ],
     [
-      'a check is taken away',
+      'a check is removed',
       `pragma writable_schema = on; update sqlite_schema set sql = replace(sql, 'check (number > 0)', '') where name = 'seals';
         pragma writable_schema = reset`,
       /^table seals is changed: CREATE TABLE/,
@@ -105,17 +105,17 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
       'trigger nothing_more on payouts is not part of the schema',
     ],
     [
-      'triggers are switched off',
+      'triggers are disabled',
       'alter table seals disable trigger seals_no_delete',
       /^trigger seals_no_delete on seals is changed: CREATE TRIGGER .* \(switched off\)$/,
     ],
     [
-      'what the triggers call does nothing any more',
+      'the trigger function is replaced by an empty one',
       'create or replace function forbid_change() returns trigger language plpgsql as $$ begin return old; end $$',
       /^function forbid_change\(\) is changed/,
     ],
     [
-      'a foreign key is not asked',
+      'a foreign key is not enforced',
       'alter table seals disable trigger all; alter table seals enable trigger user',
       /^constraint seals_merchant on seals is changed: FOREIGN KEY .* \(switched off\)$/,
     ],
@@ -140,7 +140,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
       /^policy one_merchant on seals is changed: permissive \* to public using true/,
     ],
     [
-      'row-level security is not forced any more',
+      'row-level security is not forced',
       'alter table seals no force row level security',
       'row-level security state on seals is changed: enabled',
     ],
@@ -149,7 +149,7 @@ const changesOf: Record<'sqlite' | 'postgres', typeof changes> = {
 }
 
 describe.each(everyEngine)('the check of the schema on %s', (engine) => {
-  test('finds nothing in a new database, and leaves nothing there', async () => {
+  test('reports nothing in a new database, and leaves nothing behind', async () => {
     const { url } = await startOf(engine, migrations.length)
 
     expect(await checkAt(url)).toEqual(equal)
@@ -157,8 +157,8 @@ describe.each(everyEngine)('the check of the schema on %s', (engine) => {
     expect(await runSql(url, `select nspname from pg_namespace where nspname like 'payout_gateway_%'`)).toEqual([])
   })
 
-  test('finds a database of every earlier form, once migrated, equal to a new one', async () => {
-    // Each of them takes a database of its own; the 28th rewrites the ledger.
+  test('reports no difference in a database migrated from any earlier version', async () => {
+    // Each version needs its own database; migration 28 rewrites the ledger.
     const forms = migrations.map((_, count) => count).filter((count) => [1, 27, 28].includes(count) || count % 6 === 5)
     for (const count of forms) {
       const { url } = await startOf(engine, count)
@@ -166,7 +166,7 @@ describe.each(everyEngine)('the check of the schema on %s', (engine) => {
     }
   })
 
-  test.each(changesOf[engine])('says that %s', async (_, sql, said) => {
+  test.each(changesOf[engine])('reports that %s', async (_, sql, said) => {
     const { url } = await startOf(engine, migrations.length)
     await changeSchema(url, sql)
 
@@ -175,7 +175,7 @@ describe.each(everyEngine)('the check of the schema on %s', (engine) => {
     expect(differences).toEqual([typeof said === 'string' ? said : expect.stringMatching(said)])
   })
 
-  test('takes an index and a table of an operator’s for a notice', async () => {
+  test('reports an operator’s index and table as a notice', async () => {
     const { url } = await startOf(engine, migrations.length)
     await changeSchema(
       url,

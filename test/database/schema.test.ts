@@ -4,7 +4,7 @@ import type { Column, ColumnKind } from '../../src/database/columns.ts'
 import { tables } from '../../src/database/tables.ts'
 import { openTestDatabase } from './open-test-database.ts'
 
-/** Tables of no merchant: shared by all, or what tells the merchant. */
+/** Tables without a merchant: shared, or used to find the merchant. */
 const tablesOfNoMerchant = [
   'merchants',
   'api_keys',
@@ -40,7 +40,7 @@ type ForeignKey = { id: bigint; seq: bigint; table: string; from: string; to: st
 
 const storedGenerated = 3n
 
-/** Everything that the catalogue of a migrated file says. */
+/** Returns the catalogue of a migrated file. */
 async function readCatalogue() {
   const { path } = await openTestDatabase()
   const database = new Sqlite(path, { readonly: true })
@@ -74,7 +74,7 @@ const isOfMerchant = ({ name }: Catalogue[number]) => !tablesOfNoMerchant.includ
 test('the catalogue has the tables and columns of tables.ts, with the same types and nullability', async () => {
   const catalogue = await readCatalogue()
 
-  const found = Object.fromEntries(
+  const actual = Object.fromEntries(
     catalogue
       .filter(({ name }) => name !== 'migrations')
       .map(({ name, columns }) => [
@@ -98,7 +98,7 @@ test('the catalogue has the tables and columns of tables.ts, with the same types
       })),
     ]),
   )
-  expect(found).toEqual(declared)
+  expect(actual).toEqual(declared)
 })
 
 test('every table is STRICT', async () => {
@@ -107,7 +107,7 @@ test('every table is STRICT', async () => {
   expect(catalogue.filter(({ isStrict }) => !isStrict)).toEqual([])
 })
 
-test('whatever belongs to a merchant has merchant_id first: in the table, in its key and in every index', async () => {
+test('every table of a merchant has merchant_id first: in its columns, its key and its indexes', async () => {
   const catalogue = await readCatalogue()
 
   const wrong = catalogue.filter(isOfMerchant).flatMap(({ name, columns, indexes }) => {
@@ -124,14 +124,14 @@ test('whatever belongs to a merchant has merchant_id first: in the table, in its
   expect(wrong).toEqual([])
 })
 
-test('the tables of no merchant are those listed', async () => {
+test('the tables without a merchant are the listed ones', async () => {
   const catalogue = await readCatalogue()
 
   const keyedOtherwise = catalogue.filter(({ columns }) => columns[0]?.name !== 'merchant_id').map(({ name }) => name)
   expect(keyedOtherwise.toSorted()).toEqual(tablesOfNoMerchant.toSorted())
 })
 
-test('no foreign key leads to another merchant, and every row leads to its merchant', async () => {
+test('no foreign key refers to another merchant, and every row refers to its merchant', async () => {
   const catalogue = await readCatalogue()
   const ofMerchant = new Set(catalogue.filter(isOfMerchant).map(({ name }) => name))
 

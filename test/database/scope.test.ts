@@ -25,7 +25,7 @@ const ofMerchant = (p: P) => payouts().where('payouts.merchantId', '=', p.mercha
 const account = { kind: 'fees', assetCode: 'USDC', balance: null, entryCount: 0, latestTime: 0n } as const
 const accountOf = (merchantId: string) => ({ merchantId, id: 'a', ...account, reachableBalance: null })
 
-/** What a query says of itself, built but not run. */
+/** Returns the declared scope of a query without running it. */
 function scopeOf(build: (p: P) => unknown): QueryScope {
   return recorded(query(build as (p: P) => Compilable<unknown>))[0]?.scope as QueryScope
 }
@@ -40,8 +40,8 @@ function recorded(run: (db: Reader, params: never) => unknown): Query[] {
   return queries
 }
 
-// Each of these is a mistake that somebody might make; on SQLite nothing else would stop it.
-const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P) => unknown])[] = [
+// Each of these is a plausible mistake that SQLite would not reject.
+const unscoped: readonly (readonly [mistake: string, tables: string, build: (p: P) => unknown])[] = [
   ['no condition', 'payouts', () => payouts()],
   ['another condition', 'payouts', (p) => payouts().where('id', '=', p.id)],
   ['another parameter', 'payouts', (p) => payouts().where('merchantId', '=', p.id)],
@@ -58,17 +58,17 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
     (p) => payouts().where('merchantId', '=', listParam(p.merchantId as unknown as readonly string[])),
   ],
   [
-    'a way round',
+    'an alternative by OR',
     'payouts',
     (p) => payouts().where(({ or, eb }) => or([eb('merchantId', '=', p.merchantId), eb('id', '=', p.id)])),
   ],
-  ['a way round in SQL', 'payouts', (p) => ofMerchant(p).where(sql<boolean>`fee is null or fee > 0`)],
-  ['the opposite', 'payouts', (p) => payouts().where(({ not, eb }) => not(eb('merchantId', '=', p.merchantId)))],
+  ['an alternative in raw SQL', 'payouts', (p) => ofMerchant(p).where(sql<boolean>`fee is null or fee > 0`)],
+  ['a negated condition', 'payouts', (p) => payouts().where(({ not, eb }) => not(eb('merchantId', '=', p.merchantId)))],
   ['a condition on groups only', 'payouts', (p) => payouts().groupBy('id').having('merchantId', '=', p.merchantId)],
   ['a join by id', 'wallets', (p) => ofMerchant(p).innerJoin('wallets', 'wallets.id', 'payouts.walletId')],
-  ['a join of everything', 'wallets', (p) => ofMerchant(p).crossJoin('wallets')],
+  ['a cross join', 'wallets', (p) => ofMerchant(p).crossJoin('wallets')],
   [
-    'a join to what is nobody’s',
+    'a join without a merchant condition',
     'payouts and wallets',
     () =>
       payouts().innerJoin('wallets', (join) =>
@@ -76,7 +76,7 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
       ),
   ],
   [
-    'a condition on what is joined to every row',
+    'a condition in a left join',
     'payouts',
     (p) =>
       payouts().leftJoin('wallets', (join) =>
@@ -84,7 +84,7 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
       ),
   ],
   [
-    'a condition on a join that keeps every row joined',
+    'a condition in a right join',
     'payouts and wallets',
     (p) =>
       payouts().rightJoin('wallets', (join) =>
@@ -93,43 +93,35 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   ],
   ['the same table again', 'payouts', (p) => ofMerchant(p).innerJoin('payouts as other', 'other.id', 'payouts.id')],
   [
-    'a query within',
+    'a subquery',
     'wallets',
     (p) => ofMerchant(p).where('walletId', 'in', selectFrom('wallets').select('id').where('id', '=', p.id)),
   ],
   [
-    'a query within of the same name',
+    'a subquery of the same table',
     'payouts',
     (p) =>
       ofMerchant(p).where(({ exists }) => exists(payouts().whereRef('payouts.merchantId', '=', 'payouts.merchantId'))),
   ],
   [
-    'a query that is a table',
+    'a derived table',
     'transfers',
     (p) => selectFrom(selectFrom('transfers').selectAll().as('e')).selectAll().where('merchantId', '=', p.merchantId),
   ],
-  [
-    'a query that is a column',
-    'wallets',
-    (p) => ofMerchant(p).select(selectFrom('wallets').select('id').limit(1).as('any')),
-  ],
-  ['the second of two', 'wallets', (p) => ofMerchant(p).union(selectFrom('wallets').select('id'))],
+  ['a scalar subquery', 'wallets', (p) => ofMerchant(p).select(selectFrom('wallets').select('id').limit(1).as('any'))],
+  ['the second query of a union', 'wallets', (p) => ofMerchant(p).union(selectFrom('wallets').select('id'))],
   ['a change', 'payouts', (p) => updateTable('payouts').set({ status: 'FAILED' }).where('id', '=', p.id)],
+  ['an update that sets the merchant', 'payouts', (p) => updateTable('payouts').set({ merchantId: p.merchantId })],
+  ['a delete', 'payoutMethods', (p) => deleteFrom('payoutMethods').where('id', '=', p.id)],
+  ['an inserted row of another merchant', 'accounts', (p) => insertInto('accounts').values(accountOf(p.id))],
   [
-    'a change that gives rows to the merchant',
-    'payouts',
-    (p) => updateTable('payouts').set({ merchantId: p.merchantId }),
-  ],
-  ['a removal', 'payoutMethods', (p) => deleteFrom('payoutMethods').where('id', '=', p.id)],
-  ['a row of somebody', 'accounts', (p) => insertInto('accounts').values(accountOf(p.id))],
-  [
-    'a row of nobody',
+    'an inserted row without a merchant',
     'accounts',
     (p) => insertInto('accounts').values({ ...accountOf(p.merchantId), merchantId: undefined as never }),
   ],
   ['one row of two', 'accounts', (p) => insertInto('accounts').values([accountOf(p.merchantId), accountOf(p.id)])],
   [
-    'a change of whichever row is there',
+    'an upsert of any existing row',
     'apiKeys',
     (p) =>
       insertInto('apiKeys')
@@ -137,13 +129,13 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
         .onConflict((conflict) => conflict.column('id').doUpdateSet({ revokedAt: p.createdAt })),
   ],
   [
-    'rows of whoever',
+    'inserted rows of a query across merchants',
     'sequences and payouts',
     () => insertInto('sequences').columns(['merchantId']).expression(selectFrom('payouts').select('merchantId')),
   ],
   ['SQL', 'payouts', (p) => sql`select * from payouts where id = ${p.id}`],
   [
-    'SQL that names it otherwise',
+    'SQL with a table reference',
     'payouts',
     (p) => sql`select * from ${sql.table('payouts')} where id = ${p.merchantId}`,
   ],
@@ -153,9 +145,9 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
     (p) => sql`select * from payouts join wallets on true where payouts.merchant_id = ${p.merchantId}`,
   ],
   ['SQL for a merchant of its own', 'payouts', () => sql`select * from "payouts" where merchant_id = merchant_id`],
-  ['SQL within', 'wallets', (p) => ofMerchant(p).where(sql<boolean>`wallet_id in (select id from wallets)`)],
+  ['a raw SQL subquery', 'wallets', (p) => ofMerchant(p).where(sql<boolean>`wallet_id in (select id from wallets)`)],
   [
-    'SQL that is a table',
+    'an SQL table expression',
     'payouts',
     () => selectFrom(sql<{ id: string }>`(select id from payouts)`.as('all')).selectAll(),
   ],
@@ -163,25 +155,21 @@ const unsaid: readonly (readonly [mistake: string, tables: string, build: (p: P)
   ['keys', 'apiKeys', () => selectFrom('apiKeys').selectAll()],
 ]
 
-const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unknown])[] = [
+const scoped: readonly (readonly [form: string, QueryScope, build: (p: P) => unknown])[] = [
   ['a condition', 'merchant', (p) => payouts().where('merchantId', '=', p.merchantId)],
   [
-    'a condition the other way round',
+    'a condition with the operands swapped',
     'merchant',
     (p) => payouts().where(({ eb, val, ref }) => eb(val(p.merchantId), '=', ref('merchantId'))),
   ],
   [
-    'conditions in brackets',
+    'conditions in parentheses',
     'merchant',
     (p) => payouts().where(({ and, eb }) => and([eb('id', '=', p.id), eb('merchantId', '=', p.merchantId)])),
   ],
+  ['an alias', 'merchant', (p) => selectFrom('payouts as p').select('p.id').where('p.merchantId', '=', p.merchantId)],
   [
-    'a name of its own',
-    'merchant',
-    (p) => selectFrom('payouts as p').select('p.id').where('p.merchantId', '=', p.merchantId),
-  ],
-  [
-    'joins, one by way of another',
+    'a chain of joins',
     'merchant',
     (p) =>
       ofMerchant(p)
@@ -189,7 +177,7 @@ const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unkno
         .leftJoin('accounts', (join) => join.onRef('accounts.merchantId', '=', 'wallets.merchantId')),
   ],
   [
-    'a query within, of the merchant of the row around it',
+    'a correlated subquery',
     'merchant',
     (p) =>
       ofMerchant(p).where(({ exists, selectFrom }) =>
@@ -221,7 +209,7 @@ const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unkno
     'merchant',
     (p) => updateTable('payouts').set({ status: 'FAILED' }).where('merchantId', '=', p.merchantId),
   ],
-  ['a removal', 'merchant', (p) => deleteFrom('payouts').where('merchantId', '=', p.merchantId)],
+  ['a delete', 'merchant', (p) => deleteFrom('payouts').where('merchantId', '=', p.merchantId)],
   ['a row', 'merchant', (p) => insertInto('accounts').values(accountOf(p.merchantId))],
   [
     'rows with expressions',
@@ -244,7 +232,7 @@ const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unkno
       sql`select 1 from payouts where ${expressionBuilder<{ payouts: RowOf<'payouts'> }, 'payouts'>()(sql.ref('merchant_id'), '=', p.merchantId)}`,
   ],
   [
-    'SQL about a table that is held',
+    'SQL about a locked table',
     'merchant',
     (p) => updateTable('sequences').set({ latest: sql`sequences.latest + 1` }).where('merchantId', '=', p.merchantId),
   ],
@@ -252,27 +240,27 @@ const said: readonly (readonly [form: string, QueryScope, build: (p: P) => unkno
   ['SQL across merchants', 'everyMerchant', () => acrossMerchants(sql`select id from payouts` as never)],
   ['what merchants share', 'shared', (p) => selectFrom('rates').selectAll().where('fromCode', '=', p.assetCode)],
   ['a merchant', 'shared', (p) => selectFrom('merchants').selectAll().where('id', '=', p.merchantId)],
-  // Engines do not keep keys apart: a key is what tells the merchant.
+  // API keys identify the merchant, so their table has no merchant scope.
   ['keys of all', 'shared', () => acrossMerchants(selectFrom('apiKeys').selectAll())],
 ]
 
 describe('a query on a merchant’s table', () => {
-  test.each(unsaid)('does not build with %s: %s', (_, tables, build) => {
+  test.each(unscoped)('does not build with %s: %s', (_, tables, build) => {
     expect(() => scopeOf(build)).toThrow(`A query does not restrict ${tables} to one merchant. Compare`)
   })
 
-  test.each(said)('says whose rows it is for by %s: %s', (_, scope, build) => {
+  test.each(scoped)('declares its scope by %s: %s', (_, scope, build) => {
     expect(scopeOf(build)).toBe(scope)
   })
 
-  test('does not build as soon as it is declared, whatever filters it may have', () => {
+  test('is rejected at its declaration, with any filters', () => {
     const declare = () =>
       queryWithFilters(['id'], (p: P, has) => (has('id') ? payouts().where('id', '=', p.id) : payouts()))
 
     expect(declare).toThrow('does not restrict payouts')
   })
 
-  test('with filters is built no sooner than it is asked for, by what there is then', async () => {
+  test('with filters is built at its first use', async () => {
     const names: string[] = []
     const named = queryWithFilters(['id'], (p: P) => ofMerchant(p).where('status', 'in', names as never))
     names.push('FAILED')
@@ -282,7 +270,7 @@ describe('a query on a merchant’s table', () => {
     expect(JSON.stringify(built?.node)).toContain('FAILED')
   })
 
-  test('does not build when a filter takes the merchant away', () => {
+  test('does not build if a filter removes the merchant condition', () => {
     const filtered = queryWithFilters(['id'], (p: P, has) =>
       has('id') ? payouts().where('id', '=', p.id) : ofMerchant(p),
     )
@@ -291,12 +279,12 @@ describe('a query on a merchant’s table', () => {
     expect(() => filtered(db, { id: '1' } as never)).toThrow('does not restrict payouts')
   })
 
-  test('inserts a whole row as its merchant’s', () => {
+  test('inserts a whole row for its merchant', () => {
     expect(recorded(insertRow('payouts') as never)).toMatchObject([{ scope: 'merchant' }])
   })
 })
 
-test('each query of the audit is for all merchants, whatever was asked before it', () => {
+test('each query of the audit covers all merchants, in any order of queries', () => {
   const scopes = Object.values(auditQueries)
     .flat()
     .flatMap((run) => recorded(run).map(({ scope }) => scope))

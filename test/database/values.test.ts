@@ -42,7 +42,7 @@ const accountRow = (id: string, balance: bigint | null, entryCount = 0) => ({
   reachableBalance: null,
 })
 
-// Whatever an engine's own types are: what is read is what SQLite would give.
+// Every engine returns the values that SQLite returns.
 describe.each(everyEngine)('values on %s', (engine) => {
   test('are exact amounts, numbers and null', async () => {
     const db = await startDatabase(engine)
@@ -69,7 +69,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     '2026-01-01T00:00:00.010Z',
     '1899-02-28T00:00:00.000Z',
     '9999-12-31T23:59:59.999Z',
-  ])('are times as they were given: %s', async (createdAt) => {
+  ])('keep times unchanged: %s', async (createdAt) => {
     const db = await startDatabase(engine)
     await db.write((tx) => insertMerchant(tx, { ...merchantRow(4), createdAt }))
     const at = queryOne((p: Params<{ id: string }>) =>
@@ -84,7 +84,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
   })
 
   test.each([{ z: 1, a: { list: [1, null, true], text: 'a "quoted" 🙂 \\ ' } }, [], [{ outcome: 'PASSED' }]])(
-    'are JSON as it was given: %j',
+    'keep JSON unchanged: %j',
     async (result) => {
       const db = await startDatabase(engine)
       const row = {
@@ -96,15 +96,15 @@ describe.each(everyEngine)('values on %s', (engine) => {
         createdAt: merchantRow(1).createdAt,
       }
       await db.write((tx) => insertKey(tx, row))
-      const kept = queryOne((p: Params<{ merchantId: string }>) =>
+      const storedValue = queryOne((p: Params<{ merchantId: string }>) =>
         selectFrom('idempotencyKeys').select('result').where('merchantId', '=', p.merchantId),
       )
 
-      expect(JSON.stringify((await kept(db, { merchantId }))?.result)).toBe(JSON.stringify(result))
+      expect(JSON.stringify((await storedValue(db, { merchantId }))?.result)).toBe(JSON.stringify(result))
     },
   )
 
-  test('are compared with ids whatever they are, and match none that they are not', async () => {
+  test('of any type can be compared with ids, and match only equal ids', async () => {
     const db = await startDatabase(engine)
     const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
     const butOne = query((p: Params<{ id: string }>) =>
@@ -137,7 +137,7 @@ describe.each(everyEngine)('values on %s', (engine) => {
     expect(await named(db, { names: [name, '"', 'x'] })).toEqual([{ name }])
   })
 
-  test('that are missing throw, and name themselves', async () => {
+  test('that are missing throw an error with their name', async () => {
     const db = await startDatabase(engine)
     const byId = query((p: Params<{ id: string }>) => selectFrom('merchants').select('id').where('id', '=', p.id))
 
@@ -155,7 +155,7 @@ const renamed = statementOne((p: Params<{ id: string; name: string }>) =>
 const nameOf = queryOne((p: Params<{ id: string }>) => selectFrom('merchants').select('name').where('id', '=', p.id))
 
 describe.each(everyEngine)('a transaction on %s', (engine) => {
-  test('sees what it wrote, and nobody else does before it ends', async () => {
+  test('sees its own writes, which are invisible to others until it commits', async () => {
     const db = await startDatabase(engine)
     const id = idOf(1)
 
@@ -169,7 +169,7 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     expect(await nameOf(db, { id })).toEqual({ name: 'Second' })
   })
 
-  test('leaves nothing behind when it throws, even where it caught the failure of a statement', async () => {
+  test('leaves nothing behind when it throws, even if it caught the error of a statement', async () => {
     const db = await startDatabase(engine)
     const id = idOf(1)
 
@@ -190,7 +190,7 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     expect(await db.write((tx) => renamed(tx, { id, name: 'Third' }))).toEqual({ name: 'Third' })
   })
 
-  test('that many others make at once loses none of them', async () => {
+  test('loses no update under concurrent transactions', async () => {
     const db = await startDatabase(engine)
     await db.write((tx) => insertAccount(tx, accountRow('a', 0n)))
     const add = statementOne((p: Params<{ merchantId: string }>) =>
@@ -205,7 +205,7 @@ describe.each(everyEngine)('a transaction on %s', (engine) => {
     expect(new Set(balances.map((row) => row?.balance)).size).toBe(200)
   })
 
-  test('refuses a statement after its end', async () => {
+  test('rejects a statement after its end', async () => {
     const db = await startDatabase(engine)
     const late = await db.write(async (tx) => () => nameOf(tx, { id: idOf(1) }))
 

@@ -10,29 +10,29 @@ import { readDockerfile } from './support/dockerfile.ts'
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What `npm start` runs, which all others must run as well. */
+/** The command of `npm start`, which every deployment must run. */
 const started = JSON.parse(read('package.json')).scripts.start.replace('exec node ', '')
-/** By when a service has ended by itself, with some room. */
-const longestEndSeconds = 11
+/** The maximum shutdown time of the service, with some margin. */
+const maxShutdownSeconds = 11
 
 const unit = read('deploy/payout-gateway.service')
 const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
 
-describe('the unit of systemd', () => {
-  test('starts the service as npm does, leaves it time to end, and does not start again what another has taken the place of', () => {
+describe('the systemd unit', () => {
+  test('starts the service as npm does, leaves it time to stop, and does not restart a replaced service', () => {
     expect(setting('ExecStart')).toBe(`/opt/payout-gateway/node_modules/.bin/node ${started}`)
-    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(longestEndSeconds)
+    expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(maxShutdownSeconds)
     expect(Number(setting('RestartPreventExitStatus'))).toBe(takenOverExitCode)
   })
 
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 
-  test.skipIf(!hasSystemd && !process.env.CI)('is understood by systemd, which finds it hardened', () => {
+  test.skipIf(!hasSystemd && !process.env.CI)('is valid for systemd, which rates it as hardened', () => {
     const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'payout-gateway.service')
     const analyze = (text: string, ...words: string[]) => {
-      // It looks whether what is started is there.
+      // systemd checks that the executable exists.
       writeFileSync(path, text.replaceAll('/opt/payout-gateway', root))
       const { status, stdout, stderr } = spawnSync('systemd-analyze', [...words, path], { encoding: 'utf8' })
       return { status, said: stdout + stderr }
@@ -67,13 +67,13 @@ describe.each([
   const { services } = parse(read(`deploy/${file}`), { merge: true }) as { services: Record<string, Service> }
   const ours = Object.values(services).filter(({ image }) => image === 'payout-gateway')
 
-  test('takes every right from every container', () => {
+  test('drops every capability of every container', () => {
     for (const service of Object.values(services)) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
     }
   })
 
-  test('starts the image as it is, at ports of this machine alone, and leaves it time to end', () => {
+  test('starts the unmodified image on loopback ports, and leaves it time to stop', () => {
     expect(ours).toHaveLength(count)
     expect(new Set(ours.flatMap(({ ports }) => ports)).size).toBe(count)
     for (const service of ours) {
@@ -83,12 +83,12 @@ describe.each([
       expect(service.ports).toEqual([
         expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:\\d+:${step('EXPOSE')?.text}$`)),
       ])
-      expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(longestEndSeconds)
+      expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(maxShutdownSeconds)
     }
   })
 })
 
-test('the image is started as npm starts the service, and a volume of compose is where it has its data', () => {
+test('the image runs the command of npm start, and the compose volume is at its data folder', () => {
   expect(step('CMD')?.words).toEqual(['node', ...started.split(' ')])
   expect(parse(read('deploy/compose.yaml')).services.service.volumes).toEqual([`data:${step('VOLUME')?.text}`])
 })

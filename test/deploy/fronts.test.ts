@@ -16,10 +16,10 @@ import {
 
 const programs = { nginx: hasProgram('nginx', '-v'), caddy: hasProgram('caddy', 'version') }
 const missing = Object.entries(programs).flatMap(([name, isThere]) => (isThere ? [] : [name]))
-// Elsewhere nothing can be shown without them; CI fails, and everybody else hears what was left out.
+// Without the proxies CI fails, and other runs report the skipped tests.
 const isLeftOut = missing.length > 0 && !process.env.CI
 if (isLeftOut) {
-  process.stderr.write(`\nLEFT OUT: what proxies do with the service, for want of ${missing.join(' and ')}. `)
+  process.stderr.write(`\nSKIPPED: the tests behind proxies, because of missing ${missing.join(' and ')}. `)
   process.stderr.write('Debian has them: apt-get install nginx-light caddy\n\n')
 }
 
@@ -46,7 +46,7 @@ async function startBehind(start: (upstream: number) => Promise<Front>) {
   return { place, front: await start(port), relayed }
 }
 
-/** Opens a stream, and reads on in it. */
+/** Opens a stream and returns a function that reads on. */
 async function watch(front: Front, accept: string) {
   const { answered, leave } = ask(front, '/graphql', { method: 'POST', headers: { ...json, accept }, body: watching })
   const answer = await answered
@@ -58,13 +58,13 @@ async function watch(front: Front, accept: string) {
   return { answer, leave, seen: () => seen }
 }
 
-describe.skipIf(isLeftOut)('behind a real proxy', () => {
+describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
   test('nginx and Caddy are installed', () => {
     expect(missing).toEqual([])
   })
 
   describe.each(fronts)('%s', (_, start) => {
-    test('a stream is heard from while it is open, as events and as parts, and ends with its caller', async () => {
+    test('an open stream delivers events and parts immediately, and ends with its caller', async () => {
       const { front, relayed } = await startBehind(start)
       const forms = [
         ['text/event-stream', ':\n\n', 'event: next'],
@@ -82,12 +82,12 @@ describe.skipIf(isLeftOut)('behind a real proxy', () => {
         expect([stream.seen().includes(next), stream.answer.complete]).toEqual([true, false])
 
         stream.leave()
-        // The proxy ends the request too, so the service holds no stream for nobody.
+        // The proxy ends its request too, so the service holds no orphaned stream.
         await expect.poll(() => relayed.streams.size).toBe(0)
       }
     })
 
-    test('a payout whose answer is lost on the way is sent once, and paid once when the caller repeats its key', async () => {
+    test('a payout with a lost response is sent once, and paid once if the caller retries its key', async () => {
       const { front, relayed } = await startBehind(start)
       const total = async () => {
         const { body } = await answerTo(front, '/api/payouts?limit=1', { headers: key })
@@ -104,7 +104,7 @@ describe.skipIf(isLeftOut)('behind a real proxy', () => {
       expect([relayed.payouts, await total()]).toEqual([2, before + 1])
     })
 
-    test('a long poll is answered, and a body over the limit is rejected in the service’s own form', async () => {
+    test('a long poll gets a response, and an oversized body gets the service’s own error', async () => {
       const { front } = await startBehind(start)
       const polled = await answerTo(front, '/api/events?wait=1', { headers: key })
       expect(polled.status).toBe(200)
@@ -114,27 +114,30 @@ describe.skipIf(isLeftOut)('behind a real proxy', () => {
     })
   })
 
-  // The shortest site of nginx forwards no address, so there is no caller to see.
-  test.each(fronts.slice(1))('%s: TRUST_PROXY sees the caller, whatever that claims to be', async (_, start) => {
-    const { place, front } = await startBehind(start)
-    const [merchant] = (await cli(place, 'merchant', 'list', '--json')).json() as { id: string }[]
-    const terms = ['--networks', '127.0.0.7', '--scopes', 'read']
-    const made = await cli(place, 'key', 'create', merchant?.id ?? '', ...terms, '--json')
-    const { apiKey } = made.json() as { apiKey: string }
-    const statusFrom = async (from: string, forwarded?: string) => {
-      const headers = { 'x-api-key': apiKey, ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) }
-      return (await answerTo(front, '/api/customers', { headers, from })).status
-    }
+  // The minimal nginx site forwards no client address.
+  test.each(fronts.slice(1))(
+    '%s: TRUST_PROXY determines the client address despite forged headers',
+    async (_, start) => {
+      const { place, front } = await startBehind(start)
+      const [merchant] = (await cli(place, 'merchant', 'list', '--json')).json() as { id: string }[]
+      const terms = ['--networks', '127.0.0.7', '--scopes', 'read']
+      const created = await cli(place, 'key', 'create', merchant?.id ?? '', ...terms, '--json')
+      const { apiKey } = created.json() as { apiKey: string }
+      const statusFrom = async (from: string, forwarded?: string) => {
+        const headers = { 'x-api-key': apiKey, ...(forwarded !== undefined && { 'x-forwarded-for': forwarded }) }
+        return (await answerTo(front, '/api/customers', { headers, from })).status
+      }
 
-    expect(await statusFrom('127.0.0.7')).toBe(200)
-    expect(await statusFrom('127.0.0.8')).toBe(403)
-    for (const forged of ['127.0.0.7', '127.0.0.1, 127.0.0.7', '127.0.0.7, 127.0.0.1']) {
-      expect(await statusFrom('127.0.0.8', forged)).toBe(403)
-      expect(await statusFrom('127.0.0.7', forged)).toBe(200)
-    }
-  })
+      expect(await statusFrom('127.0.0.7')).toBe(200)
+      expect(await statusFrom('127.0.0.8')).toBe(403)
+      for (const forged of ['127.0.0.7', '127.0.0.1, 127.0.0.7', '127.0.0.7, 127.0.0.1']) {
+        expect(await statusFrom('127.0.0.8', forged)).toBe(403)
+        expect(await statusFrom('127.0.0.7', forged)).toBe(200)
+      }
+    },
+  )
 
-  test('without its header an open stream says nothing through nginx, not even that it began', async () => {
+  test('without X-Accel-Buffering nginx forwards no byte of an open stream', async () => {
     const { front } = await startBehind((upstream) =>
       startPlainNginx(upstream, 'proxy_ignore_headers X-Accel-Buffering;'),
     )
@@ -150,7 +153,7 @@ describe.skipIf(isLeftOut)('behind a real proxy', () => {
       },
       () => {},
     )
-    // What comes after it on the same way has long been answered.
+    // A later request on the same path has been answered long before.
     for (let payout = 0; payout < 3; payout++) expect((await pay(front, `silent ${payout}`)).status).toBe(200)
     expect(isAnswered).toBe(false)
   })

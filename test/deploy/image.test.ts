@@ -15,11 +15,11 @@ import { linkPackages } from './support/linked-packages.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-/** `npm run image:rehearse` has npm install the packages, as a builder would. */
+/** `npm run image:rehearse` installs the packages by npm, as a builder would. */
 const isRehearsal = process.env.IMAGE_PACKAGES === 'npm'
 const install = isRehearsal ? null : (command: string, folder: string) => linkPackages(root, command, folder)
 
-test('of the project the builder sees what the image is made of, and no database or key', () => {
+test('the build context contains the files of the image, and no database or key', () => {
   const ignore = read('.dockerignore')
   const given = (path: string) => !isIgnored(path, ignore)
 
@@ -44,7 +44,7 @@ test('of the project the builder sees what the image is made of, and no database
   )
 })
 
-// Elsewhere nothing of it can be shown; who asks for it by name, and CI, hear why.
+// On other machines it is skipped; CI and a direct run report the reason.
 const isLeftOut = containerSkipReason !== null && !isRehearsal && !process.env.CI
 
 describe.skipIf(isLeftOut)('the image', () => {
@@ -57,7 +57,7 @@ describe.skipIf(isLeftOut)('the image', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  /** Runs a command of the image's as its user, on a file system that is read-only but for a new volume. */
+  /** Runs a command of the image as its user, on a read-only file system with a new volume. */
   function start(words: readonly string[], { environment = {}, data = newVolume() }: Started) {
     const child = runInside(image, {
       ...image,
@@ -66,22 +66,22 @@ describe.skipIf(isLeftOut)('the image', () => {
       volumes: { '/data': data },
     })
     onTestFinished(() => void child.kill('SIGKILL'))
-    let said = ''
-    child.stderr?.on('data', (chunk) => (said += chunk))
-    child.stdout?.on('data', (chunk) => (said += chunk))
-    const ended = once(child, 'close').then(([code]) => ({ code, said }))
-    return { child, data, ended, said: () => said }
+    let output = ''
+    child.stderr?.on('data', (chunk) => (output += chunk))
+    child.stdout?.on('data', (chunk) => (output += chunk))
+    const ended = once(child, 'close').then(([code]) => ({ code, said: output }))
+    return { child, data, ended, said: () => output }
   }
   type Started = { environment?: Record<string, string>; data?: string }
 
-  /** What a new volume is: a copy of the folder that the image has there. */
+  /** Creates a volume as a copy of the image's folder. */
   function newVolume(): string {
     const data = mkdtempSync(join(folder, 'volume-'))
     execFileSync('cp', ['-a', '--attributes-only', '-T', join(image.folder, image.volumes[0] ?? ''), data])
     return data
   }
 
-  test('is what its labels say, and keeps its data in a volume that is its user’s alone', () => {
+  test('matches its labels, and keeps its data in a volume that only its user can read', () => {
     const { version, license, description } = JSON.parse(read('package.json'))
     expect(image.labels).toMatchObject({
       'org.opencontainers.image.version': version,
@@ -94,7 +94,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(uid).toBeGreaterThan(999)
   })
 
-  /** Starts what the image starts, and waits until it is ready; `pay` answers the status of a payout. */
+  /** Runs the image's command and waits until it is ready; `pay` returns the status of a payout. */
   async function serve(workers: string) {
     const port = await freePort()
     const environment = { HOST: '127.0.0.1', PORT: String(port), WORKERS: workers }
@@ -109,7 +109,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     return { ...started, pid: firstProcessOf(child), pay, checkHealth }
   }
 
-  test('serves as the first process and without a right, says whether it is well, and ends by SIGTERM', async () => {
+  test('serves as PID 1 without capabilities, reports its health, and ends on SIGTERM', async () => {
     const { pid, ended, pay, checkHealth } = await serve('1')
     expect(readlinkSync(`/proc/${pid}/exe`)).toBe(join(image.folder, baseNode))
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -124,7 +124,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(await checkHealth()).toBe(1)
   })
 
-  test('does so with several processes, beside its commands', async () => {
+  test('serves with several processes while commands run', async () => {
     const { pid, ended, data, pay, checkHealth } = await serve('2')
     expect(await pay()).toBe(200)
     expect(await checkHealth()).toBe(0)
@@ -135,7 +135,7 @@ describe.skipIf(isLeftOut)('the image', () => {
     expect(await ended).toMatchObject({ code: 0 })
   })
 
-  test('can write nothing but its data', async () => {
+  test('can write only to its data folder', async () => {
     const places = ['/app/x', '/app/src/x', '/tmp/x', '/x', '/etc/x', '/data/x']
     const script = `for (const place of ${JSON.stringify(places)}) try { require('fs').writeFileSync(place, ''); console.log(place) } catch {}`
     expect(await start(['node', '-e', script], {}).ended).toEqual({ code: 0, said: '/data/x\n' })

@@ -8,7 +8,7 @@ import { cli, createEmptyInstallation } from '../support/process.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Debian's own PostgreSQL, and the right to become its user, as whoever installs it has. */
+/** Whether Debian's PostgreSQL is installed and this process may become its user. */
 const binaries = systemBinaries()
 const canRun = binaries !== null && process.getuid?.() === 0 && /^postgres:/m.test(readFileSync('/etc/passwd', 'utf8'))
 if (!canRun) {
@@ -18,7 +18,7 @@ if (!canRun) {
   process.stderr.write(`\n*** ${message} ***\n\n`)
 }
 
-/** The commands of a page that begin with `word`, as they are printed there. */
+/** Returns the commands of a page that start with `word`, verbatim. */
 function commandsIn(page: string, word: string): string[] {
   return readFileSync(join(root, page), 'utf8')
     .split('\n')
@@ -26,9 +26,9 @@ function commandsIn(page: string, word: string): string[] {
 }
 
 test.skipIf(!canRun)(
-  'the commands of the page make a PostgreSQL database that the service starts on, as printed',
+  'the commands of the PostgreSQL page, verbatim, create a database on which the service starts',
   async () => {
-    // One that was made without a locale, as in a container, has an encoding of its own.
+    // A cluster that was created without a locale, as in a container, has another encoding.
     const server = await startSystemServer(binaries as string, nonDurableSettings, { encoding: 'SQL_ASCII' })
     onTestFinished(() => server.remove())
     const { hostname, port } = new URL(server.url('postgres'))

@@ -14,7 +14,7 @@ import { createDemoInstallation, jsonOf, startService } from '../support/process
 
 const path = join(import.meta.dirname, '../../examples/deposit-node/report.ts')
 
-test('the reporter is under 60 lines and needs nothing but Node', () => {
+test('the deposit reporter has fewer than 60 lines and needs only Node', () => {
   const source = readFileSync(path, 'utf8')
   expect(source.trimEnd().split('\n').length).toBeLessThan(60)
   const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
@@ -24,7 +24,7 @@ test('the reporter is under 60 lines and needs nothing but Node', () => {
 const secret = `whsec_${Buffer.alloc(32, 4).toString('base64')}`
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
-/** A service with a wallet that has an address, as transfers to it are seen. */
+/** Starts a service with a wallet address, and builds transfers to it. */
 async function startWithWallet() {
   const place = await createDemoInstallation({ RAILS: 'node:http://127.0.0.1:9', RAIL_SECRET_NODE: secret })
   const { address: url } = await startService(place)
@@ -36,7 +36,7 @@ async function startWithWallet() {
   return { place, url, walletId: data.id as string, seen, balance }
 }
 
-/** What the reporter prints for lines of JSON. */
+/** Returns the output of the reporter for lines of JSON. */
 async function report({ url }: { url: string }, lines: readonly object[]): Promise<string[]> {
   const child = spawn(process.execPath, [path], {
     env: { PATH: process.env.PATH, API_URL: url, RAIL_SECRET: secret },
@@ -47,7 +47,7 @@ async function report({ url }: { url: string }, lines: readonly object[]): Promi
   return (await text(child.stdout)).trimEnd().split('\n')
 }
 
-test('the reporter finds the wallet of an address, and what it reports is pending and then credited', async () => {
+test('the deposit reporter finds the wallet of an address, and its deposits become pending and then credited', async () => {
   const { url, seen, balance } = await startWithWallet()
   const printed = await report({ url }, [
     { ...seen, confirmations: 3, state: 'DETECTED' },
@@ -62,7 +62,7 @@ test('the reporter finds the wallet of an address, and what it reports is pendin
   expect(await balance()).toBe('25.50000000')
 })
 
-test('the reporter credits nobody for an address that an early sandbox gave to two merchants', async () => {
+test('the deposit reporter credits no wallet for an address that an early sandbox gave to two merchants', async () => {
   const { place, url, walletId, seen, balance } = await startWithWallet()
   const other = copyForAnotherMerchant(place.file, walletId)
 
@@ -73,7 +73,7 @@ test('the reporter credits nobody for an address that an early sandbox gave to t
   expect(other.balance()).toBe(0)
 })
 
-/** Has another merchant have a wallet with the same address, behind the service's back. */
+/** Adds a wallet with the same address to another merchant, directly in the database. */
 function copyForAnotherMerchant(file: string, walletId: string) {
   const database = new Sqlite(file)
   const merchantId = randomUUID()

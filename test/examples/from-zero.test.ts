@@ -4,9 +4,9 @@ import { freePort } from '../support/free-port.ts'
 import { createEmptyInstallation, startService } from '../support/process.ts'
 import { entries, expectedLines, guideBlocks, layOut, runEntry } from './support/guide.ts'
 
-// What needs packages that only the examples have is run by `npm run guide`.
+// `npm run guide` runs the blocks that need the packages of the examples.
 
-test('every code block of the guide is a file that it runs, or the commands that make the types', () => {
+test('every code block of the guide is a file that it runs, or the commands that generate the types', () => {
   const blocks = guideBlocks()
   const names = blocks.map(({ file, text }) => file ?? text.trim().split('\n').at(-1))
   expect(names).toEqual([

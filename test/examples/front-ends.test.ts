@@ -12,13 +12,13 @@ type Lock = { readonly packages: Record<string, { version?: string; resolved?: s
 
 const pages = ['apollo', 'react-relay', 'urql']
 
-// `npm run browser -- examples` runs them; what a test can hold without their packages is here.
+// `npm run browser -- examples` runs them; these tests need none of their packages.
 describe.each([...pages, 'rest'])('examples/%s', (name) => {
   const manifest: Manifest = JSON.parse(read(`${name}/package.json`))
   const lockText = read(`${name}/package-lock.json`)
   const { '': own, ...locked } = (JSON.parse(lockText) as Lock).packages
 
-  test('pins every version exactly, and is locked as it asks', () => {
+  test('pins every version exactly, and its lock file matches', () => {
     const { dependencies, devDependencies } = manifest
     const versions = Object.entries({ ...dependencies, ...devDependencies })
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([])
@@ -31,7 +31,7 @@ describe.each([...pages, 'rest'])('examples/%s', (name) => {
     expect(Object.values(locked).filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([])
   })
 
-  test('is short: no file of more than 200 lines', () => {
+  test('has no file of more than 200 lines', () => {
     const files = readdirSync(join(root, 'examples', name), { withFileTypes: true }).filter((entry) => entry.isFile())
     const sources = readdirSync(join(root, 'examples', name, 'src')).filter((file) => /\.tsx?$/.test(file))
     const written = [...files.map((file) => file.name), ...sources.map((file) => `src/${file}`)]
@@ -41,20 +41,20 @@ describe.each([...pages, 'rest'])('examples/%s', (name) => {
   })
 })
 
-// Each can be copied alone, so each has its own; a fault that is mended in one is mended in all.
-describe('what pages have in common is the same in each:', () => {
+// Each example can be copied alone, so each has its own copy; a fix applies to all.
+describe('a shared file is the same in each page:', () => {
   const common = ['server.js', 'index.html', 'src/token.ts', 'src/follow.ts', 'src/unanswered.ts', 'src/money.ts']
   test.each(common)('%s', (file) => {
     expect(new Set(pages.map((name) => read(`${name}/${file}`))).size).toBe(1)
   })
 })
 
-test.each(pages)('no key is in the page of examples/%s', (name) => {
+test.each(pages)('the page of examples/%s contains no API key', (name) => {
   const sources = readdirSync(join(root, 'examples', name, 'src')).filter((file) => /\.tsx?$/.test(file))
   expect(sources.filter((file) => /pgw_|x-api-key/i.test(read(`${name}/src/${file}`)))).toEqual([])
 })
 
-/** What a page is filled with when it opens: the account that is paid, and which wallets it asks for. */
+/** The initial values of a page: the account to pay, and the wallets that it queries. */
 function prefilled(name: string) {
   const form = read(`${name}/src/PayForm.tsx`)
   const [, bankCode = '', bankName = ''] = /bankCode: '(\d+)', bankName: '([^']+)'/.exec(form) ?? []
@@ -71,7 +71,7 @@ test.each(pages)(
     const app = await startApp('sqlite')
     const customerId = await app.customer()
     await app.wallet({ customerId, balance: '1200' })
-    // As the tour of GraphiQL does in its fourth tab.
+    // The fourth tab of the GraphiQL tour does the same.
     await app.wallet({ customerId })
     const { wallets, account } = prefilled(name)
     const bankAccount = { ...account, accountName: 'Ngozi Obi', recipientCurrency: 'NGN', recipientCountry: 'NIGERIA' }

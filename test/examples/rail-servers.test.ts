@@ -8,7 +8,7 @@ import type { Received } from '../modules/webhooks/transport/support/receiver.ts
 import { startReceiver } from '../modules/webhooks/transport/support/receiver.ts'
 import { wallTime } from '../support/times.ts'
 
-test('the example in TypeScript is under 150 lines and needs nothing but Node', () => {
+test('the rail server in TypeScript has fewer than 150 lines and needs only Node', () => {
   const source = readFileSync(exampleBanks.TypeScript[1], 'utf8')
   expect(source.trimEnd().split('\n').length).toBeLessThan(150)
   const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
@@ -16,7 +16,7 @@ test('the example in TypeScript is under 150 lines and needs nothing but Node', 
 })
 
 test.each(['TypeScript', 'Python'] as const)(
-  'the example in %s knows after a crash what it took, pays it and reports it',
+  'the rail server in %s pays and reports its accepted orders after a crash',
   async (language) => {
     const place = await placeForBank(language)
     const heard = Promise.withResolvers<Received>()
@@ -35,10 +35,10 @@ test.each(['TypeScript', 'Python'] as const)(
     await place.start({ REPORTS_URL: service.url, PAY_AFTER_MS: '0' })
     const { headers, body } = await heard.promise
     expect(rail.reports?.verify({ headers, body, now: wallTime(Date.now()) })).toMatch(/^report_/)
-    const said = { state: 'COMPLETED', reference: taken.reference, code: null, at: expect.any(String) }
-    expect(rail.reports?.read(body)).toEqual([{ id: order.id, ...said }])
-    expect(await rail.find(order)).toEqual(said)
-    expect(await rail.submit(order)).toEqual(said)
+    const response = { state: 'COMPLETED', reference: taken.reference, code: null, at: expect.any(String) }
+    expect(rail.reports?.read(body)).toEqual([{ id: order.id, ...response }])
+    expect(await rail.find(order)).toEqual(response)
+    expect(await rail.submit(order)).toEqual(response)
     expect(
       await rail.submit(sampleOrder({ id: '01980c61-0a1b-7c2d-8e3f-405162738491', amount: '1000000.01' })),
     ).toMatchObject({ state: 'REJECTED', code: 'LIMIT_EXCEEDED' })

@@ -8,7 +8,7 @@ import { entries, expectedLines, guideBlocks, guidePath, layOut, run, runEntry }
 
 // Runs every block of the guide for front ends, with the packages that the examples are locked to:
 //   npm run guide [-- <entry> …]
-// It prints what each entry printed, and its exit code is 1 when anything was wrong.
+// It prints the output of each entry, and exits with 1 after any failure.
 
 const root = join(import.meta.dirname, '../..')
 const named = process.argv.slice(2)
@@ -44,7 +44,7 @@ try {
   rmSync(below, { recursive: true })
 }
 
-/** Installs what an entry needs, makes its types, checks them, and runs it. */
+/** Installs the packages of an entry, generates and checks its types, and runs it. */
 async function tryEntry(entry: Entry): Promise<string[]> {
   const folder = join(below, entry)
   mkdirSync(folder)
@@ -61,7 +61,7 @@ async function tryEntry(entry: Entry): Promise<string[]> {
   return runEntry(folder, entry)
 }
 
-/** The guide's own last command for types, without what starts it. */
+/** Returns the guide's last command that generates types, without its runner. */
 function codegen(): string[] {
   const commands = guideBlocks().find(({ language }) => language === 'sh')?.text
   return commands?.trim().split('\n').at(-1)?.split(' ').slice(1) ?? []

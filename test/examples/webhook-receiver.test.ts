@@ -13,14 +13,14 @@ import { createDemoInstallation, jsonOf, startService } from '../support/process
 
 const path = join(import.meta.dirname, '../../examples/webhook-receiver/receiver.ts')
 
-test('the receiver is under 60 lines and needs nothing but Node', () => {
+test('the webhook receiver has fewer than 60 lines and needs only Node', () => {
   const source = readFileSync(path, 'utf8')
   expect(source.trimEnd().split('\n').length).toBeLessThan(60)
   const imported = [...source.matchAll(/ from '([^']+)'/g)].map(([, name]) => String(name))
   expect(imported.filter((name) => !name.startsWith('node:'))).toEqual([])
 })
 
-test('the receiver verifies, handles each event once and in order, and catches up with what it was not sent', async () => {
+test('the webhook receiver verifies events, handles each once and in order, and reads missed ones from the feed', async () => {
   const place = await createDemoInstallation()
   const { address } = await startService(place)
   const { call, pay } = callsOf(address)
@@ -28,23 +28,23 @@ test('the receiver verifies, handles each event once and in order, and catches u
   const { data: endpoint } = await call('POST', '/api/webhooks', { url: `http://127.0.0.1:${port}` })
   const start = () => startReceiver(place, { API_URL: address, WEBHOOK_SECRET: endpoint.secret, PORT: String(port) })
 
-  // What happened before it was there.
+  // Events from before its start.
   const { data: history } = await call('GET', '/api/events?limit=100')
   const first = await start()
   expect(await first.handled(history.length)).toEqual(history.map(lineOf))
 
-  // What it is sent.
+  // Events that it is sent.
   const paid = await pay()
   const [line] = await first.handled(1)
   const { data: events } = await call('GET', `/api/events?after=${history.length}`)
   expect(events).toMatchObject([{ type: 'payout.initiated', object: { id: paid.id, version: 1 } }])
   expect(line).toBe(lineOf(events[0]))
-  // It is answered before what came of it is written down.
+  // The receiver responds before it stores the outcome.
   let log = []
   while (log.length === 0) log = (await call('GET', `/api/webhooks/${endpoint.id}/deliveries?status=delivered`)).data
   expect(log).toMatchObject([{ event_id: events[0].id, attempts: [{ status: 204 }] }])
 
-  // What is not as the service sent it, and the same once more: nothing of it is handled.
+  // The receiver handles neither a forged nor a repeated event.
   const post = (sent: Partial<Sent>) => postTo(port, { event: events[0], secret: endpoint.secret, ...sent })
   expect(await post({})).toBe(204)
   expect(await post({ others: ['v1,b3RoZXI=', 'v1a,b3RoZXI='] })).toBe(204)
@@ -55,26 +55,26 @@ test('the receiver verifies, handles each event once and in order, and catches u
   expect(await post({ ageSeconds: -310 })).toBe(401)
   expect((await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: '{}' })).status).toBe(401)
 
-  // What happened while it was down.
+  // Events from its downtime.
   await first.kill()
   const missed = [await pay(), await pay()]
   const second = await start()
   const afterwards = [await second.handled(2)]
 
-  // What it was never sent is noticed by the next that it is.
+  // The next sent event reveals the missing ones.
   await call('POST', `/api/webhooks/${endpoint.id}/disable`)
   missed.push(await pay())
   await call('POST', `/api/webhooks/${endpoint.id}/enable`, { from: 'now' })
   missed.push(await pay())
   afterwards.push(await second.handled(2))
   const { data: all } = await call('GET', `/api/events?after=${history.length + 1}`)
-  expect(all.map(({ object }: Told) => object.id)).toEqual(missed.map(({ id }) => id))
+  expect(all.map(({ object }: ReceivedEvent) => object.id)).toEqual(missed.map(({ id }) => id))
   expect(afterwards.flat()).toEqual(all.map(lineOf))
 })
 
-type Told = { id: string; type: string; sequence: number; object: { id: string; version: number } }
+type ReceivedEvent = { id: string; type: string; sequence: number; object: { id: string; version: number } }
 
-function lineOf({ sequence, type, object }: Told): string {
+function lineOf({ sequence, type, object }: ReceivedEvent): string {
   return `${sequence} ${type} ${object.id} version ${object.version}`
 }
 
@@ -90,7 +90,7 @@ function callsOf(address: string) {
   return { call, pay }
 }
 
-/** Starts the receiver as its README says; the state stays beside the database. */
+/** Starts the receiver by its README; its state is stored next to the database. */
 async function startReceiver({ folder, env: { PATH } }: TestInstallation, environment: Record<string, string>) {
   const child = spawn(process.execPath, [path], {
     cwd: folder,
@@ -101,11 +101,11 @@ async function startReceiver({ folder, env: { PATH } }: TestInstallation, enviro
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {
-    /** The next lines that it prints. */
+    /** Returns the next printed lines. */
     handled: async (count: number) => {
-      const found: string[] = []
-      while (found.length < count) found.push((await lines.next()).value as string)
-      return found
+      const sources: string[] = []
+      while (sources.length < count) sources.push((await lines.next()).value as string)
+      return sources
     },
     kill: async () => {
       child.kill('SIGKILL')
@@ -115,12 +115,12 @@ async function startReceiver({ folder, env: { PATH } }: TestInstallation, enviro
 }
 
 type Sent = {
-  event: Told
+  event: ReceivedEvent
   secret: string
   ageSeconds: number
-  /** Signatures that stand before ours. */
+  /** Signatures that precede ours. */
   others: string[]
-  /** What is sent in place of what was signed. */
+  /** The sent changes of a signed message. */
   sentBody: (body: string) => string
 }
 

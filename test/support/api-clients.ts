@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { App } from './app.ts'
 
-/** An operation's own input, by the operation's own names; what is wrong with it is part of the test. */
+/** An operation's input by the operation's field names; it may be invalid on purpose. */
 export type Input = Readonly<Record<string, unknown>>
 
-/** What a door says of a refusal: faulty fields by the operation's names, `null` where it names none. */
+/** A domain error from an API: invalid fields by the operation's names, `null` if it names none. */
 export type ApiRejection = {
   readonly code: string
   readonly fields: readonly string[] | null
@@ -12,14 +12,14 @@ export type ApiRejection = {
   readonly required?: string
 }
 
-/** What came of an operation: its result in camelCase, which is `null` where it was refused, and why it was. */
+/** The outcome of an operation: its result in camelCase, or `null` and the error. */
 export type ApiOutcome<Result = unknown> = {
   readonly result: Result
   readonly refusal: ApiRejection | null
   readonly status: number
 }
 
-/** What every thing says of itself; amounts and times are text. */
+/** The common fields of every object; amounts and times are strings. */
 type Thing = { readonly id: string; readonly createdAt: string; readonly updatedAt: string }
 
 type Customer = Thing & {
@@ -100,7 +100,7 @@ type AssetCode = Thing & {
 
 type Page<Item> = { readonly items: readonly Item[]; readonly total: number }
 
-/** What each operation of the contract answers, at either door. */
+/** The result of each operation of the contract, from both APIs. */
 type Results = {
   readonly listCustomers: Page<Customer>
   readonly getCustomer: Customer
@@ -135,14 +135,14 @@ export const operationNames = [
   'listAssetCodes',
 ] as const
 
-/** Every operation of the contract as a caller of one door reaches it. */
+/** Every operation of the contract, called through one API. */
 export type ApiClient = { readonly [Name in (typeof operationNames)[number]]: Operation<Results[Name]> }
 
-/** Both doors, to loop over. */
+/** Both APIs. */
 export const everyApi = ['rest', 'graphql'] as const
 export type ApiName = (typeof everyApi)[number]
 
-/** The other door. */
+/** Returns the other API. */
 export function otherApi(name: ApiName): ApiName {
   return name === 'rest' ? 'graphql' : 'rest'
 }
@@ -205,7 +205,7 @@ function restDoor(): ApiClient {
             providerTransferType,
             ...rest
           } = camelCased(data) as Record<string, unknown>
-          // Three constants of the contract that the other door leaves out.
+          // Three constants of the contract that GraphQL omits.
           const constants = [transactionType, transactionMode, providerTransferType].join()
           if (constants !== 'PAYOUT,DEBIT,LOCAL') throw new Error(`a payout of another kind: ${constants}`)
           return { ...rest, recipientName: withdrawalRecipientName, accountNumber: bankAccount }
@@ -258,7 +258,7 @@ function graphqlDoor(): ApiClient {
       return refused({ code, fields }, nameOf, status)
     }
     const [[, found]] = Object.entries(data) as [[string, { code?: string } | null]]
-    // A single lookup answers null where REST says that nothing is there.
+    // A GraphQL lookup returns null where REST responds 404.
     if (found === null) return refused({ code: 'RESOURCE_NOT_FOUND', fields: null }, nameOf, status)
     if (found.code !== undefined) return refused({ fields: null, ...found, code: found.code }, nameOf, status)
     return succeeded(read(found) as Result, status)
@@ -280,7 +280,7 @@ function graphqlDoor(): ApiClient {
       return call(app, { query, variables: { input: given } }, options, read)
     }
 
-  /** The page that REST would answer, reached by cursors. */
+  /** Returns the page that REST would return, by cursors. */
   const pageOf = async <Item>(
     app: App,
     { page = 1, limit, standardLimit, ...request }: ListRequest,
@@ -481,7 +481,7 @@ function customerSeen({ uuid, customerType, status, personalInfo, businessInfo, 
     status: status.toLowerCase(),
     personalInfo: {
       ...personalInfo,
-      // REST writes the day as its first moment.
+      // REST writes a day as its first instant.
       birthDate: personalInfo.birthDate && `${personalInfo.birthDate}T00:00:00.000Z`,
     },
     ...(businessInfo !== null && { businessInfo }),
@@ -514,7 +514,7 @@ function walletSeen({ uuid, customer, status, addresses, ...wallet }: any) {
   }
 }
 
-/** The values that this door has as enum names, each as the other writes it. */
+/** The values that GraphQL has as enum names, each as REST writes it. */
 const enumNames: Record<string, Record<string, string>> = {
   network: { erc20: 'ERC20', polygon: 'POLYGON', bep20: 'BEP20', trc20: 'TRC20', solana: 'SOLANA' },
   transferType: { ach: 'ACH', fed_wire: 'FED_WIRE', swift: 'SWIFT' },
@@ -526,7 +526,7 @@ function enumNamed(input: Input): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(input).map(([field, value]) => {
       const names = enumNames[field]
-      // A name of this door is no value of the other, so it must not pass as one.
+      // A GraphQL enum name is not a REST value, so it must not pass as one.
       return [field, names && typeof value === 'string' ? (names[value] ?? `no value: ${value}`) : value]
     }),
   )
@@ -599,5 +599,5 @@ function camelCased(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [camelCase(name), camelCased(inner)]))
 }
 
-/** The operations by door. */
+/** The operations by API. */
 export const apiClients: Record<ApiName, ApiClient> = { rest: restDoor(), graphql: graphqlDoor() }

@@ -36,59 +36,59 @@ export { bankMethodBody, payoutBody, sampleCustomer, walletMethodBody } from './
 export type Engine = 'sqlite' | 'postgres'
 export const everyEngine: readonly Engine[] = inject('postgresUrl') === null ? ['sqlite'] : ['sqlite', 'postgres']
 
-/** `workers` is SQLite as WORKERS use it: the doors only read, and all that is to be written goes over a socket. */
+/** `workers` is SQLite with WORKERS: the API process only reads, and sends writes over a socket. */
 export type Setup = Engine | 'workers'
-/** For suites about what the doors answer to whoever writes. */
+/** For suites about the API responses to writes. */
 export const everyEngineAndWorkers: readonly Setup[] = [...everyEngine, 'workers']
 
-/** The ways of a GraphQL request: the short one, and Yoga's for all, on which one engine is enough. */
+/** The paths of a GraphQL request: directly, and through Yoga on one engine. */
 export const everyExecutionPath: readonly (readonly [engine: Engine, hasFastPath: boolean])[] = [
   ...everyEngine.map((engine) => [engine, true] as const),
   ['sqlite', false],
 ]
 
-/** What runs GraphQL operations unless a test chooses: `npm run test:reference` sets `GRAPHQL_EXECUTOR`. */
+/** The default GraphQL executor: `npm run test:reference` sets `GRAPHQL_EXECUTOR`. */
 export const { executor: defaultExecutor } = readConfig({ GRAPHQL_EXECUTOR: process.env.GRAPHQL_EXECUTOR })
 /** For tests that compare the two executors. */
 export const everyExecutor: readonly Executor[] = ['planned', 'reference']
 
-/** What a test may choose; the rest is the dullest that works. */
+/** The options of a test; the rest has minimal defaults. */
 export type AppOptions = {
   readonly mode?: Mode
   readonly rateLimit?: number
-  /** Origins whose pages may read answers; none unless they are named. */
+  /** The allowed CORS origins; none by default. */
   readonly corsOrigins?: readonly string[]
-  /** Proxies whose `X-Forwarded-For` is believed; none unless they are given. */
+  /** The proxies whose `X-Forwarded-For` is trusted; none by default. */
   readonly trustedProxies?: ServerOptions['trustedProxies']
   /** Milliseconds since 1970. */
   readonly clock?: () => number
-  /** What is in force from the start. */
+  /** The initial rates. */
   readonly rates?: readonly { fromCode: string; toCode: string; rate: string }[]
-  /** A database of the test's own making, in place of a new one. */
+  /** An existing database to use instead of a new one. */
   readonly place?: Place
   /** By default that of `GRAPHQL_EXECUTOR`. */
   readonly executor?: Executor
-  /** `false` where Yoga is to answer every GraphQL request. */
+  /** `false` routes every GraphQL request through Yoga. */
   readonly hasFastPath?: boolean
   /** Receives the log lines, as they are written. */
   readonly onLog?: (line: string) => void
-  /** Which GraphQL documents are run. */
+  /** The accepted GraphQL documents. */
   readonly documents?: 'any' | 'trusted'
-  /** Rails that may send something to the service. */
+  /** The rails that may send reports to the service. */
   readonly rails?: ServerOptions['rails']
-  /** By what the service is measured. */
+  /** The metrics of the service. */
   readonly measuring?: Instrumentation
-  /** What keeps secrets, such as `noSecrets` for a service that was given no key. */
+  /** The encryption of secrets, such as `noSecrets` for a service without a key. */
   readonly secrets?: Secrets
 }
 
-/** What tests keep secrets with. */
+/** The encryption of secrets in tests. */
 export const testSecrets = createSecrets([Buffer.alloc(32, 7)])
 
-/** A whole service on an empty database of its own, closed and removed when the test ends. */
+/** A complete service on its own empty database, closed and removed when the test ends. */
 export type App = Awaited<ReturnType<typeof startApp>>
 
-/** Fails the test whose documents graphql-js answers where a plan could not: nothing else would tell of it. */
+/** Fails the test if graphql-js executes a document whose plan failed, which is otherwise invisible. */
 export function loggerOfPlanFaults() {
   const faults: string[] = []
   onTestFinished(() => expect(faults).toEqual([]))
@@ -99,12 +99,12 @@ export function loggerOfPlanFaults() {
   })
 }
 
-/** The contract's methods, and others to be refused. */
+/** The HTTP methods of the contract, and others that are rejected. */
 export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'PATCH' | 'OPTIONS' | 'TRACE'
 
 type RestRequest = { body?: unknown; payload?: string | Buffer; headers?: Record<string, string>; key?: string | null }
 
-/** What an answer holds: JSON, but for a file. */
+/** Returns the body of a response: JSON, or the text of a file. */
 function bodyOf({
   headers: { 'content-type': type = '' },
   body,
@@ -177,10 +177,10 @@ export async function startApp(
     service,
     server,
     merchant,
-    /** A request of the merchant, for calling operations directly. */
+    /** Creates a context of the merchant, for direct calls of operations. */
     context,
 
-    /** One REST call; `key` is the merchant's unless another, or `null` for none, is given. */
+    /** Sends one REST request; `key` defaults to the merchant's, and `null` sends none. */
     async rest(method: RestMethod, path: string, request: RestRequest = {}) {
       const key = request.key === undefined ? merchant.apiKey : request.key
       const answer = await server.inject({
@@ -199,28 +199,28 @@ export async function startApp(
       }
     },
 
-    /** One GraphQL request. */
+    /** Sends one GraphQL request. */
     async graphql(query: string, variables: Record<string, unknown> = {}, request: RestRequest = {}) {
       const answer = await this.rest('POST', '/graphql', { ...request, body: { query, variables } })
       const { data = null, errors = [], extensions } = answer.body
       return { ...answer, data, errors, extensions }
     },
 
-    /** Another merchant of the same service, with its key. */
+    /** Creates another merchant with a key. */
     otherMerchant: () => createMerchant(service, { name: 'Other merchant' }),
 
-    /** A customer of the merchant; its id. */
+    /** Creates a customer of the merchant and returns its id. */
     async customer(changes: Partial<Parameters<typeof createCustomer>[1]> = {}): Promise<string> {
       const { id } = await perform(createCustomer, context(), { ...sampleCustomer, ...changes })
       return id
     },
 
-    /** A wallet with money in it; its id. */
+    /** Creates a funded wallet and returns its id. */
     async wallet({
       assetCode = 'USDC',
       balance = '0',
       customerId,
-      // Its addresses in the sandbox take no point of a curve.
+      // Sandbox addresses need no elliptic curve computation.
       network = assetCode.startsWith('USD') ? 'solana' : null,
     }: {
       assetCode?: string
@@ -245,7 +245,7 @@ export async function startApp(
       await setFee(service, { assetCode: 'USDC', recipientCurrency: 'NGN', flat, percent, deductedFrom })
     },
 
-    /** Recomputes the books: no contradiction anywhere. */
+    /** Asserts that the recomputed books agree. */
     async expectBooksToBalance(): Promise<void> {
       const { findings } = await auditBooks(service)
       expect(findings.filter(({ contradictions }) => contradictions > 0)).toEqual([])
@@ -253,14 +253,14 @@ export async function startApp(
   }
 }
 
-/** Where a database is, how to remove it, and how it is opened where that is not the way of the service. */
+/** The location of a database, its removal, and how to open it if not as the service does. */
 type Place = {
   readonly url: string
   readonly remove: () => Promise<void>
   readonly open?: (url: string) => Promise<Database>
 }
 
-/** A place for a database of the test's own. */
+/** Creates a location for the test's database. */
 export async function newDatabase(setup: Setup): Promise<Place> {
   if (setup === 'postgres') return newPostgresDatabase()
   const template = inject('sqliteTemplate')
@@ -285,7 +285,7 @@ const dullRates = ['USDC', 'USDT'].flatMap((fromCode) => [
   { fromCode, toCode: 'ZAR', rate: '18' },
 ])
 
-/** A service that only reads and hands over what is to be written to `writing`. */
+/** Creates a service that only reads and sends its writes to `writing`. */
 async function openDoors(writing: Service, url: string): Promise<{ service: Service; close: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   const path = join(folder, 'writer')

@@ -1,4 +1,4 @@
-/** A customer that nothing is wrong with. */
+/** A valid customer. */
 export const sampleCustomer = {
   customerType: 'individual' as const,
   email: 'customer@example.com',
@@ -11,7 +11,7 @@ export const sampleCustomer = {
   lastName: 'Obi',
 }
 
-/** The body of a payout to a Nigerian bank that nothing is wrong with. */
+/** A valid body of a payout to a Nigerian bank. */
 export const payoutBody = {
   currency: 'USDC',
   account_number: '0690000032',
@@ -24,7 +24,7 @@ export const payoutBody = {
   payment_purpose: 'GIFTS',
 }
 
-/** The body of a Nigerian bank method that nothing is wrong with. */
+/** A valid body of a Nigerian bank method. */
 export const bankMethodBody = {
   type: 'BANK',
   account_name: 'Ada Obi',
@@ -34,7 +34,7 @@ export const bankMethodBody = {
   bank_code: '044',
 }
 
-/** The body of a crypto method that nothing is wrong with. */
+/** A valid body of a crypto method. */
 export const walletMethodBody = {
   type: 'WALLET',
   wallet_address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',

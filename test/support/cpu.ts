@@ -1,4 +1,4 @@
-/** The CPU time of this process that some work takes, in milliseconds: what other processes do does not count, nor does waiting. */
+/** Returns the CPU time of this process for some work, in milliseconds, without waits and other processes. */
 export async function cpuMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -7,9 +7,9 @@ export async function cpuMs(work: () => unknown): Promise<number> {
 }
 
 /**
- * The least of several turns, which is without the compiler and the garbage collector: those come and go.
+ * Returns the minimum of several runs, which excludes compilation and garbage collection.
  *
- * How fast a machine is nobody knows, so it is compared with that of something else, measured in the same run.
+ * The speed of the machine is unknown, so compare the result with another measurement of the same run.
  */
 export async function leastCpuMs(work: () => unknown): Promise<number> {
   const turns: number[] = []

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 /** Files by their path from the project's root, such as `docs/architecture.md`. */
 export type Texts = Readonly<Record<string, string>>
 
-/** What is cited by number: how it is called in sources, the page that has the numbers, and where each stands there. */
+/** The kinds of numbered citations: their name in sources, their page, and the pattern of a number there. */
 const numbered = [
   {
     called: 'ruling',
@@ -29,9 +29,9 @@ const numbered = [
 /** One number that a source cites. */
 export type Citation = { readonly line: number; readonly called: string; readonly number: string }
 
-/** Every number of a ruling, a section of the contract or a house rule that a source cites, a range number by number. */
+/** Returns every cited number of a ruling, contract section or house rule, with ranges expanded. */
 export function citationsIn(source: string): Citation[] {
-  // A comment goes on in the next line: what begins that counts as a space, and no place in the text moves.
+  // The start of a continued comment line counts as spaces, so offsets stay the same.
   const text = source.replace(/\n[^\S\n]*(\*(?!\/)|\/\/)?[^\S\n]*/g, (found) => ' '.repeat(found.length))
   return numbered.flatMap(({ called, citations }) =>
     citations
@@ -46,7 +46,7 @@ const at = ({ index }: RegExpExecArray, source: string) => ({ line: source.slice
 
 const number = String.raw`\d+(?:\.\d+)?`
 
-/** A form of citing with the numbers in it: one, several, or from one to another. */
+/** Builds the pattern of a citation with its numbers: one, several, or a range. */
 function citing({ source }: RegExp): RegExp {
   return new RegExp(
     source.replace('(?<numbers>)', String.raw`(?<numbers>${number}(?:(?:,|\s+and|\s+to)\s+${number})*)`),
@@ -64,7 +64,7 @@ function numbersIn(text: string): string[] {
   )
 }
 
-/** Every citation of a number that no page has, as `path:line cites ruling 99, which docs/reference/rulings.md does not have`. */
+/** Returns every citation of a nonexistent number, as `path:line cites ruling 99, which docs/reference/rulings.md does not have`. */
 export function unknownNumbers(sources: Texts, pages: Texts): string[] {
   const known = new Map(
     numbered.map(({ called, page, places }) => {
@@ -80,7 +80,7 @@ export function unknownNumbers(sources: Texts, pages: Texts): string[] {
   )
 }
 
-/** Every link of a page to a file that is not there, or to a heading that a page does not have. */
+/** Returns every link of a page to a nonexistent file or heading. */
 export function brokenLinks(pages: Texts, hasFile: (path: string) => boolean): string[] {
   return Object.entries(pages).flatMap(([path, page]) =>
     [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)]
@@ -96,10 +96,10 @@ export function brokenLinks(pages: Texts, hasFile: (path: string) => boolean): s
   )
 }
 
-/** Every page that can be reached by links from one page, itself included. */
+/** Returns every page that is reachable by links from one page, itself included. */
 export function pagesReachedFrom(pages: Texts, first: string): Set<string> {
   const reached = new Set([first])
-  // A set yields what is added while it is iterated.
+  // A set iterator also yields entries that are added during the iteration.
   for (const path of reached) {
     for (const [, target = ''] of withoutCode(pages[path] ?? '').matchAll(/\]\(([^)\s#]+\.md)/g)) {
       const linked = normalize(join(dirname(path), target))
@@ -109,7 +109,7 @@ export function pagesReachedFrom(pages: Texts, first: string): Set<string> {
   return reached
 }
 
-/** The names that a host gives to headings: small letters, and hyphens for spaces; a second one of a name gets a number. */
+/** Returns the anchors of headings: lower case, hyphens for spaces, and a number for a repeated heading. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>()
   for (const [, heading = ''] of withoutBlocks(page).matchAll(/^#+ (.+)$/gm)) {
@@ -124,12 +124,12 @@ function anchorsOf(page: string): Set<string> {
   return anchors
 }
 
-/** What a page names of `src`, `db`, `test` and `docs` and nothing in `paths` is called; `<noun>` stands for any name. */
+/** Returns the paths that a page names and `paths` does not contain; `<noun>` stands for any name. */
 export function unknownPaths(page: string, paths: readonly string[]): string[] {
   return (
     [...new Set(page.match(/(?<![\w./-])(?:src|db|test|docs|\.ci)\/[\w.<>/-]+/g))]
       .map((path) => path.replace(/[./]+$/, ''))
-      // A database is made when the service runs.
+      // The service creates its database at run time.
       .filter((path) => !path.endsWith('.sqlite'))
       .filter((path) => {
         const pattern = path.split(/<\w+>/).map((part) => part.replace(/\./g, String.raw`\.`))
@@ -139,7 +139,7 @@ export function unknownPaths(page: string, paths: readonly string[]): string[] {
   )
 }
 
-/** The scripts of package.json that a page tells to run. */
+/** Returns the scripts of package.json that a page mentions. */
 export function scriptsIn(page: string): string[] {
   return [...page.matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, name]) => String(name))
 }

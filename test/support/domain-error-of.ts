@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
 
-/** The refusal that an operation ends in; anything else that it does fails the test. */
+/** Returns the domain error of an operation; any other outcome fails the test. */
 export async function domainErrorOf(operation: () => unknown): Promise<DomainError> {
   try {
     await operation()

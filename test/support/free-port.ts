@@ -1,6 +1,6 @@
 import { findFreePort as freePortAt } from '../../src/app/ports.ts'
 
-/** A port that nobody listens on: where something is to be has to be known before it can be started. */
+/** Returns a free port, for servers whose address must be known before they start. */
 export function freePort(): Promise<number> {
   return freePortAt('127.0.0.1')
 }

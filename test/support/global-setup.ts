@@ -8,17 +8,17 @@ import { nonDurableSettings, startPostgresServer } from './postgres-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A migrated, empty SQLite file that every test's own is a copy of. */
+    /** A migrated, empty SQLite file that each test copies. */
     sqliteTemplate: string
-    /** The URL of the tests' PostgreSQL server up to the name of a database; `null` where there is none. */
+    /** The URL of the tests' PostgreSQL server without a database name; `null` if there is none. */
     postgresUrl: string | null
   }
 }
 
-/** The database that every test's own is a copy of: migrated and empty. */
+/** The name of the migrated, empty template database. */
 export const template = 'template_of_tests'
 
-/** Makes what every test's own database is a copy of, on each engine. */
+/** Creates the template database of each engine. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   if (project.vite.config.mode === 'sqlite') return setUpSqlite(project)
   const removeFile = await makeTemplateFile(project)
@@ -29,7 +29,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   }
 }
 
-/** For one engine only, as `npm run test:sqlite` asks for while somebody works. */
+/** Restricts the tests to one engine, as `npm run test:sqlite` does. */
 export function setUpSqlite(project: TestProject): Promise<() => Promise<void>> {
   project.provide('postgresUrl', null)
   return makeTemplateFile(project)
@@ -44,8 +44,8 @@ async function makeTemplateFile(project: TestProject): Promise<() => Promise<voi
 }
 
 /**
- * Where files are that nothing needs when the tests are over: in memory, where Linux has a folder for that with room, because
- * to wait for a disk takes half of a small test. Tests about files and processes have folders on the disk.
+ * The folder of temporary files: in memory if Linux has a tmpfs with room, because
+ * disk waits take half of a small test. Tests about files and processes use folders on the disk.
  */
 async function scratchFolder(): Promise<string> {
   const inMemory = '/dev/shm'
@@ -56,7 +56,7 @@ async function scratchFolder(): Promise<string> {
   return room > 2 ** 30 ? inMemory : tmpdir()
 }
 
-/** Starts one PostgreSQL server for all tests; only a platform without a build does without, and never in CI. */
+/** Starts one PostgreSQL server for all tests; optional only outside CI on a platform without a build. */
 async function startServer(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const server = await startPostgresServer(nonDurableSettings).catch((error: Error) => {
     if (process.env.CI) throw error

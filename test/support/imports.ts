@@ -3,10 +3,10 @@ import type { Import, Node, Source, Sources } from './source.ts'
 import { declaredIn, parseSource } from './source.ts'
 
 /**
- * The layers of `src` and `db`, lowest first: a file may import its own layer and those before it (house rule 3). The longest
- * entry that a path starts with is its layer.
+ * The layers of `src` and `db`, earliest first: a file may import its own layer and earlier ones (house rule 3). The longest
+ * entry that is a prefix of a path is its layer.
  */
-export const order = [
+export const layers = [
   'core/',
   'database/',
   'migrations/',
@@ -50,37 +50,37 @@ export const order = [
   'cli/',
 ] as const
 
-/** The files that name every noun's door. */
-const gatherings = /^src\/server\/(rest\/routes|graphql\/schema)\.ts$/
+/** The two files that list the API files of every module. */
+const apiRegistries = /^src\/server\/(rest\/routes|graphql\/schema)\.ts$/
 
-// A noun's door, and the further ones that it has for what would make that too long: `create-payout-graphql.ts`.
-const doors = /^src\/modules\/(.+\/)?([\w-]+-)?(rest|graphql)\.ts$/
-const graphqlDoors = /^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
+// `rest.ts`, `graphql.ts`, and the files that a long one is split into, such as `create-payout-graphql.ts`.
+const apiFiles = /^src\/modules\/(.+\/)?([\w-]+-)?(rest|graphql)\.ts$/
+const graphqlFiles = /^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
 const repositories = /^src\/(.+\/)?repository\.ts$/
 const inDatabase = /^src\/database\//
 const inLists = /^src\/lists\//
 const maybePromises = /^src\/core\/maybe-promise\.ts$/
-/** Where queries are built: from what a noun declares of a list, too. */
+/** The files that may build queries. */
 const buildsQueries = /^src\/(database\/|lists\/|(.+\/)?repository\.ts$)/
 const engines = /^src\/database\/(sqlite|postgres)\//
 const inRest = /^src\/rest\/|^src\/modules\/(.+\/)?([\w-]+-)?rest\.ts$/
 const inServer = /^src\/(server|console)\//
 const inGraphql = /^src\/graphql\/|^src\/modules\/(.+\/)?([\w-]+-)?graphql\.ts$/
 const graphqlOfServer = /^src\/server\/(graphql\/[\w-]+|pages\/graphiql-page)\.ts$/
-const statuses = 'src/core/api/http-status.ts'
-const configuration = 'src/app/config.ts'
+const statusTable = 'src/core/api/http-status.ts'
+const configurationFile = 'src/app/config.ts'
 const inMigrations = /^db\/migrations\//
-const opensDatabases = 'src/app/open-database.ts'
-const operators = /^src\/(cli|demo)\//
-const roots = /^src\/(app\/|cli\/|server\/host\.ts$)/
+const databaseOpener = 'src/app/open-database.ts'
+const operatorTools = /^src\/(cli|demo)\//
+const compositionRoots = /^src\/(app\/|cli\/|server\/host\.ts$)/
 
-/** What a door of GraphQL takes from another: its types, which know what loads them and what they are called. */
-const edges = /^[A-Z]/
+/** A GraphQL file may import only types of the schema from another; their names are capitalized. */
+const schemaType = /^[A-Z]/
 
-/** Lines that a door may have. */
-const longestDoor = 260
+/** The maximum number of lines of a GraphQL file of a module. */
+const maxGraphqlFileLines = 260
 
-/** What builds queries: only repositories and `database/` may take these from `database/query.ts`. */
+/** The functions of `database/query.ts` that build queries. */
 const builders = [
   'query',
   'queryOne',
@@ -95,76 +95,83 @@ const builders = [
   'listParam',
 ]
 
-/** What is wrong with a file by one rule. */
+/** Returns the violations of one rule by a file, and `false` for each check that passes. */
 type Rule = (file: Source) => readonly (string | false)[]
 
-/** Every breach of the house rules about imports and forms, as `path: what is wrong`. */
+/** Returns every violation of the house rules about imports and form, as `path: violation`. */
 export function findLayerViolations(sources: Sources): string[] {
   return Object.entries(sources).flatMap(([path, text]) => {
     const file = parseSource(path, text)
     return rules
-      .flatMap((rule) => rule(file).filter((breach) => breach !== false))
-      .map((breach) => `${path}: ${breach}`)
+      .flatMap((rule) => rule(file).filter((violation) => violation !== false))
+      .map((violation) => `${path}: ${violation}`)
   })
 }
 
 const rules: readonly Rule[] = [
-  importsEarlierParts,
-  importsDownwards,
+  importsEarlierLayers,
+  importsTowardsDatabase,
   keepsQueriesInRepositories,
-  keepsPackagesWhereTheyBelong,
+  keepsPackagesInTheirFolders,
   keepsEnginesInDatabase,
-  keepsMigrationsApart,
-  keepsHttpInRest,
-  readsOnlyItsOwnSources,
-  makesNoCode,
-  saysWhatLocks,
-  hasTheForm,
+  isolatesMigrations,
+  keepsHttpInApis,
+  readsNoGlobalSource,
+  compilesNoText,
+  namesWhatLocks,
+  hasRequiredForm,
 ]
 
-/** House rule 3: between parts imports go to earlier ones only. */
-function importsEarlierParts({ path, imports }: Source) {
-  return ours(imports).map((imported) => {
+/** House rule 3: a layer imports only itself and earlier layers. */
+function importsEarlierLayers({ path, imports }: Source) {
+  return ownImports(imports).map((imported) => {
     const [own, other] = [layerOf(path), layerOf(imported.path)]
-    if (own === null) return `is in no layer that the order knows`
-    if (other === null) return `imports ${imported.path}, which is in no layer that the order knows`
-    return order.indexOf(other) > order.indexOf(own) && `imports ${imported.path}: ${other} is above ${own}`
+    if (own === null) return `is in no known layer`
+    if (other === null) return `imports ${imported.path}, which is in no known layer`
+    return (
+      layers.indexOf(other) > layers.indexOf(own) && `imports ${imported.path}: ${other} is a later layer than ${own}`
+    )
   })
 }
 
-/** House rule 3: door, operation, repository, database, each of the next only. */
-function importsDownwards({ path, imports }: Source) {
-  const isDoor = doors.test(path)
+/** House rule 3: imports go from API to operation to repository to database. */
+function importsTowardsDatabase({ path, imports }: Source) {
+  const isApiFile = apiFiles.test(path)
   const isRepository = repositories.test(path)
-  return ours(imports).map(({ path: imported, names, isType }) => {
-    // A type of one module has fields that lead to types of earlier ones.
-    const isEdge = graphqlDoors.test(path) && graphqlDoors.test(imported)
-    if (doors.test(imported) && !gatherings.test(path) && !isEdge) return `imports the door ${imported}`
-    const helper = isEdge && names.find((name) => !edges.test(name))
-    if (helper) return `takes ${helper} from the door ${imported}: what several doors need is in the kit`
-    if (isDoor && repositories.test(imported)) return `is a door and imports the repository ${imported}`
-    if (isDoor && (inDatabase.test(imported) || inLists.test(imported)) && !isType)
-      return `is a door and imports the database`
+  return ownImports(imports).map(({ path: imported, names, isType }) => {
+    // A type adds fields to the types of earlier modules, so one GraphQL file may import types from another.
+    const isEdge = graphqlFiles.test(path) && graphqlFiles.test(imported)
+    if (apiFiles.test(imported) && !apiRegistries.test(path) && !isEdge) return `imports the API file ${imported}`
+    const helper = isEdge && names.find((name) => !schemaType.test(name))
+    if (helper)
+      return `imports ${helper} from the API file ${imported}: code that several API files share belongs in the toolkit`
+    if (isApiFile && repositories.test(imported)) return `is an API file and imports the repository ${imported}`
+    if (isApiFile && (inDatabase.test(imported) || inLists.test(imported)) && !isType)
+      return `is an API file and imports the database`
     if (
       isRepository &&
       ![inDatabase, inLists, maybePromises, repositories].some((low) => low.test(imported)) &&
       !isType
     )
       return `is a repository and imports ${imported}`
-    return roots.test(imported) && !roots.test(path) && `imports ${imported}, which puts the program together`
+    return (
+      compositionRoots.test(imported) &&
+      !compositionRoots.test(path) &&
+      `imports ${imported}, which assembles the program`
+    )
   })
 }
 
-/** House rule 4: only repositories query. */
+/** House rule 4: only repositories and lists build queries. */
 function keepsQueriesInRepositories({ path, imports }: Source) {
   if (buildsQueries.test(path)) return []
   return imports.map(({ path: imported, names }) => {
-    const taken = imported === 'src/database/query.ts' ? names.filter((name) => builders.includes(name)) : []
-    return taken.length > 0 && `builds queries (${taken.join(', ')}) and is no repository`
+    const used = imported === 'src/database/query.ts' ? names.filter((name) => builders.includes(name)) : []
+    return used.length > 0 && `builds queries (${used.join(', ')}) but is not a repository`
   })
 }
 
-const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readonly where: string }[] = [
+const packageHomes: readonly { readonly packages: RegExp; readonly home: RegExp; readonly where: string }[] = [
   { packages: /^decimal\.js$/, home: /^src\/core\/money\//, where: 'core/money/' },
   { packages: /^(better-sqlite3|pg|pg-protocol)$/, home: engines, where: 'an engine of database/' },
   {
@@ -186,7 +193,7 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   {
     packages: /^(graphql|graphql-.*|@pothos\/.*|@graphql-.*|dataloader)(\/.*)?$/,
     home: new RegExp(`${inGraphql.source}|${graphqlOfServer.source}`),
-    where: 'graphql/, each graphql.ts and what serves it',
+    where: 'graphql/, each graphql.ts and server/graphql/',
   },
   { packages: /^ibantools$/, home: /^src\/modules\/payout-methods\/checks\//, where: 'modules/payout-methods/checks/' },
   { packages: /^(csv-parse|saxes)$/, home: /^src\/modules\/rails\//, where: 'modules/rails/' },
@@ -198,86 +205,93 @@ const homes: readonly { readonly packages: RegExp; readonly home: RegExp; readon
   { packages: /^pino$/, home: /^src\/app\/logger\.ts$/, where: 'logger.ts' },
 ]
 
-/** House rule 4: a package of one purpose is imported where that purpose is. */
-function keepsPackagesWhereTheyBelong({ path, imports }: Source) {
+/** House rule 4: a package with one purpose is imported only in the folder of that purpose. */
+function keepsPackagesInTheirFolders({ path, imports }: Source) {
   return imports.map(({ from }) => {
-    const home = homes.find(({ packages }) => packages.test(from))
+    const home = packageHomes.find(({ packages }) => packages.test(from))
     return home !== undefined && !home.home.test(path) && `imports ${from}, which belongs to ${home.where}`
   })
 }
 
-/** House rule 4: only `database/` knows which engine it is, and only what puts the program together opens it. */
+/** House rule 4: only `database/` knows which engine runs, and only a composition root opens a database. */
 function keepsEnginesInDatabase({ path, imports }: Source) {
-  return ours(imports).map(({ path: imported }) => {
+  return ownImports(imports).map(({ path: imported }) => {
     if (engines.test(imported) && !inDatabase.test(path)) return `imports the engine ${imported}`
-    return imported === 'src/database/engines.ts' && !roots.test(path) && 'opens a database'
+    return imported === 'src/database/engines.ts' && !compositionRoots.test(path) && 'opens a database'
   })
 }
 
-/** House rule 3: migrations take only types from `src`, and one file hands them to the engines. */
-function keepsMigrationsApart({ path, imports }: Source) {
-  return ours(imports).map(({ path: imported, isType }) => {
+/** Migrations import only types from `src`, and one file passes them to the engines. */
+function isolatesMigrations({ path, imports }: Source) {
+  return ownImports(imports).map(({ path: imported, isType }) => {
     if (inMigrations.test(path))
       return !inMigrations.test(imported) && !isType && `is a migration and imports ${imported}`
-    return inMigrations.test(imported) && path !== opensDatabases && 'imports migrations, which are handed in'
+    return (
+      inMigrations.test(imported) &&
+      path !== databaseOpener &&
+      `imports migrations, which ${databaseOpener} passes to the engines`
+    )
   })
 }
 
-/** House rule 15: no HTTP status outside the doors. */
-function keepsHttpInRest({ path, code, imports }: Source) {
-  if (inRest.test(path) || inServer.test(path) || path === statuses) return []
+/** House rule 15: no HTTP status outside the APIs. */
+function keepsHttpInApis({ path, code, imports }: Source) {
+  if (inRest.test(path) || inServer.test(path) || path === statusTable) return []
   const status = /\bstatus(?:Code)?\b\W{1,5}[1-5]\d\d\b|\.(?:code|status|writeHead)\(\s*[1-5]\d\d\b/.exec(code)?.[0]
-  const hasTakenStatus = imports.some(({ names }) => names.includes('httpStatusByCode'))
-  return [status !== undefined && `knows an HTTP status (${status})`, hasTakenStatus && 'knows HTTP statuses']
+  const importsStatus = imports.some(({ names }) => names.includes('httpStatusByCode'))
+  return [
+    status !== undefined && `knows an HTTP status (${status})`,
+    importsStatus && 'imports the table of HTTP statuses',
+  ]
 }
 
 const readsEnvironment = /\bprocess\s*(\??\.\s*env\b|(\?\.)?\[)|=\s*process\s*(;|\n|$)|\bimport\.meta\.env\b/
 
-/** House rules 4 and 10: the environment, time and randomness each have one source. */
-function readsOnlyItsOwnSources({ path, code }: Source) {
-  const isTool = operators.test(path)
+/** House rules 4 and 10: the environment, the clock and randomness are each read in one file. */
+function readsNoGlobalSource({ path, code }: Source) {
+  const isTool = operatorTools.test(path)
   return [
-    path !== configuration && readsEnvironment.test(code) && 'reads the environment',
+    path !== configurationFile && readsEnvironment.test(code) && 'reads the environment',
     path !== 'src/core/ids-and-clock.ts' &&
       !isTool &&
       /\bDate\.now\b|\bnew Date\(\s*\)/.test(code) &&
-      'has a clock of its own',
-    // An engine waits for a random time before it tries again: nothing that is stored depends on it.
+      'reads the clock outside src/core/ids-and-clock.ts',
+    // Engines use a random backoff, which no stored value depends on.
     path !== 'src/core/ids-and-clock.ts' &&
       !engines.test(path) &&
       /\bMath\.random\b|\brandomUUID\b/.test(code) &&
-      'has a randomness of its own',
+      'generates random values outside src/core/ids-and-clock.ts',
   ]
 }
 
-const makesCode =
+const compilesText =
   /\b(?:Async|Generator|AsyncGenerator)?Function\s*(?:\(|\.\s*(?:call|apply|bind)\b)|\beval\b|\bReflect\.construct\b/
 
-/** No text becomes code: what a caller wrote could reach it. An engine makes its readers of rows of our own names. */
-function makesNoCode({ path, code, imports }: Source) {
+/** Compiling text to code is forbidden because a caller's input could reach it. Engines compile row readers from our own names. */
+function compilesNoText({ path, code, imports }: Source) {
   if (engines.test(path)) return []
-  const found = makesCode.exec(code)?.[0]
+  const match = compilesText.exec(code)?.[0]
   return [
-    found !== undefined && `makes code of text (${found})`,
-    ...imports.map(({ from }) => /^(node:)?vm$/.test(from) && `imports ${from}, which makes code of text`),
+    match !== undefined && `compiles text to code (${match})`,
+    ...imports.map(({ from }) => /^(node:)?vm$/.test(from) && `imports ${from}, which compiles text to code`),
   ]
 }
 
-/** House rule 12: what holds a row until the transaction ends says so in its name. */
-function saysWhatLocks({ code }: Source) {
+/** House rule 12: the name of a function that locks a row until the transaction ends says so. */
+function namesWhatLocks({ code }: Source) {
   const declared = code.split(/\n(?=(?:export\s+)?(?:async\s+)?(?:function|const)\s)/)
   return declared.map((text) => {
     const [, name = ''] = /\b(?:function|const)\s+(\w+)/.exec(text) ?? []
-    const isSaid = /^(shareL|l)ock/.test(name)
-    if (/\.for(NoKeyUpdate|Update|Share|KeyShare)\(/.test(text) && !isSaid)
-      return `${name} locks, and its name does not say so`
+    const namesLock = /^(shareL|l)ock/.test(name)
+    if (/\.for(NoKeyUpdate|Update|Share|KeyShare)\(/.test(text) && !namesLock)
+      return `${name} locks a row, but its name does not say so`
     const isRead = /^(find|get|list|require)/.test(name)
-    return isRead && /\b(lock|shareLock)[A-Z]\w*\b/.test(text) && `${name} locks, and its name does not say so`
+    return isRead && /\b(lock|shareLock)[A-Z]\w*\b/.test(text) && `${name} locks a row, but its name does not say so`
   })
 }
 
-/** House rules 5 and 13: functions, named exports, no barrels, `.ts` in imports, types and not interfaces, no long doors. */
-function hasTheForm({ path, text, nodes, program, imports }: Source) {
+/** House rules 5 and 13: functions, named exports, no barrels, `.ts` in imports, `type` instead of `interface`, short GraphQL files. */
+function hasRequiredForm({ path, text, nodes, program, imports }: Source) {
   const fromPackages = new Set(imports.filter((each) => each.path === null).flatMap(({ names }) => names))
   const isAllowed = (parent: string) =>
     /(^|\.)\w*Error$|^DomainError$/.test(parent) || fromPackages.has(parent.split('.')[0] as string)
@@ -285,15 +299,17 @@ function hasTheForm({ path, text, nodes, program, imports }: Source) {
   return [
     ...nodes.filter(isClass).map(({ id, superClass: parent }) => {
       const extended = parent === null ? '' : text.slice((parent as Node).start, (parent as Node).end)
-      return !isAllowed(extended) && `declares the class ${id === null ? '(nameless)' : (id as Node).name}`
+      return !isAllowed(extended) && `declares the class ${id === null ? '(anonymous)' : (id as Node).name}`
     }),
     nodes.some(isDefaultExport) && 'has a default export',
-    program.some(isBarrel) && 'is a barrel: it exports what another file declares',
+    program.some(isBarrel) && 'is a barrel: it re-exports declarations of another file',
     program.map(declaredIn).some(({ type }) => type === 'TSInterfaceDeclaration') && 'declares an interface',
-    nodes.some(isNotErasable) && 'has syntax that is not erasable',
+    nodes.some(isNotErasable) && 'has TypeScript syntax that is not erasable',
     ...imports.map(({ from }) => from.startsWith('.') && !/\.(ts|json)$/.test(from) && `imports ${from} without .ts`),
-    path.startsWith('src/') && path.endsWith('/index.ts') && 'is a barrel by its name',
-    graphqlDoors.test(path) && lineCount > longestDoor && `is a door of ${lineCount} lines, of ${longestDoor} at most`,
+    path.startsWith('src/') && path.endsWith('/index.ts') && 'is named like a barrel',
+    graphqlFiles.test(path) &&
+      lineCount > maxGraphqlFileLines &&
+      `is a GraphQL file of ${lineCount} lines; the maximum is ${maxGraphqlFileLines}`,
   ]
 }
 
@@ -311,7 +327,7 @@ function isBarrel({ type, source }: Node): boolean {
   return type === 'ExportAllDeclaration' || (type === 'ExportNamedDeclaration' && source !== null)
 }
 
-/** An enum, a namespace, or a parameter that is a property; a library's module that is widened is none. */
+/** Returns true for an enum, a namespace or a parameter property. A module augmentation is erasable. */
 function isNotErasable({ type, kind }: Node): boolean {
   return (
     type === 'TSEnumDeclaration' ||
@@ -320,68 +336,70 @@ function isNotErasable({ type, kind }: Node): boolean {
   )
 }
 
-/** The names that each noun's folder may have a file of. */
-const namesOfNouns = /^src\/(modules|operations|observability|demo)\/(.+\/)?(repository|rest|graphql|list)\.ts$/
+/** File names that may occur once in each module's folder. */
+const repeatableNames = /^src\/(modules|operations|observability|demo)\/(.+\/)?(repository|rest|graphql|list)\.ts$/
 
-/** How many files stand loose in `src`; whatever else there is, is in the folder of what it is for. */
-const looseFiles = 2
+/** The maximum number of files directly in `src`: the two entry points. */
+const maxRootFiles = 2
 
-/** Every breach of the layout by the files of `src`: a crowd at its root, or two files of one name. */
-export function breachesOfLayout(paths: readonly string[]): string[] {
-  const loose = paths.filter((path) => /^src\/[^/]+$/.test(path))
-  const named = Map.groupBy(
-    paths.filter((path) => !namesOfNouns.test(path)),
+/** Returns the violations of the layout of `src` (house rule 2): too many files at its root, or two files with one name. */
+export function findLayoutViolations(paths: readonly string[]): string[] {
+  const rootFiles = paths.filter((path) => /^src\/[^/]+$/.test(path))
+  const byName = Map.groupBy(
+    paths.filter((path) => !repeatableNames.test(path)),
     (path) => basename(path),
   )
-  const twins = [...named].filter(([, found]) => found.length > 1)
+  const duplicates = [...byName].filter(([, files]) => files.length > 1)
   return [
-    ...(loose.length > looseFiles ? [`src/ has ${loose.length} files, of which ${looseFiles} may stand loose`] : []),
-    ...twins.map(([name, found]) => `${name} is the name of ${found.join(' and ')}`),
+    ...(rootFiles.length > maxRootFiles
+      ? [`src/ has ${rootFiles.length} files at its root; the maximum is ${maxRootFiles}`]
+      : []),
+    ...duplicates.map(([name, files]) => `the name ${name} is used by ${files.join(' and ')}`),
   ]
 }
 
-/** The packages that files import. */
+/** Returns the names of the npm packages that the sources import. */
 export function packagesOf(sources: Sources): string[] {
   const imported = Object.entries(sources).flatMap(([path, text]) => parseSource(path, text).imports)
   const packages = imported.filter(({ from, path }) => path === null && !from.startsWith('node:'))
   return [...new Set(packages.map(({ from }) => from.split('/', from.startsWith('@') ? 2 : 1).join('/')))]
 }
 
-/** Every circle of imports, those of types too, as its files in alphabetical order: whoever reads one of them reads all. */
+/** Returns every import cycle, including cycles of type imports, as the sorted paths of its files. */
 export function findImportCycles(sources: Sources): string[] {
   const imports = new Map(
     Object.entries(sources).map(([path, text]) => [
       path,
-      ours(parseSource(path, text).imports).map(({ path }) => path),
+      ownImports(parseSource(path, text).imports).map(({ path }) => path),
     ]),
   )
   const reached = new Map([...imports.keys()].map((path) => [path, reachedFrom(path, imports)]))
-  const circles = [...reached].map(([path, found]) =>
-    [...found].filter((other) => reached.get(other)?.has(path)).sort(),
+  const cycles = [...reached].map(([path, targets]) =>
+    [...targets].filter((other) => reached.get(other)?.has(path)).sort(),
   )
-  return [...new Set(circles.filter((circle) => circle.length > 0).map((circle) => circle.join(', ')))]
+  return [...new Set(cycles.filter((cycle) => cycle.length > 0).map((cycle) => cycle.join(', ')))]
 }
 
-/** The files that a file leads to; itself only where it is in a circle. */
+/** Returns the files that a file imports directly or indirectly; itself only if it is part of a cycle. */
 function reachedFrom(start: string, imports: ReadonlyMap<string, readonly string[]>): Set<string> {
   const reached = new Set<string>()
-  const ahead = [start]
-  for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
+  const pending = [start]
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
     const fresh = (imports.get(path) ?? []).filter((other) => !reached.has(other))
     for (const other of fresh) reached.add(other)
-    ahead.push(...fresh)
+    pending.push(...fresh)
   }
   return reached
 }
 
-/** The imports that lead to files of ours. */
-function ours(imports: readonly Import[]): (Import & { path: string })[] {
+/** Returns the imports of files of this repository. */
+function ownImports(imports: readonly Import[]): (Import & { path: string })[] {
   return imports.filter((each): each is Import & { path: string } => each.path !== null)
 }
 
-/** The layer that a file belongs to; `null` for one that the order does not know. */
-function layerOf(path: string): (typeof order)[number] | null {
+/** Returns the layer of a file, or `null` if `layers` does not list it. */
+function layerOf(path: string): (typeof layers)[number] | null {
   const name = path.replace(/^(src|db)\//, '')
-  const [layer] = order.filter((prefix) => name.startsWith(prefix)).toSorted((one, other) => other.length - one.length)
+  const [layer] = layers.filter((prefix) => name.startsWith(prefix)).toSorted((one, other) => other.length - one.length)
   return layer ?? null
 }

@@ -1,31 +1,31 @@
 import type { Node, Sources } from './source.ts'
 import { declaredIn, parseSource } from './source.ts'
 
-/** Invents its data, and shows none. */
-const inFill = /^src\/demo\/load\//
+/** The load generator invents rows and displays none. */
+const inLoadGenerator = /^src\/demo\/load\//
 
 /**
- * Every choice between two things by a comparison with one value of a list of values, as `path:line: what is wrong`: another
- * value would be taken for the second without an error (house rule 11). Such a list is an `as const` array, a
- * `defineEnum`, or a union of texts. A choice between something and nothing is none, nor is one by a boolean
- * that has a name: that says why all others are alike.
+ * Returns every ternary that compares with one value of a list of values, as `path:line: violation` (house rule 11):
+ * a value added to the list would silently take the second branch. Such a list is an `as const` array, a
+ * `defineEnum`, or a union of string literals. Allowed are a ternary with an empty branch, and one on a named
+ * boolean, whose name says why all other values are alike.
  */
-export function choicesByKind(sources: Sources): string[] {
+export function findKindTernaries(sources: Sources): string[] {
   const files = Object.entries(sources).map(([path, source]) => parseSource(path, source))
   const kinds = new Map(files.flatMap(({ program }) => program.flatMap(valuesIn)))
   return files
-    .filter(({ path }) => !inFill.test(path))
+    .filter(({ path }) => !inLoadGenerator.test(path))
     .flatMap(({ path, text, nodes }) =>
       nodes.flatMap((node) => {
         const kind = kinds.get(comparedIn(node) ?? '')
         if (kind === undefined) return []
         const line = text.slice(0, node.start).split('\n').length
-        return `${path}:${line}: chooses by one of ${kind}: use a Record of them, or name the comparison`
+        return `${path}:${line}: branches on one value of ${kind}: use a Record of all values, or name the comparison`
       }),
     )
 }
 
-/** The values of each list that a statement declares, with the list's name. */
+/** Returns the values of each list that a statement declares, each with the list's name. */
 function valuesIn(statement: Node): (readonly [value: string, kind: string])[] {
   const declared = declaredIn(statement)
   if (declared.type === 'TSTypeAliasDeclaration') {
@@ -50,20 +50,23 @@ function valuesOfList(init: Node | null): string[] {
     .filter(isText)
 }
 
-/** The text with which a choice between two things compares. */
+/** Returns the string literal that a ternary compares with, or `null`. */
 function comparedIn({ type, test, consequent, alternate }: Node): string | null {
-  if (type !== 'ConditionalExpression' || isNothing(consequent as Node) || isNothing(alternate as Node)) return null
+  if (type !== 'ConditionalExpression' || isEmptyValue(consequent as Node) || isEmptyValue(alternate as Node))
+    return null
   const { operator, left, right } = test as Node
   if (operator !== '===' && operator !== '!==') return null
   const values = [left, right].map((side) => (side as Node).value)
   return values.find(isText) ?? null
 }
 
-function isNothing({ type, value, name, elements, properties, expression }: Node): boolean {
-  if (type === 'TSAsExpression') return isNothing(expression as Node)
+function isEmptyValue({ type, value, name, elements, properties, expression }: Node): boolean {
+  if (type === 'TSAsExpression') return isEmptyValue(expression as Node)
   const isEmpty = (elements as [] | undefined)?.length === 0 || (properties as [] | undefined)?.length === 0
-  const isAbsent = name === 'undefined' || name === 'emptyValue'
-  return isEmpty || isAbsent || (type === 'Literal' && (value === null || value === '' || typeof value === 'boolean'))
+  const isAbsentName = name === 'undefined' || name === 'emptyValue'
+  return (
+    isEmpty || isAbsentName || (type === 'Literal' && (value === null || value === '' || typeof value === 'boolean'))
+  )
 }
 
 function nameOf({ id }: Node): string {

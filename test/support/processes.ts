@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** A process that a service with WORKERS consists of, beside its supervisor. */
+/** A child process of a supervisor. */
 export type Worker = { readonly role: 'reader' | 'writer' | 'sender'; readonly pid: number }
 
-/** The processes that the supervisor `parent` has started and that are there. */
+/** Returns the running child processes of the supervisor `parent`. */
 export function processesOf(parent: number): Worker[] {
   return processTable().flatMap(({ pid, ppid, state, args }) => {
     const [, role] = /main\.ts (reader|writer|sender)\b/.exec(args) ?? []
@@ -12,14 +12,14 @@ export function processesOf(parent: number): Worker[] {
   })
 }
 
-/** Every process that `parent` has started, and what it calls itself. */
+/** Returns every child process of `parent` with its title. */
 export function childrenOf(parent: number): { readonly pid: number; readonly args: string }[] {
   return processTable().filter(({ ppid, state }) => ppid === parent && state !== 'Z')
 }
 
 type Entry = { readonly pid: number; readonly ppid: number; readonly state: string; readonly args: string }
 
-/** All processes; from where Linux shows them, because not every image has `ps`. */
+/** Returns all processes from /proc, because not every image has `ps`. */
 function processTable(): Entry[] {
   if (process.platform === 'linux') return readdirSync('/proc').flatMap((name) => entryOf(name) ?? [])
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' }).split('\n')
@@ -32,19 +32,19 @@ function processTable(): Entry[] {
 function entryOf(name: string): Entry | null {
   if (!/^\d+$/.test(name)) return null
   try {
-    // Its name, in parentheses, may hold anything.
+    // The name, in parentheses, may contain any character.
     const [state = '', ppid] = readFileSync(`/proc/${name}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
     const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
     return { pid: Number(name), ppid: Number(ppid), state, args }
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return null
   }
 }
 
-/** Whether there is such a process; one that was killed and that nobody has asked about may still count. */
+/** Returns whether a process exists; a killed process counts until its parent reaps it. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)

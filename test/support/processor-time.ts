@@ -5,14 +5,14 @@ type ProcessStatus = {
   readonly parent: number
   readonly name: string
   readonly ticks: number
-  /** Those of processes that it has started and that have ended. */
+  /** Ticks of its ended child processes. */
   readonly endedTicks: number
 }
 
 /** Ticks are hundredths of a second for every program on Linux. */
 const tickMs = 10
 
-/** What Linux tells of a process; `null` where it has ended. */
+/** Returns the CPU ticks of a process from /proc, or `null` if it has ended. */
 export function statusOf(pid: number): ProcessStatus | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -26,7 +26,7 @@ export function statusOf(pid: number): ProcessStatus | null {
   }
 }
 
-/** A process and all that it has started, and these. */
+/** Returns a process and its descendants. */
 export function processesUnder(root: number): number[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -37,12 +37,12 @@ export function processesUnder(root: number): number[] {
   return under(root)
 }
 
-/** Processor time of a process so far, in milliseconds. */
+/** Returns the CPU time of a process in milliseconds. */
 export function processorTimeOf(pid: number): number {
   return (statusOf(pid)?.ticks ?? 0) * tickMs
 }
 
-/** The same with that of all that it has started and that have ended. */
+/** Returns the CPU time of a process with its ended children, in milliseconds. */
 export function processorTimeWithEnded(pid: number): number {
   const status = statusOf(pid)
   return status === null ? 0 : (status.ticks + status.endedTicks) * tickMs

@@ -4,7 +4,7 @@ import { parseSync } from 'rolldown/utils'
 /** The texts of files by their path from the project's root, such as `src/modules/payouts/rest.ts`. */
 export type Sources = Readonly<Record<string, string>>
 
-/** A node of the syntax tree (ESTree), as far as it is read here. */
+/** A node of the ESTree syntax tree. */
 export type Node = { readonly type: string; readonly start: number; readonly end: number } & {
   readonly [key: string]: unknown
 }
@@ -12,9 +12,9 @@ export type Node = { readonly type: string; readonly start: number; readonly end
 /** One import or re-export of a file. */
 export type Import = {
   readonly from: string
-  /** The path of a file of ours, or `null` for a package. */
+  /** The path of a file of this repository, or `null` for a package. */
   readonly path: string | null
-  /** The names that it takes as values, none when it takes only types. */
+  /** The names imported as values; empty for a type import. */
   readonly names: readonly string[]
   readonly isType: boolean
 }
@@ -23,14 +23,14 @@ export type Import = {
 export type Source = {
   readonly path: string
   readonly text: string
-  /** The text with empty strings and without comments, so that no word in a message looks like code. */
+  /** The text with empty strings and without comments, so that a word in a message does not look like code. */
   readonly code: string
   readonly program: readonly Node[]
   readonly nodes: readonly Node[]
   readonly imports: readonly Import[]
 }
 
-/** Parses a file of TypeScript. @throws for a text that is none */
+/** Parses a TypeScript file. @throws on a syntax error */
 export function parseSource(path: string, text: string): Source {
   const { program, comments, errors } = parseSync(path, text)
   if (errors.length > 0) throw new Error(`${path}: ${errors.map(({ message }) => message).join(', ')}`)
@@ -38,27 +38,27 @@ export function parseSource(path: string, text: string): Source {
   return {
     path,
     text,
-    code: withoutTexts(text, [...comments.map((comment) => ({ ...comment, type: 'Comment' })), ...nodes]),
+    code: blankTexts(text, [...comments.map((comment) => ({ ...comment, type: 'Comment' })), ...nodes]),
     program: program.body as unknown as Node[],
     nodes,
     imports: nodes.flatMap((node) => {
-      const names = namesTaken(node)
+      const names = importedNames(node)
       return names === null ? [] : importOf(path, String((node.source as Node).value), names)
     }),
   }
 }
 
-/** The names that an import takes as values, as the other file calls them, `*` for all; `null` for another node. */
-function namesTaken(node: Node): string[] | null {
+/** Returns the names that an import takes as values, by their exported names, `*` for all; `null` for another node. */
+function importedNames(node: Node): string[] | null {
   const { type, importKind, exportKind, source } = node
   if (!source || importKind === 'type' || exportKind === 'type') return source ? [] : null
   if (type === 'TSImportType') return []
   if (type === 'ExportAllDeclaration' || type === 'ImportExpression') return ['*']
   const specifiers = node.specifiers as Node[]
-  return specifiers.length === 0 ? ['*'] : specifiers.flatMap(nameTaken)
+  return specifiers.length === 0 ? ['*'] : specifiers.flatMap(importedName)
 }
 
-function nameTaken({ type, importKind, exportKind, imported, local }: Node): string[] {
+function importedName({ type, importKind, exportKind, imported, local }: Node): string[] {
   if (importKind === 'type' || exportKind === 'type') return []
   const own = String((local as Node).name)
   if (type === 'ImportNamespaceSpecifier') return ['*', own]
@@ -70,22 +70,22 @@ function importOf(path: string, from: string, names: readonly string[]): Import 
   return { from, path: target, names, isType: names.length === 0 }
 }
 
-/** What a statement declares, whether or not it exports it. */
+/** Returns the declaration of a statement, exported or not. */
 export function declaredIn(statement: Node): Node {
   return (statement.declaration as Node | null | undefined) ?? statement
 }
 
 function* nodesOf(tree: unknown): Generator<Node> {
-  const open: unknown[] = [tree]
-  while (open.length > 0) {
-    const value = open.pop()
+  const pending: unknown[] = [tree]
+  while (pending.length > 0) {
+    const value = pending.pop()
     if (typeof value !== 'object' || value === null) continue
     if ('type' in value && typeof value.type === 'string') yield value as Node
-    open.push(...Object.values(value))
+    pending.push(...Object.values(value))
   }
 }
 
-function withoutTexts(text: string, nodes: readonly Node[]): string {
+function blankTexts(text: string, nodes: readonly Node[]): string {
   const blanks = nodes.flatMap((node) => {
     const blank = blankFor(node)
     return blank === null ? [] : [{ ...node, blank }]

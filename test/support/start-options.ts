@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What `npm start` gives Node beside the program: measured is what is run. */
+/** The Node options of `npm start`, so benchmarks measure the real configuration. */
 export const startOptions: readonly string[] = startScript().match(/--\S+/g) ?? []
 
 function startScript(): string {

@@ -5,15 +5,15 @@ import { isoTime, typeOids } from '../../src/database/postgres/values.ts'
 import type { App } from './app.ts'
 import { corruptPostgresDatabase } from './postgres-database.ts'
 
-/** What tests do behind the service's back, on each engine: read every row, and change any. */
+/** Direct access of tests to a database of each engine: read every row, and change any. */
 type Backdoor = {
-  /** Another text when anything was committed since. */
+  /** A text that changes with every commit. */
   readonly version: () => Promise<string>
-  /** The rows of every table and view, those of a table in the order of its key; every value as text. */
+  /** The rows of every table in key order, and of every view; every value as text. */
   readonly rows: () => Promise<Readonly<Record<string, readonly Row[]>>>
-  /** Drops or disables whatever would forbid a change, and puts it back when it is closed. */
+  /** Drops or disables triggers and constraints, and restores them at close. */
   readonly disarm: () => Promise<void>
-  /** Runs a statement and answers how many rows it changed. */
+  /** Runs a statement and returns the number of changed rows. */
   readonly run: (statement: string) => Promise<number>
   readonly close: () => Promise<void>
 }
@@ -22,8 +22,8 @@ type Row = Readonly<Record<string, unknown>>
 type Stored = Readonly<Record<string, readonly string[]>>
 
 /**
- * Every row of every table of an app, as text, for a test that nothing moved. When a key was last used is left out: a
- * refused request used its key all the same.
+ * Returns every row of every table of an app as text, for tests that nothing changed. It omits the last use of a key,
+ * which a rejected request also updates.
  */
 export async function readStoredRows({ url }: Pick<App, 'url'>): Promise<Stored> {
   const watched = watches.get(url) ?? watch(url)
@@ -43,7 +43,7 @@ type Watch = {
   readonly seen: { readonly version: string; readonly stored: Stored } | null
 }
 
-/** The databases that this test has looked at: most look again only to see that nothing was committed. */
+/** The databases that this test has read: a repeated read mostly checks that nothing was committed. */
 const watches = new Map<string, Promise<Watch>>()
 
 function watch(url: string): Promise<Watch> {
@@ -57,8 +57,8 @@ function watch(url: string): Promise<Watch> {
 }
 
 /**
- * Runs `statements` behind the service's back, with every trigger dropped and no constraint enforced that can be turned
- * off, as somebody with the database in hand could.
+ * Runs `statements` directly in the database without triggers and, as far as possible, without constraints,
+ * as an administrator of the database could.
  */
 export async function tamperWith(app: App, ...statements: string[]): Promise<void> {
   const backdoor = await open(app)
@@ -120,7 +120,7 @@ async function openServer(url: string): Promise<Backdoor> {
     and relnamespace = 'public'::regnamespace order by 1`)
   const everyRow = tables.map(({ name }) => `select * from "${name}" order by 1, 2`).join(';')
   return {
-    // Which transactions were over, on the whole server: another test's make it another text too.
+    // The finished transactions of the whole server: other tests change this text too.
     version: async () => JSON.stringify(await all('select pg_current_snapshot()::text')),
     rows: async () => {
       const results = (await client.query(everyRow)) as unknown as pg.QueryResult<Record<string, unknown>>[]
@@ -136,7 +136,7 @@ async function openServer(url: string): Promise<Backdoor> {
       )
       await client.query(checks.map(({ drop }) => drop).join(';'))
       dropped = checks.map(({ add }) => add)
-      // No trigger runs, and so no foreign key is asked.
+      // Disables triggers and with them foreign key checks.
       await client.query('set session_replication_role = replica')
     },
     run: async (statement) => {
@@ -144,7 +144,7 @@ async function openServer(url: string): Promise<Backdoor> {
       return (await client.query(statement)).rowCount ?? 0
     },
     close: async () => {
-      // As if they had been there all the time, whatever the rows are by now.
+      // Restores them without checking the rows.
       if (dropped.length > 0) {
         await client.query(
           [...dropped, 'update pg_constraint set convalidated = true where not convalidated'].join(';'),
@@ -155,7 +155,7 @@ async function openServer(url: string): Promise<Backdoor> {
   }
 }
 
-/** Every value is text, as SQLite has it. */
+/** Returns every value as the text that SQLite has. */
 function asStored(type: number): (text: string) => string {
   return type === typeOids.timestamp ? isoTime : (text) => text
 }

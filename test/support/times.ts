@@ -6,7 +6,7 @@ export function wallTime(time: number): WallTime {
   return createWallClock(() => time)()
 }
 
-/** The same as a time from which on something is due. */
+/** A number of milliseconds since 1970 as a due time. */
 export function dueTime(time: number): DueTime {
   return dueTimeAfter(0, wallTime(time))
 }

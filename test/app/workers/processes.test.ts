@@ -10,7 +10,7 @@ import { isAlive, processesOf } from '../../support/processes.ts'
 
 const headers = { 'x-api-key': demoApiKey, 'content-type': 'application/json' }
 
-/** What two workers are beside their supervisor. */
+/** The processes of two workers besides the supervisor. */
 const allRoles = ['reader', 'reader', 'sender', 'writer']
 
 const rolesOf = (parent: number) =>
@@ -18,14 +18,14 @@ const rolesOf = (parent: number) =>
     .map(({ role }) => role)
     .sort()
 
-/** Kills a process of this role, and waits until another has taken its place. */
+/** Kills a process of this role, and waits for its replacement. */
 async function replaced(parent: number, role: string): Promise<void> {
   const killed = processesOf(parent).find((each) => each.role === role)?.pid as number
   process.kill(killed, 'SIGKILL')
   await expect.poll(() => isAlive(killed) || rolesOf(parent), { timeout: 20_000 }).toEqual(allRoles)
 }
 
-/** Sends one payout; `null` when the connection broke. */
+/** Sends one payout; returns `null` if the connection broke. */
 function payOnce(address: string, more: Record<string, string>): Promise<Response | null> {
   return fetch(`${address}/api/payouts/banks`, {
     method: 'POST',
@@ -34,7 +34,7 @@ function payOnce(address: string, more: Record<string, string>): Promise<Respons
   }).catch(() => null)
 }
 
-/** Pays until told to stop; each payout has a key and is sent again until it is answered, as an integrator does it. */
+/** Pays until stopped; like an integrator, retries each payout with its key until a response. */
 async function pay(
   address: string,
   { clients, ids, isOver }: { clients: number; ids: string[]; isOver: () => boolean },
@@ -56,7 +56,7 @@ async function pay(
   return statuses
 }
 
-/** Waits until there are so many more. */
+/** Waits until the count has grown by that many. */
 async function grown(list: readonly unknown[], by: number): Promise<void> {
   const before = list.length
   await expect.poll(() => list.length - before, { timeout: 30_000 }).toBeGreaterThanOrEqual(by)
@@ -68,11 +68,11 @@ async function payoutsIn(place: TestInstallation): Promise<number> {
   return payouts
 }
 
-/** Six payouts are the demo's. */
+/** The demo has six payouts. */
 const demoPayouts = 6
 
 describe('WORKERS on one SQLite file', () => {
-  test('killed processes are replaced and lose nothing, and a signal to all of them drains', async () => {
+  test('replaces killed processes without loss, and drains on a signal to all processes', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const parent = child.pid as number
@@ -80,10 +80,10 @@ describe('WORKERS on one SQLite file', () => {
     const paid = new Set<string>()
 
     for (const [role, expected] of [
-      // Whoever sends a key does not even notice that the writer was gone.
+      // Requests with a key succeed despite the writer's death.
       ['writer', [200]],
       ['reader', [200, 'broken']],
-      // Nobody who asks notices that the sender was gone.
+      // Requests do not depend on the webhook process.
       ['sender', [200]],
       [null, [200]],
     ] as const) {
@@ -92,7 +92,7 @@ describe('WORKERS on one SQLite file', () => {
       const paying = pay(address, { clients: 8, ids, isOver: () => isOver })
       await grown(ids, 40)
       if (role === null) {
-        // As a terminal or systemd does it.
+        // A terminal or systemd signals all processes.
         isOver = true
         for (const { pid } of processesOf(parent)) process.kill(pid, 'SIGTERM')
         child.kill('SIGTERM')
@@ -108,9 +108,9 @@ describe('WORKERS on one SQLite file', () => {
     const { code, stdout } = await ended
     expect(code).toBe(0)
     expect(await payoutsIn(place)).toBe(demoPayouts + paid.size)
-    // Who died is told beside who tells it.
+    // The log entry names the process that died and the one that logs.
     const deaths = stdout.split('\n').filter((line) => line.includes('worker process died'))
-    // One that has only just begun dies of the signal that drains the others.
+    // A process that has just started dies of the signal that drains the others.
     const killed = deaths.map((line) => JSON.parse(line)).filter(({ signal }) => signal === 'SIGKILL')
     expect(killed).toMatchObject([
       { pid: parent, role: 'supervisor', child_pid: expect.any(Number), child_role: 'writer' },
@@ -119,7 +119,7 @@ describe('WORKERS on one SQLite file', () => {
     ])
   })
 
-  test('without a key the outcome is unknown when the writer dies; when the supervisor dies all end', async () => {
+  test('reports an unknown outcome without a key if the writer dies, and ends if the supervisor dies', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const second = { ...place, env: { ...place.env, PORT: new URL(address).port } }
@@ -133,7 +133,7 @@ describe('WORKERS on one SQLite file', () => {
     }
     const paying = Promise.all(Array.from({ length: 8 }, client))
     await grown(statuses, 40)
-    // Whether it dies with something in its hands is a matter of luck.
+    // Whether it dies during a write is random.
     for (let deaths = 0; deaths < 20 && !statuses.includes(503); deaths++) await replaced(parent, 'writer')
     await grown(statuses, 40)
     isOver = true
@@ -151,11 +151,11 @@ describe('WORKERS on one SQLite file', () => {
     expect(stored).toBeLessThanOrEqual(statuses.length)
   })
 
-  test('whoever made something sees it at once, whichever process answers', async () => {
+  test('makes a write visible to its client immediately in every process', async () => {
     const { address } = await startService(await createDemoInstallation({ WORKERS: '3' }))
     for (let i = 0; i < 30; i++) {
-      const made = await payOnce(address, { connection: 'close' })
-      const { id } = (await jsonOf(made as Response)).data
+      const created = await payOnce(address, { connection: 'close' })
+      const { id } = (await jsonOf(created as Response)).data
       const seen = await fetch(`${address}/graphql`, {
         method: 'POST',
         headers: { ...headers, connection: 'close' },
@@ -167,7 +167,7 @@ describe('WORKERS on one SQLite file', () => {
 })
 
 describe.each(everyEngine)('WORKERS on %s', (engine) => {
-  test('keep the limit of a merchant and the promise of a key together', async () => {
+  test('share the rate limit of a merchant and idempotency keys', async () => {
     const { url, remove } = await newDatabase(engine)
     const place = await createEmptyInstallation({ WORKERS: '2', DATABASE_URL: url, RATE_LIMIT: '20' })
     const { child, ended, address } = await startService(place)
@@ -188,7 +188,7 @@ describe.each(everyEngine)('WORKERS on %s', (engine) => {
           answer = await payOnce(address, { 'idempotency-key': 'one', connection: 'close' })
           return answer?.status
         }
-        // Until the limit lets it pass again.
+        // Until the rate limit admits it again.
         await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe(200)
         return (await jsonOf(answer as unknown as Response)).data.id
       }),

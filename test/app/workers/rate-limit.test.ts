@@ -18,7 +18,7 @@ afterEach(() => {
 
 const elapsed = () => performance.now()
 
-/** So many processes that share the limit, as their limiters; each question to the windows takes a turn. */
+/** Creates the limiters of several processes that share the limit; each exchange takes a turn of the event loop. */
 function processes(count: number, perSecond: number) {
   const windows = createSharedWindows(perSecond, elapsed)
   let questions = 0
@@ -47,7 +47,7 @@ function processes(count: number, perSecond: number) {
   return { isLetPass, windows, questions: () => questions }
 }
 
-test('however requests are spread over processes and time, together they get no more than the limit', async () => {
+test('processes together admit no more requests than the limit, for any distribution of requests', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 200 }),
@@ -67,7 +67,7 @@ test('however requests are spread over processes and time, together they get no 
           for (const hasPassed of all) if (hasPassed) passed.push(elapsed())
           vi.advanceTimersByTime(thenMs)
         }
-        // From any that passed to as many later ones as the limit lets pass.
+        // A window from each admitted request over as many later ones as the limit.
         const isTooMuch = passed.some((from, i) => (passed[i + perSecond] ?? Number.POSITIVE_INFINITY) - from < 1_000)
         expect(isTooMuch).toBe(false)
       },
@@ -76,18 +76,18 @@ test('however requests are spread over processes and time, together they get no 
   )
 })
 
-test('one process alone lets no more pass in any second, and its whole limit in nearly each', () => {
-  let now = 0
+test('one process admits at most the limit in any second, and the whole limit in nearly every second', () => {
+  let nowMs = 0
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 30 }),
       fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 400 })), { maxLength: 40 }),
       (perSecond, bursts) => {
-        const limit = createRateLimiter(perSecond, () => now)
+        const limit = createRateLimiter(perSecond, () => nowMs)
         const passed: number[] = []
         for (const [requests, thenMs] of bursts) {
-          for (let i = 0; i < requests; i++) if (isPassed(() => limit('merchant', () => {}))) passed.push(now)
-          now += thenMs
+          for (let i = 0; i < requests; i++) if (isPassed(() => limit('merchant', () => {}))) passed.push(nowMs)
+          nowMs += thenMs
         }
         const isTooMuch = passed.some((from, i) => (passed[i + perSecond] ?? Number.POSITIVE_INFINITY) - from < 1_000)
         expect(isTooMuch).toBe(false)
@@ -95,18 +95,18 @@ test('one process alone lets no more pass in any second, and its whole limit in 
     ),
     { numRuns: 100 },
   )
-  const limit = createRateLimiter(50, () => now)
+  const limit = createRateLimiter(50, () => nowMs)
   let passed = 0
   for (let ms = 0; ms < 10_000; ms++) {
     if (isPassed(() => limit('merchant', () => {}))) passed++
-    now++
+    nowMs++
   }
-  // Those that come close together are free again together.
+  // Tokens used close together become free together.
   expect(passed).toBeLessThanOrEqual(500)
   expect(passed).toBeGreaterThan(490)
 })
 
-test('keys that are refused are counted by address, in memory that has a bound', () => {
+test('rejected keys are counted by address in bounded memory', () => {
   const limit = createUnauthenticatedRateLimiter(2, elapsed)
   const isLetPass = (address: string) => isPassed(() => limit(address, () => {}))
   const passes = (...addresses: string[]) => addresses.map(isLetPass)
@@ -162,38 +162,38 @@ test('each answer says how many more requests its second takes, and a refused on
 })
 
 test('requests within ten milliseconds are free again together, and others each after its own second', () => {
-  let now = 0
+  let nowMs = 0
   const passesAt = (limiter: ReturnType<typeof createRateLimiter>, times: readonly number[]) =>
     times.map((at) => {
-      now = 100 + at
+      nowMs = 100 + at
       return isPassed(() => limiter('one', () => {}))
     })
-  const clock = () => now
+  const clock = () => nowMs
   expect(passesAt(createRateLimiter(2, clock), [0, 9, 999, 1_000, 1_008, 1_009, 1_009])).toEqual([
     ...[true, true, false, false, false, true, true],
   ])
-  now = 0
+  nowMs = 0
   expect(passesAt(createRateLimiter(2, clock), [0, 10, 999, 1_000, 1_000, 1_009, 1_010])).toEqual([
     ...[true, true, false, true, false, false, true],
   ])
 })
 
 test('recent and held tokens count also after the sweep of a minute', () => {
-  let now = 0
-  const clock = () => now
+  let nowMs = 0
+  const clock = () => nowMs
   const limit = createRateLimiter(1, clock)
   const isLetPass = (key: string) => isPassed(() => limit(key, () => {}))
   const shared = createSharedWindows(10, clock)
   expect(shared.exchange(1, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 8, left: 2 })
-  now = 59_999
+  nowMs = 59_999
   expect(isLetPass('one')).toBe(true)
-  now = 60_000
+  nowMs = 60_000
   expect([isLetPass('other'), isLetPass('one')]).toEqual([true, false])
   shared.exchange(2, { merchantId: 'other', unused: 0, wanted: 1 })
   expect(shared.exchange(2, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 2, left: 0 })
   shared.forget(1)
   expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 8 })).toEqual({ tokens: 0, left: 0 })
-  now += 1_000
+  nowMs += 1_000
   expect(shared.exchange(3, { merchantId: 'one', unused: 0, wanted: 9 })).toEqual({ tokens: 8, left: 0 })
   // Unused tokens are available immediately, used ones after a second.
   expect(shared.exchange(3, { merchantId: 'one', unused: 5, wanted: 9 })).toEqual({ tokens: 5, left: 0 })
@@ -233,7 +233,7 @@ test.each([
   expect(exchanges).toHaveLength(2)
 })
 
-test('a process gives back what it did not use for 200 milliseconds, though the answer to that may be lost', async () => {
+test('a process returns tokens unused for 200 milliseconds, even if the response is lost', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }, new Error('lost'), { tokens: 2, left: 0 }])
   vi.advanceTimersByTime(100)
   await ask()
@@ -269,14 +269,14 @@ test.each([
   expect(exchanges).toHaveLength(2)
 })
 
-test('a process gives back what it has held for exactly 200 milliseconds', async () => {
+test('a process returns tokens held for exactly 200 milliseconds', async () => {
   const { ask, exchanges } = oneProcess(96, 3, [{ tokens: 4, left: 7 }])
   await ask()
   vi.advanceTimersByTime(200)
   expect(exchanges.slice(1)).toEqual([{ merchantId: 'one', unused: 3, wanted: 0 }])
 })
 
-test('tokens that come back unused keep none that were used before from being free again', () => {
+test('returned unused tokens do not delay the release of used ones', () => {
   const { exchange } = createSharedWindows(10, elapsed)
   const ask = (unused: number, wanted: number) => exchange(1, { merchantId: 'one', unused, wanted }).tokens
   expect(ask(0, 2)).toBe(2)
@@ -288,7 +288,7 @@ test('tokens that come back unused keep none that were used before from being fr
   expect(ask(0, 10)).toBe(10)
 })
 
-test('a request whose tokens could not be asked for fails, and the next asks again', async () => {
+test('a request fails if the exchange for tokens fails, and the next request retries', async () => {
   const { ask } = oneProcess(96, 3, [new Error('no writer'), { tokens: 1, left: 0 }])
   expect(await ask()).toEqual(['no writer', undefined])
   expect(await ask()).toEqual([null, '"default";r=0;t=1'])
@@ -318,23 +318,23 @@ function isPassed(ask: () => unknown): boolean {
 test('a merchant gets its whole limit from one process or from several', async () => {
   for (const holders of [[0], [0, 1, 2]]) {
     const { isLetPass } = processes(3, 96)
-    const asked = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
-    expect((await Promise.all(asked)).filter(Boolean)).toHaveLength(96)
+    const answers = Array.from({ length: 200 }, (_, i) => isLetPass(holders[i % holders.length] as number))
+    expect((await Promise.all(answers)).filter(Boolean)).toHaveLength(96)
   }
 })
 
-test('what one process does not use the others get soon', async () => {
+test('tokens that one process does not use soon go to the others', async () => {
   const { isLetPass } = processes(2, 100)
   await isLetPass(0)
   vi.advanceTimersByTime(400)
   const passed = await Promise.all(Array.from({ length: 150 }, () => isLetPass(1)))
-  // The one that was used is free again a second after that was told.
+  // The used token is free again a second after its report.
   expect(passed.filter(Boolean)).toHaveLength(99)
   vi.advanceTimersByTime(1_000)
   expect(await isLetPass(1)).toBe(true)
 })
 
-test('what a process held that is gone counts as used, and no longer', async () => {
+test('tokens held by a dead process count as used for one second', async () => {
   const { isLetPass, windows } = processes(2, 16)
   await isLetPass(0)
   windows.forget(0)
@@ -343,7 +343,7 @@ test('what a process held that is gone counts as used, and no longer', async () 
   expect((await Promise.all(Array.from({ length: 40 }, () => isLetPass(1)))).filter(Boolean)).toHaveLength(16)
 })
 
-test('a flood is refused without asking for each request', async () => {
+test('a flood is rejected without an exchange for each request', async () => {
   const { isLetPass, questions } = processes(2, 10)
   await Promise.all(Array.from({ length: 20 }, () => isLetPass(0)))
   const before = questions()
@@ -351,7 +351,7 @@ test('a flood is refused without asking for each request', async () => {
   expect(questions() - before).toBeLessThanOrEqual(1)
 })
 
-test('merchants have limits of their own', async () => {
+test('each merchant has its own limit', async () => {
   const { isLetPass } = processes(2, 1)
   expect(await isLetPass(0, 'one')).toBe(true)
   expect(await isLetPass(1, 'one')).toBe(false)

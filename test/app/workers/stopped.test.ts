@@ -13,13 +13,13 @@ import type { TestInstallation } from '../../support/process.ts'
 import { cli, createDemoInstallation, createEmptyInstallation, jsonOf, startService } from '../../support/process.ts'
 import { isAlive, processesOf } from '../../support/processes.ts'
 
-// Processes that are stopped (SIGSTOP) and go on later, as when a machine is paused or starved: they still have in their
-// hands what was asked for before.
+// Processes that are stopped (SIGSTOP) and resume later, as on a paused or starved machine: they still hold
+// earlier requests.
 
-/** Longer than any request may take, whatever is stopped: what has no answer by then has none at all. */
+/** Longer than any request may take: a request without a response by then never gets one. */
 const silenceMs = writeTimeoutMs + 5_000
 
-/** What was answered to one payout; `null` when the connection broke. */
+/** Returns the response to one payout; `null` if the connection broke. */
 type Answered = { readonly status: number; readonly message: string } | null
 
 async function payOnce(address: string, key: string | null = null): Promise<Answered> {
@@ -48,7 +48,7 @@ const times = <Result>(count: number, ask: () => Promise<Result>) => Promise.all
 const isReady = async (address: string) =>
   (await fetch(`${address}/readyz`, { headers: { connection: 'close' } })).status === 200
 
-/** Stops a process, which ends at the latest with the test. */
+/** Stops a process, and kills it when the test ends. */
 function stop(pid: number): void {
   process.kill(pid, 'SIGSTOP')
   onTestFinished(() => {
@@ -60,25 +60,25 @@ function pidOf(parent: number, role: string): number {
   return processesOf(parent).find((each) => each.role === role)?.pid as number
 }
 
-/** Six payouts are the demo's. */
+/** The demo has six payouts. */
 async function newPayoutsIn(place: TestInstallation): Promise<number> {
   const { balanced, payouts } = (await cli(place, 'audit', '--json')).json() as { balanced: boolean; payouts: number }
   expect(balanced).toBe(true)
   return payouts - 6
 }
 
-describe('a writer that was stopped', () => {
-  test('commits nothing once another service has taken its place, and ends', async () => {
+describe('a stopped writer', () => {
+  test('commits nothing after another service has taken the database, and exits', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, ended, address } = await startService(place)
     const writer = pidOf(child.pid as number, 'writer')
     const readers = processesOf(child.pid as number).filter(({ role }) => role === 'reader')
     stop(writer)
-    const asked = times(5, () => payOnce(address))
-    // A reader that says this has asked the writer, after all that it had to hand over: that is in the writer's hands.
+    const responses = times(5, () => payOnce(address))
+    // The reader's log line follows its requests to the writer, so the writer holds them.
     for (const _ of readers) expect(await isReady(address)).toBe(false)
     child.kill('SIGKILL')
-    expect(await asked).toEqual(Array(5).fill(null))
+    expect(await responses).toEqual(Array(5).fill(null))
     await expect.poll(() => readers.filter(({ pid }) => isAlive(pid)), { timeout: 10_000 }).toEqual([])
 
     const next = await startService(place)
@@ -87,14 +87,14 @@ describe('a writer that was stopped', () => {
     expect(again.map((answer) => answer?.status)).toEqual(Array(5).fill(200))
 
     process.kill(writer, 'SIGCONT')
-    // Its output ends when the last of its processes does.
+    // Its output ends with the last of its processes.
     await ended
     expect(await newPayoutsIn(place)).toBe(5)
-    // The one that has it goes on.
+    // The service that holds the database continues.
     expect((await payOnce(next.address))?.status).toBe(200)
   })
 
-  test('is replaced, and so is a reader; keyed requests succeed, others learn that the outcome is unknown', async () => {
+  test('is replaced, as is a reader; requests with a key succeed, others report an unknown outcome', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const { child, address } = await startService(place)
     const parent = child.pid as number
@@ -102,7 +102,7 @@ describe('a writer that was stopped', () => {
     stop(writer)
     const keyed = times(4, () => payOnce(address, randomUUID()))
     const unkeyed = times(4, () => payOnce(address))
-    // One reader is enough to answer, and to say that nothing can be stored.
+    // One reader is enough to serve reads and reject writes.
     expect(await isReady(address)).toBe(false)
     stop(reader)
 
@@ -119,7 +119,7 @@ describe('a writer that was stopped', () => {
     await expect.poll(() => isAlive(reader), { timeout: 20_000 }).toBe(false)
   })
 
-  test('is not waited for, even where nobody ends it', async () => {
+  test('does not block the service, even if it is never killed', async () => {
     const { folder } = await createEmptyInstallation()
     const path = join(folder, 'writer')
     const silent = createServer(() => {})
@@ -136,7 +136,7 @@ describe('a writer that was stopped', () => {
       code: 'UNAVAILABLE',
       message: expect.stringContaining('may be stored'),
     })
-    // Nothing was to be stored: nobody has to look.
+    // Nothing was to be stored, so the outcome is known.
     await expect(line.ping()).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: 'The writer process does not respond.',
@@ -144,18 +144,18 @@ describe('a writer that was stopped', () => {
   })
 })
 
-describe('a service whose place another takes', () => {
-  test('commits nothing once it goes on after a stop, says so to whoever asked, and ends', async () => {
+describe('a service whose database another service takes over', () => {
+  test('commits nothing after it resumes, rejects its pending requests, and exits', async () => {
     const place = await createDemoInstallation()
     const first = await startService(place)
     stop(first.child.pid as number)
-    const asked = times(3, () => payOnce(first.address))
+    const responses = times(3, () => payOnce(first.address))
     const second = await startService(place)
     expect((await payOnce(second.address))?.status).toBe(200)
 
     first.child.kill('SIGCONT')
 
-    for (const answer of await asked) {
+    for (const answer of await responses) {
       expect(answer).toMatchObject({ status: 503, message: expect.stringContaining('taken over the database') })
     }
     expect(await first.ended).toMatchObject({ code: 3 })
@@ -163,17 +163,17 @@ describe('a service whose place another takes', () => {
     expect((await payOnce(second.address))?.status).toBe(200)
   })
 
-  test('ends with the same code where it has several', async () => {
+  test('exits with the same code if it has several processes', async () => {
     const place = await createDemoInstallation({ WORKERS: '2' })
     const first = await startService(place)
     await startService(place)
 
-    // It may have found out by itself, and be gone.
+    // It may have noticed by itself and have exited.
     expect([503, undefined]).toContain((await payOnce(first.address))?.status)
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
-  test('keeps its place when another is started on its port by mistake, and beside commands', async () => {
+  test('keeps its database if another starts on its port by mistake, and while commands run', async () => {
     const place = await createDemoInstallation()
     const { address } = await startService(place)
     const twice = { ...place, env: { ...place.env, PORT: new URL(address).port } }
@@ -183,7 +183,7 @@ describe('a service whose place another takes', () => {
   })
 })
 
-test('a supervisor that is stopped holds up nobody, and ends nobody when it goes on', async () => {
+test('a stopped supervisor delays no request, and kills no process when it resumes', async () => {
   const { child, address } = await startService(await createDemoInstallation({ WORKERS: '2', RATE_LIMIT: '20' }))
   const before = processesOf(child.pid as number)
   child.kill('SIGSTOP')

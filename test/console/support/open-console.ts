@@ -34,7 +34,7 @@ export async function openConsole(app: App) {
   const { port } = host.server.address() as AddressInfo
   const origin = `http://127.0.0.1:${port}`
 
-  /** One request as it is given, with no session unless it has one; a list of headers is sent as it is, names and values in turn. */
+  /** Sends one request without adding a session; a list of headers alternates names and values. */
   function ask(
     method: string,
     path: string,
@@ -82,15 +82,15 @@ export async function openConsole(app: App) {
     async form(path: string, action: string, target = ''): Promise<Fields> {
       const { text } = await get(path)
       const forms = text.split('<form').map(hiddenFields)
-      const found = forms.find((fields) => fields._action === action && fields._target === target)
-      if (!found) throw new Error(`${path} has no form for ${action} ${target}`)
-      return found
+      const match = forms.find((fields) => fields._action === action && fields._target === target)
+      if (!match) throw new Error(`${path} has no form for ${action} ${target}`)
+      return match
     },
     /** Fills in a form of a page and sends it. */
     async act(path: string, action: string, fields: Fields = {}, target = ''): Promise<ConsoleResponse> {
       return this.post(path, { ...(await this.form(path, action, target)), reason: 'somebody rang', ...fields })
     },
-    /** What operators did, the first thing first: what, to what, why and with what. */
+    /** Returns the operator log, oldest first. */
     async kept() {
       const { items } = await listOperatorActions(app.service, { limit: 100 })
       return items.map(({ action, subject, reason, details }) => ({ action, subject, reason, details })).reverse()

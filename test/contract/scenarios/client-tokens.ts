@@ -2,7 +2,7 @@ import { createKey } from '../../../src/modules/merchants/manage-keys.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { absentId, otherMerchant, recordCommonRefusals } from './refusals.ts'
 
-/** Beside the contract. */
+/** An addition to the contract. */
 export async function createClientToken(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const request = 'POST /api/client-tokens'
@@ -13,7 +13,7 @@ export async function createClientToken(transcript: Transcript): Promise<void> {
   }
   const customerId = await app.customer()
   const headers = { 'idempotency-key': 'token-1' }
-  const made = await say('201: as the merchant, for 15 minutes', body)
+  const response = await say('201: as the merchant, for 15 minutes', body)
   await say('201: as one customer, for an hour', {
     customer_id: customerId,
     scopes: ['payouts', 'read', 'read'],
@@ -33,7 +33,7 @@ export async function createClientToken(transcript: Transcript): Promise<void> {
   const restricted = await createKey(app.service, app.merchant.id, { scopes: ['read', 'payouts'] })
   transcript.alias(restricted.apiKey, '{{reading and paying key}}')
   await say('403: more than the key may do', { scopes: ['read', 'wallets'] }, { key: restricted.apiKey })
-  const { token } = made.body.data
+  const { token } = response.body.data
   await say('403: by a token', body, { key: null, headers: { authorization: `Bearer ${token}` } })
   await recordCommonRefusals(transcript, app, { request, body })
 }

@@ -3,7 +3,7 @@ import { payoutBody } from '../../support/app.ts'
 import type { Sent, Transcript } from '../transcript.ts'
 import { otherMerchant, recordCommonRefusals } from './refusals.ts'
 
-/** Beside the contract: what happened. */
+/** An addition to the contract: events. */
 export async function listEvents(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const say = (title: string, query: string, sent: Sent = {}) =>

@@ -53,7 +53,7 @@ export async function createPayout(transcript: Transcript): Promise<void> {
   await recordCommonRefusals(transcript, app, { request: 'POST /api/payouts/banks', body: payoutBody })
 }
 
-/** Beside the contract: what became of payouts. */
+/** An addition to the contract: the outcomes of payouts. */
 export async function listPayouts(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const say = (title: string, query: string) => transcript.exchange(app, title, `GET /api/payouts${query}`)
@@ -77,7 +77,7 @@ export async function listPayouts(transcript: Transcript): Promise<void> {
   await recordCommonRefusals(transcript, app, { request: 'GET /api/payouts' })
 }
 
-/** Beside the contract: one payout. */
+/** An addition to the contract: one payout. */
 export async function getPayout(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const { settledId, failedId } = await threePayouts(transcript, app)

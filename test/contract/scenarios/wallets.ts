@@ -93,7 +93,7 @@ export async function listCustomerWallets(transcript: Transcript): Promise<void>
   await recordCommonRefusals(transcript, app, { request: path })
 }
 
-/** Beside the contract: the merchant's own. */
+/** An addition to the contract: the merchant's own wallets. */
 export async function listWallets(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const say = (title: string, query: string, sent: Sent = {}) =>

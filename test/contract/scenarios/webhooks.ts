@@ -14,7 +14,7 @@ async function newEndpoint(app: App, body: object = {}): Promise<string> {
   return answered.data.id
 }
 
-/** Beside the contract, as all of these. */
+/** Additions to the contract. */
 export async function createWebhookEndpoint(transcript: Transcript): Promise<void> {
   const app = await transcript.start()
   const request = 'POST /api/webhooks'
@@ -204,11 +204,11 @@ export async function listWebhookDeliveries(transcript: Transcript): Promise<voi
   await say('200: none yet', '')
   const customerId = await app.customer()
   await app.customer()
-  const now = app.service.now()
+  const nowMs = app.service.now()
   const attempt = {
     objectId: customerId,
-    happenedAt: timestamp(now),
-    attemptedAt: timestamp(now),
+    happenedAt: timestamp(nowMs),
+    attemptedAt: timestamp(nowMs),
     durationMs: 12,
     storedAttempts: null,
     attemptsInSchedule: 1,
@@ -219,7 +219,7 @@ export async function listWebhookDeliveries(transcript: Transcript): Promise<voi
       { ...attempt, sequence: 1, status: 200, answer: 'ok', error: null, outcome: 'delivered', nextAttemptAt: null },
       {
         ...{ ...attempt, sequence: 2, status: null, answer: null, error: 'timeout: No whole answer came.' },
-        ...{ outcome: 'pending', nextAttemptAt: dueTime(now + 5_000) },
+        ...{ outcome: 'pending', nextAttemptAt: dueTime(nowMs + 5_000) },
       },
     ],
     waiting: [],

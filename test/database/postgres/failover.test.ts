@@ -9,7 +9,7 @@ import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../supp
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { startPostgresServer } from '../../support/postgres-server.ts'
 
-/** A primary and a standby, and a service that knows both. */
+/** Starts a primary, a standby, and a service configured with both. */
 async function startPair(changes: readonly string[] = []) {
   const primary = await startPostgresServer(changes)
   const standby = await primary.startStandby()
@@ -20,7 +20,7 @@ async function startPair(changes: readonly string[] = []) {
   return { app, primary, standby }
 }
 
-/** As an operator writes it; the standby comes first, so that nothing is found by luck. */
+/** The URL as an operator writes it; the standby comes first, so the primary is not chosen by luck. */
 function urlOf(primary: PostgresServer, standby: PostgresServer): string {
   const port = (server: PostgresServer) => new URL(server.url('postgres')).port
   return `postgres://postgres@127.0.0.1:${port(standby)},127.0.0.1:${port(primary)}/postgres?target_session_attrs=read-write`
@@ -32,7 +32,7 @@ const pay = (app: App, key: string) =>
     headers: { 'idempotency-key': key },
   })
 
-/** Pays until it is acknowledged; how often each status came before. */
+/** Retries a payout until it is acknowledged, and returns how often each other status was returned. */
 async function payAtLast(app: App, key: string) {
   const refused = new Set<number>()
   for (let attempt = 0; attempt < 300; attempt++) {
@@ -44,7 +44,7 @@ async function payAtLast(app: App, key: string) {
   throw new Error(`${key} was never paid: ${[...refused]}`)
 }
 
-/** What has a payout in it and waits for a standby: others may wait too, and not be committed yet. */
+/** The sessions that wait for a standby with a committed payout; other waiting sessions may not have committed yet. */
 const waitingCommits = (server: PostgresServer) =>
   runSql<{ pid: number }>(
     server.url('postgres'),
@@ -65,7 +65,7 @@ async function until<Value>(look: () => Promise<Value>, holds: (value: Value) =>
 }
 
 describePostgres('of several servers', {}, () => {
-  test('the service follows the one that takes writes, and refuses with 503 in between', async () => {
+  test('the service follows the server that accepts writes, and responds 503 during the failover', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     const { answer: first } = await payAtLast(app, 'before')
 
@@ -83,10 +83,10 @@ describePostgres('of several servers', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('one that was cut off and replaced is not believed that something never happened', async () => {
+  test('the service does not trust a replaced primary that a payout does not exist', async () => {
     const { app, standby } = await startPair(['synchronous_standby_names=*'])
     await payAtLast(app, 'before')
-    // So that it has nothing to write when it is asked again.
+    // So the next request has nothing to write.
     await ask(app, '/rails/node/addresses?after=0')
     await runSql(standby.url('postgres'), 'select pg_promote()')
     const place = { url: standby.url('postgres'), remove: async () => {} }
@@ -106,7 +106,7 @@ describePostgres('of several servers', {}, () => {
     expect(await notYet(() => app.rest('GET', `/api/events?after=${after}`))).toEqual([data.at(-1)])
   })
 
-  test('none that takes writes is an error that says why of each', async () => {
+  test('without a server that accepts writes the error gives the reason for each server', async () => {
     const primary = await startPostgresServer([])
     onTestFinished(primary.remove)
     const standby = await primary.startStandby()
@@ -120,14 +120,14 @@ describePostgres('of several servers', {}, () => {
   })
 })
 
-/** Has the service open its connections, and note that its key was used: what is asked next then needs no new one. */
+/** Warms the connections and records the use of the API key, so the next request needs neither. */
 async function warmUp(app: App): Promise<void> {
   await payAtLast(app, 'before')
   await Promise.all(Array.from({ length: 8 }, () => app.rest('GET', '/api/payouts')))
 }
 
 describePostgres('a commit that waits for a standby', {}, () => {
-  test('is answered neither by a retry nor by the look of it before the standby has it', async () => {
+  test('is neither returned by a retry nor readable before the standby has it', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     await warmUp(app)
     await standby.kill()
@@ -137,7 +137,7 @@ describePostgres('a commit that waits for a standby', {}, () => {
       (rows) => rows.length > 0,
     )
 
-    // What was being committed is there for everyone when the server is back, and nowhere else.
+    // The commit in progress becomes visible to everyone once the server is back.
     await primary.kill()
     expect((await unclear).status).toBe(503)
     await primary.start()
@@ -151,7 +151,7 @@ describePostgres('a commit that waits for a standby', {}, () => {
     expect([answer.headers['idempotent-replayed'], answer.body.data.id]).toEqual(['true', stored[0]?.id])
   })
 
-  test('and whose wait is cancelled is not acknowledged, nor is a retry', async () => {
+  test('is not acknowledged if its wait is cancelled, and neither is a retry', async () => {
     const { app, primary, standby } = await startPair(['synchronous_standby_names=*'])
     await warmUp(app)
     await standby.kill()
@@ -178,8 +178,8 @@ describePostgres('a commit that waits for a standby', {}, () => {
   })
 })
 
-describePostgres('the connection that hears of commits', {}, () => {
-  test('is one alone however often it was lost', async () => {
+describePostgres('the connection that listens for commits', {}, () => {
+  test('is reopened once, however often it was lost', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)
@@ -197,7 +197,7 @@ describePostgres('the connection that hears of commits', {}, () => {
       expect(before).toHaveLength(1)
       await runSql(url, `select pg_terminate_backend(${before[0]?.pid})`)
       await until(listening, (rows) => rows.some(({ pid }) => pid !== before[0]?.pid))
-      // Another would come as late as this one.
+      // Another connection would open equally late.
       await wait(200)
     }
     expect(await listening()).toHaveLength(1)
@@ -211,7 +211,7 @@ describePostgres('what is set of standbys', {}, () => {
     return state.settings.filter(({ name }) => /standbys|standby_names/.test(name))
   }
 
-  test('is looked at: who would lose what, and who waits for nobody', async () => {
+  test('is diagnosed: data that a failover would lose, and commits that wait for no standby', async () => {
     const { primary, standby } = await startPair()
     const both = urlOf(primary, standby)
     expect(await settingsOf(primary.url('postgres'))).toMatchObject([

@@ -6,7 +6,7 @@ import { describePostgres } from '../../support/engines.ts'
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { startPostgresServer } from '../../support/postgres-server.ts'
 
-/** A service on a server of its own, which commits to disk and may be killed. */
+/** Starts a service on its own server, which commits to disk and may be killed. */
 async function startOnOwnServer(): Promise<{ app: App; server: PostgresServer }> {
   const server = await startPostgresServer([])
   const app = await startApp('postgres', { place: { url: server.url('postgres'), remove: server.remove } })
@@ -14,7 +14,7 @@ async function startOnOwnServer(): Promise<{ app: App; server: PostgresServer }>
 }
 
 describePostgres('a server that is killed', {}, () => {
-  test('under load loses nothing acknowledged and answers nothing but 503, and the service goes on when it is back', async () => {
+  test('under load loses no acknowledged payout; the service responds 503 meanwhile and recovers', async () => {
     const { app, server } = await startOnOwnServer()
     await app.wallet({ balance: '1000000' })
     const acknowledged = new Map<string, string>()
@@ -62,7 +62,7 @@ describePostgres('a server that is killed', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('while nobody asks is found again by the first who does', async () => {
+  test('while the service is idle is noticed by the first request, which reconnects', async () => {
     const { app, server } = await startOnOwnServer()
     expect((await app.rest('GET', '/api/customers')).status).toBe(200)
 
@@ -74,7 +74,7 @@ describePostgres('a server that is killed', {}, () => {
   })
 })
 
-/** Waits until something holds, for a minute at most. */
+/** Waits up to a minute until a condition holds. */
 async function until(holds: () => boolean): Promise<void> {
   for (let i = 0; i < 3_000 && !holds(); i++) await wait(20)
   expect(holds()).toBe(true)

@@ -3,7 +3,7 @@ import { writeBatcher } from '../../../src/database/postgres/write-batcher.ts'
 
 const limit = 4
 
-/** Lanes whose groups run until they are let go, and the groups that have begun, as `merchant:key`. */
+/** Creates lanes whose groups run until they are released, and records the started groups as `merchant:key`. */
 function startLanes() {
   const begun: string[][] = []
   const ends: (() => void)[] = []
@@ -20,7 +20,7 @@ function startLanes() {
         lanes.add({ merchantId, batchable: { conflictKey: key ?? null } })
       }
     },
-    /** Ends the group that began first. */
+    /** Ends the group that started first. */
     end: () => ends.shift()?.(),
     turn: async () => {
       for (let i = 0; i < 6; i++) await new Promise((resolve) => setImmediate(resolve))
@@ -28,7 +28,7 @@ function startLanes() {
   }
 }
 
-test('what comes in one turn runs together, by merchants', async () => {
+test('operations of one turn of the event loop run in one group, ordered by merchant', async () => {
   const { gather, turn, begun, lanes } = startLanes()
   gather('b:1', 'a:1', 'c:1', 'a:2')
   expect([begun, lanes.queued()]).toEqual([[], 4])
@@ -36,22 +36,22 @@ test('what comes in one turn runs together, by merchants', async () => {
   expect([begun, lanes.queued()]).toEqual([[['a:1', 'a:2', 'b:1', 'c:1']], 0])
 })
 
-test('one of each merchant goes before another of any', async () => {
+test('each merchant’s first operation runs before any merchant’s second', async () => {
   const { gather, turn, begun, end } = startLanes()
   gather('a:1', 'a:2', 'a:3', 'a:4', 'a:5', 'a:6', 'b:1', 'c:1')
   await turn()
   expect(begun).toEqual([['a:1', 'a:2', 'b:1', 'c:1']])
   gather('b:2', 'd:1')
   await turn()
-  // A merchant whose operations run has no others run beside them.
+  // A merchant has at most one running group.
   expect(begun.slice(1)).toEqual([['d:1']])
   end()
   await turn()
-  // Whose turn was last comes last.
+  // The merchant that ran last is last in the queue.
   expect(begun.slice(2)).toEqual([['a:3', 'a:4', 'a:5', 'b:2']])
 })
 
-test('two of a merchant with one key never run together', async () => {
+test('two operations with one key of a merchant never run concurrently', async () => {
   const { gather, turn, begun, end } = startLanes()
   gather('a:1', 'b:1', 'a:1', 'a', 'a')
   await turn()
@@ -63,7 +63,7 @@ test('two of a merchant with one key never run together', async () => {
   ])
 })
 
-test('all lanes but no more are used', async () => {
+test('groups use every lane and never more', async () => {
   const { gather, turn, begun, end, lanes } = startLanes()
   for (const merchant of ['a', 'b', 'c', 'd', 'e']) {
     gather(merchant)

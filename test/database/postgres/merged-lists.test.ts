@@ -11,7 +11,7 @@ import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
 const rows = 20_000
 
-/** Payouts of three merchants, as many as make it worth the server's while to choose, with what the server knows of them. */
+/** Inserts and analyzes enough payouts of three merchants that the planner's choice matters. */
 async function databaseWithPayouts(): Promise<string> {
   const { url, remove } = await newPostgresDatabase()
   onTestFinished(remove)
@@ -32,14 +32,14 @@ async function databaseWithPayouts(): Promise<string> {
   return url
 }
 
-/** What is asked of a list with every set of these filters, from both ends, and with times. */
+/** Returns the queries of a list with every set of these filters, from both ends, and with times. */
 async function queriesOf(
   { rows, count, sequenceAfter: numberAfter }: ListQueries,
   filters: readonly string[],
 ): Promise<Set<Query>> {
-  const asked = new Set<Query>()
+  const executed = new Set<Query>()
   const execute: Reader['execute'] = async (query) => {
-    asked.add(query)
+    executed.add(query)
     return []
   }
   const names = [...filters, 'isAscending', 'createdFrom']
@@ -50,18 +50,18 @@ async function queriesOf(
     await count({ execute }, given)
     await numberAfter({ execute }, given)
   }
-  return asked
+  return executed
 }
 
 describePostgres('a list that is merged from ranges of an index', {}, () => {
-  test('reads no more of each range than it answers: nothing is sorted, and no table read', async () => {
+  test('reads from each range only the rows it returns, without a sort or a table scan', async () => {
     const url = await databaseWithPayouts()
     const { queries, mergedBy = {} } = declaredLists.find(({ name }) => name === 'payouts') as (typeof declaredLists)[0]
-    const asked = await queriesOf(queries, Object.keys(mergedBy))
+    const executed = await queriesOf(queries, Object.keys(mergedBy))
     const plans: string[] = []
     const client = new pg.Client(url)
     await client.connect()
-    for (const query of asked) {
+    for (const query of executed) {
       const text = `explain (generic_plan, costs off) ${compileForPostgres(query).sql}`
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(text)
       plans.push(rows.map((step) => step['QUERY PLAN']).join('\n'))

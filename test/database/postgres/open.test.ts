@@ -25,15 +25,15 @@ async function open(url: string): Promise<Database> {
 }
 
 describePostgres('a PostgreSQL database', {}, () => {
-  test('is migrated once by processes that start at once', async () => {
+  test('is migrated once by processes that start simultaneously', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const place = await createEmptyInstallation({ DATABASE_URL })
 
-    const made = await Promise.all(
+    const databases = await Promise.all(
       ['Acme', 'Beta', 'Gamma'].map((name) => cliProcess(place, 'merchant', 'create', name, '--json')),
     )
 
-    expect(made.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
+    expect(databases.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
     const listed = await cli(place, 'merchant', 'list', '--json')
     expect(listed.json()).toHaveLength(3)
   })
@@ -59,7 +59,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect(audited.json()).toMatchObject({ balanced: true, payouts: 50 })
   })
 
-  test('is not made by a command that should find one', async () => {
+  test('is not created by a command that expects an existing one', async () => {
     const place = await createEmptyInstallation({ DATABASE_URL: await newPlace({ isMigrated: false }) })
 
     const audited = await cli(place, 'audit')
@@ -74,7 +74,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     await expect(open(url)).rejects.toThrow('migration 9999-later, which this version does not know')
   })
 
-  test('that is not there is named, without its password', async () => {
+  test('that does not exist is named in the error, without its password', async () => {
     const url = new URL(await newPlace())
     url.password = 'secret'
     url.pathname = '/missing'
@@ -101,8 +101,8 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect(await db.write((tx) => inSession(tx))).toEqual([{ value: expected }])
   })
 
-  // The server of the tests is one that nothing may be entrusted to.
-  test('of a server that loses what it acknowledged is refused in live mode, and warned of in the sandbox', async () => {
+  // The server of the tests runs without durability.
+  test('on a server without durable commits is rejected in live mode, and logged as a warning in the sandbox', async () => {
     const DATABASE_URL = await newPlace({ isMigrated: false })
     const loss = 'The PostgreSQL server has fsync = off and full_page_writes = off'
     const live = await createEmptyInstallation({ DATABASE_URL, MODE: 'live' })
@@ -115,7 +115,7 @@ describePostgres('a PostgreSQL database', {}, () => {
     expect((await ended).stdout).toContain(loss)
   })
 
-  test('refuses with UNAVAILABLE what would wait behind too many, and serves the rest', async () => {
+  test('rejects operations beyond the queue limit with UNAVAILABLE, and serves the rest', async () => {
     const db = await open(`${await newPlace()}?pool=1&queue=3`)
 
     const outcomes = await Promise.allSettled(

@@ -21,7 +21,7 @@ const unscopedAccounts = unchecked('accounts', 'shared')
 const careless = unchecked('customers', 'merchant')
 const insertAccount = insertRow('accounts')
 
-/** A query for all rows that says another scope of itself: one that a fault in the check of scopes would let through. */
+/** A query for all rows that declares another scope: a bug in the scope check would admit it. */
 function unchecked(table: 'customers' | 'accounts', scope: QueryScope): Query {
   const built: Query[] = []
   const execute: Reader['execute'] = async (each) => {
@@ -32,7 +32,7 @@ function unchecked(table: 'customers' | 'accounts', scope: QueryScope): Query {
   return built[0] as Query
 }
 
-/** A service with a customer for each of two merchants. */
+/** Starts a service with two merchants, each with one customer. */
 async function startTwoMerchants() {
   const app = await startApp('postgres')
   const other = await createMerchant(app.service, { name: 'Other' })
@@ -50,14 +50,14 @@ describePostgres('row-level security', {}, () => {
     expect(await db.snapshot((read) => read.execute(unscoped, {}))).toEqual([])
   })
 
-  test('shows a query that forgets to ask for its merchant that merchant’s rows alone', async () => {
+  test('shows only the merchant’s rows to a query that forgets its merchant condition', async () => {
     const { db, mine, other } = await startTwoMerchants()
 
     expect(await db.execute(careless, { merchantId: mine })).toEqual([{ merchantId: mine }])
     expect(await db.execute(careless, { merchantId: other })).toEqual([{ merchantId: other }])
   })
 
-  test('shows an operator’s view everything, and what follows it no more than before', async () => {
+  test('shows an operator’s query all rows, and the next query only its own', async () => {
     const { db, mine } = await startTwoMerchants()
     const inTurn = async (read: Reader) => [
       await everyCustomer(read, {}),
@@ -73,7 +73,7 @@ describePostgres('row-level security', {}, () => {
     for (let i = 0; i < 20; i++) expect(await db.execute(unscoped, {})).toEqual([])
   })
 
-  test('shows queries that are sent together what each is for', async () => {
+  test('shows each pipelined query the rows of its own scope', async () => {
     const { db, mine, other } = await startTwoMerchants()
     const together = (read: Reader) =>
       Promise.all([
@@ -89,7 +89,7 @@ describePostgres('row-level security', {}, () => {
     }
   })
 
-  test('refuses a row of another merchant than the one that is set', async () => {
+  test('rejects a row of another merchant than the current one', async () => {
     const { url, mine, other } = await startTwoMerchants()
 
     const insert = runSql(
@@ -101,7 +101,7 @@ describePostgres('row-level security', {}, () => {
     await expect(insert).rejects.toThrow('row-level security')
   })
 
-  test('binds the owner of the tables too, where it is who the service logs in as', async () => {
+  test('applies to the owner of the tables if the service logs in as the owner', async () => {
     const { url, remove } = await newPostgresDatabase({ isMigrated: false })
     onTestFinished(remove)
     const owner = `owner_${url.split('_').at(-1)}`
@@ -134,7 +134,7 @@ describePostgres('row-level security', {}, () => {
     expect(warnings.filter((warning) => warning.includes('row-level'))).toEqual([])
   })
 
-  test('is missed loudly where whom the service logs in as can’t be bound', async () => {
+  test('causes a warning if the service’s role bypasses it', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)

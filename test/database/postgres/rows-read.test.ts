@@ -12,7 +12,7 @@ import { runSql } from '../../support/postgres-database.ts'
 
 const payouts = 1_000
 
-/** A merchant with many payouts in tables that nobody has analyzed, and how many rows the server reads for something. */
+/** Inserts many payouts into tables without statistics, and counts the rows that the server reads. */
 async function startFilled() {
   const { url, service } = await startApp('postgres')
   const filling = { seed: 1, merchants: 1, customers: 20, methods: 40, wallets: 20, payouts }
@@ -28,7 +28,7 @@ async function startFilled() {
     onTestFinished(() => db.close().catch(() => {}))
     const before = await counted()
     await run(createService({ db, mode: 'sandbox' }))
-    // What a session has counted is told when it ends.
+    // A session reports its statistics when it ends.
     await db.close()
     await vi.waitFor(async () => expect((await counted()) - before).toBeGreaterThan(payouts))
     return (await counted()) - before
@@ -36,8 +36,8 @@ async function startFilled() {
   return { merchantId: merchant?.id ?? '', rowsFor }
 }
 
-describePostgres('tables that nobody has analyzed', {}, () => {
-  test('are read whole a few times by an audit, and none for each row of another', async () => {
+describePostgres('tables without planner statistics', {}, () => {
+  test('are scanned a few times by an audit, and never once for each row of another table', async () => {
     const { rowsFor } = await startFilled()
     let isBalanced = false
     const rows = await rowsFor(async (service) => {
@@ -51,7 +51,7 @@ describePostgres('tables that nobody has analyzed', {}, () => {
     ['payouts', exportPayouts],
     ['fees', exportFees],
     ['deposits', exportDeposits],
-  ])('are not looked through for each line of the file of %s', async (_, exportOf) => {
+  ])('are not scanned for each line of the export of %s', async (_, exportOf) => {
     const { merchantId, rowsFor } = await startFilled()
     const rows = await rowsFor(async (service) => {
       const { pages } = await exportOf(createContext(service, merchantId), {})

@@ -5,7 +5,7 @@ import { camelCase, columnKindsByTable } from '../../../src/database/tables.ts'
 import { describePostgres } from '../../support/engines.ts'
 import { corruptPostgresDatabase, newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
-/** Tables of no merchant: shared by all, or what tells the merchant. On a sharded database they are reference tables. */
+/** Tables without a merchant: shared, or used to find the merchant. In a sharded database they are reference tables. */
 const shared = [
   'api_keys',
   'asset_codes',
@@ -36,7 +36,7 @@ const typeOfKind = {
   amount: 'bigint',
 }
 
-/** Rows of the catalogue of a migrated database. */
+/** Returns rows of the catalogue of a migrated database. */
 async function catalogue<Row extends object>(text: string): Promise<Row[]> {
   const { url, remove } = await newPostgresDatabase()
   corruptPostgresDatabase(url)
@@ -46,7 +46,7 @@ async function catalogue<Row extends object>(text: string): Promise<Row[]> {
 
 type Key = { name: string; on: string; columns: string[]; target: string | null; targetColumns: string[] | null }
 
-/** Every primary key, unique index (`target` null) and foreign key, with its columns in order. */
+/** Selects every primary key, unique index (`target` null) and foreign key, with its columns in order. */
 const keys = `
   select indexrelid::regclass::text as name, indrelid::regclass::text as "on", null as target, null::text[] as "targetColumns",
     array(select attname::text from unnest(indkey::int2[]) with ordinality k(n, i) join pg_attribute a
@@ -62,10 +62,10 @@ const keys = `
 
 describePostgres('the catalogue', {}, () => {
   test('has the tables and columns of tables.ts, with types of PostgreSQL’s own', async () => {
-    const found = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
+    const columns = await catalogue<{ table_name: string; column_name: string; data_type: string }>(
       `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`,
     )
-    const typeOf = new Map(found.map((row) => [`${row.table_name}.${row.column_name}`, row.data_type]))
+    const typeOf = new Map(columns.map((row) => [`${row.table_name}.${row.column_name}`, row.data_type]))
 
     for (const [table, columns] of Object.entries(columnKindsByTable)) {
       for (const [column, kind] of Object.entries(columns)) {
@@ -76,37 +76,37 @@ describePostgres('the catalogue', {}, () => {
         typeOf.delete(`${table}.${column}`)
       }
     }
-    // What else there is: the list of migrations, and the text by which a wallet refers to its account.
+    // Not in tables.ts: the list of migrations, and the text by which a wallet refers to its account.
     expect([...typeOf.keys()].sort()).toEqual(['migrations.applied_at', 'migrations.name', 'wallets.id_text'])
   })
 
-  test('has every key of a merchant’s table begin with the merchant', async () => {
-    const found = (await catalogue<Key>(keys)).filter(({ on, target }) => !shared.includes(on) && !target)
+  test('starts every key of a merchant’s table with the merchant', async () => {
+    const unscopedKeys = (await catalogue<Key>(keys)).filter(({ on, target }) => !shared.includes(on) && !target)
 
-    expect(found.length).toBeGreaterThan(30)
-    expect(found.filter(({ columns }) => columns[0] !== 'merchant_id')).toEqual([])
+    expect(unscopedKeys.length).toBeGreaterThan(30)
+    expect(unscopedKeys.filter(({ columns }) => columns[0] !== 'merchant_id')).toEqual([])
   })
 
   test('has no foreign key that leads to another merchant', async () => {
-    const found = (await catalogue<Key>(keys)).filter(({ target }) => target !== null && !shared.includes(target))
+    const foreignKeys = (await catalogue<Key>(keys)).filter(({ target }) => target !== null && !shared.includes(target))
 
-    expect(found.length).toBeGreaterThan(8)
-    expect(found.filter(({ targetColumns }) => targetColumns?.[0] !== 'merchant_id')).toEqual([])
-    expect(found.filter(({ on }) => shared.includes(on))).toEqual([])
+    expect(foreignKeys.length).toBeGreaterThan(8)
+    expect(foreignKeys.filter(({ targetColumns }) => targetColumns?.[0] !== 'merchant_id')).toEqual([])
+    expect(foreignKeys.filter(({ on }) => shared.includes(on))).toEqual([])
   })
 
-  test('has no table of a merchant without row-level security, for its owner too', async () => {
-    const found = await catalogue<{ name: string; isForced: boolean; policies: number }>(
+  test('enforces row-level security on every table of a merchant, for the owner too', async () => {
+    const tables = await catalogue<{ name: string; isForced: boolean; policies: number }>(
       `select relname as name, relrowsecurity and relforcerowsecurity as "isForced",
         (select count(*)::int from pg_policy where polrelid = c.oid and polpermissive) as policies
         from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
     )
 
-    const secured = found.filter(({ isForced, policies }) => isForced && policies === 1).map(({ name }) => name)
-    const open = found.filter(({ isForced, policies }) => !isForced && policies === 0).map(({ name }) => name)
+    const secured = tables.filter(({ isForced, policies }) => isForced && policies === 1).map(({ name }) => name)
+    const open = tables.filter(({ isForced, policies }) => !isForced && policies === 0).map(({ name }) => name)
     expect(open).toEqual(shared)
-    expect(secured).toHaveLength(found.length - shared.length)
-    // Of these, what names its customer lets through no other's, and what no declaration names lets through nothing.
+    expect(secured).toHaveLength(tables.length - shared.length)
+    // Restrictive policies: a table with a customer column admits that customer's rows, an undeclared table admits none.
     const heldTo = await catalogue<{ name: string; condition: string }>(
       `select polrelid::regclass::text as name, obj_description(oid, 'pg_policy') as condition
         from pg_policy where not polpermissive order by 1`,
@@ -119,24 +119,24 @@ describePostgres('the catalogue', {}, () => {
     expect(closed).toContain('webhook_endpoints')
   })
 
-  test('of a database from before gets the policies that hold rows to one customer when it is opened', async () => {
+  test('of an older database gets the policies of the customer scope when it is opened', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)
     const policies = `select polrelid::regclass::text as name, pg_get_expr(polqual, polrelid) as condition,
       obj_description(oid, 'pg_policy') as comment from pg_policy where polname = 'one_customer' order by 1`
-    const wanted = await runSql(url, policies)
-    // As the version before left them: four tables, without a comment.
+    const expected = await runSql(url, policies)
+    // The state that the previous version left: four tables without a comment.
     await runSql(url, 'drop policy one_customer on seals; drop policy one_customer on webhook_endpoints')
     await runSql(url, 'comment on policy one_customer on wallets is null')
     await runSql(url, 'create policy one_customer on accounts as restrictive using (false)')
 
     await (await openDatabase({ url, onFatal: () => {} })).close()
 
-    expect(await runSql(url, policies)).toEqual(wanted)
+    expect(await runSql(url, policies)).toEqual(expected)
   })
 
-  test('has every append-only table refuse to be changed', async () => {
+  test('rejects changes of every append-only table', async () => {
     const { url, remove } = await newPostgresDatabase()
     corruptPostgresDatabase(url)
     onTestFinished(remove)
@@ -151,7 +151,7 @@ describePostgres('the catalogue', {}, () => {
         await expect(runSql(url, change)).rejects.toThrow('are append-only')
       }
     }
-    // What may be cancelled is cancelled once.
+    // A row that may be cancelled is cancelled once.
     await runSql(url, `insert into rates values ('USDC', 'NGN', '2030-01-01', 1, '1500', null)`)
     await runSql(url, `insert into fees values ('USDC', 'NGN', '2030-01-01', 1, 0, '1', null)`)
     for (const table of ['rates', 'fees']) {

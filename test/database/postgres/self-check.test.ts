@@ -17,14 +17,14 @@ async function selfCheckAt(url: string) {
 }
 
 describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
-  test('is nothing in a new database, and nothing is left of the looking', async () => {
+  test('is empty for a new database, and the check leaves nothing behind', async () => {
     const url = await newPlace()
 
     expect(await selfCheckAt(url)).toEqual({ errors: [], unchecked: null })
     expect(await runSql(url, `select extname from pg_extension where extname = 'amcheck'`)).toEqual([])
   })
 
-  test('is an index that lacks a row', async () => {
+  test('includes an index that lacks a row', async () => {
     const url = await newPlace()
     const isKept = (kept: boolean) =>
       runSql(url, `update pg_index set indisready = ${kept} where indexrelid = 'asset_codes_code_key'::regclass`)
@@ -37,7 +37,7 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
     expect(faults).toEqual([expect.stringMatching(/^asset_codes_code_key: heap tuple .* lacks matching index tuple/)])
   })
 
-  test('is asked of an amcheck that was there before, wherever that is', async () => {
+  test('uses an existing amcheck extension in any schema', async () => {
     const url = await newPlace()
     await runSql(url, 'create schema extensions; create extension amcheck schema extensions')
 
@@ -47,7 +47,7 @@ describePostgres('what PostgreSQL finds wrong with its own files', {}, () => {
   test.each([
     ['make', ''],
     ['use', 'create extension amcheck'],
-  ])('is not known to a user who may not %s amcheck, and that is said', async (_, before) => {
+  ])('is reported as unknown to a user who may not %s amcheck', async (_, before) => {
     const url = await newPlace()
     await runSql(
       url,

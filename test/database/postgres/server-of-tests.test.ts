@@ -7,23 +7,23 @@ import { describePostgres } from '../../support/engines.ts'
 import { nonDurableSettings, serverUser, startPostgresServer } from '../../support/postgres-server.ts'
 
 describePostgres('a PostgreSQL server of the tests', {}, () => {
-  test('that can not start at first after SIGKILL is started again', async () => {
+  test('that fails to start after SIGKILL is started again', async () => {
     const server = await startPostgresServer(nonDurableSettings)
     onTestFinished(() => server.remove())
-    const { rows } = await asked(server.url('postgres'), 'show data_directory')
+    const { rows } = await queryOnce(server.url('postgres'), 'show data_directory')
     const lock = `${rows[0]?.data_directory}/postmaster.pid`
     await server.kill()
-    // As if another server had these files for a while.
+    // Simulates another server that holds these files for a while.
     const other = spawn('sleep', ['2'], serverUser)
     writeFileSync(lock, `${other.pid}\n${dirname(lock)}\n0\n5432\n\n127.0.0.1\n0 0\n`)
 
     await server.start()
 
-    expect((await asked(server.url('postgres'), 'select 1 as one')).rows).toEqual([{ one: 1 }])
+    expect((await queryOnce(server.url('postgres'), 'select 1 as one')).rows).toEqual([{ one: 1 }])
   })
 })
 
-async function asked(url: string, text: string): Promise<pg.QueryResult<Record<string, unknown>>> {
+async function queryOnce(url: string, text: string): Promise<pg.QueryResult<Record<string, unknown>>> {
   const client = new pg.Client(url)
   await client.connect()
   try {

@@ -30,7 +30,7 @@ const payout = {
   recipientCountry: 'Nigeria',
 } as const
 
-/** An app whose merchant has so many USDC, and what it asks of the server counted: `url` passes by here. */
+/** Starts an app whose merchant holds `usdc` USDC, behind a proxy that counts round trips; `url` bypasses the proxy. */
 async function startCounted(amount: string, connections = 16) {
   const app = await startApp('postgres')
   const walletId = await app.wallet({ balance: amount })
@@ -41,21 +41,21 @@ async function startCounted(amount: string, connections = 16) {
   return { app, walletId, db, context: () => createContext(service, app.merchant.id), ...counted }
 }
 
-/** Makes a payout in a transaction that is under way. */
+/** Creates a payout in an open transaction. */
 function payWithin(tx: Tx, { db, ...context }: Context) {
   return perform(createPayout, { ...context, db: { ...db, write: async (operation) => operation(tx) } }, payout)
 }
 
-/** The same in one that then fails. */
+/** Creates a payout in a transaction that then fails. */
 async function payAndFail(tx: Tx, context: Context): Promise<never> {
   await payWithin(tx, context)
   throw new Error('after its writes')
 }
 
-/** Has what a session has counted be told now, and not when it ends. */
+/** Flushes the statistics of a session immediately instead of at its end. */
 const tellCounts = query(() => sql`select pg_stat_force_next_flush()` as never)
 
-/** Another merchant, whose wallet holds so many USDC. */
+/** Creates another merchant with a funded wallet. */
 async function merchantWith({ service, otherMerchant }: App, amount: string) {
   const merchant = await otherMerchant()
   const context = createContext(service, merchant.id)
@@ -65,7 +65,7 @@ async function merchantWith({ service, otherMerchant }: App, amount: string) {
   return { ...merchant, walletId }
 }
 
-/** Holds rows that are selected, as another process would; what lets go of them. */
+/** Locks the selected rows as another process would, and returns a function that releases them. */
 async function holdRows({ url }: App, select: string, merchants: readonly { readonly id: string }[]) {
   const holder = new pg.Client(url)
   await holder.connect()
@@ -77,7 +77,7 @@ async function holdRows({ url }: App, select: string, merchants: readonly { read
 
 const accountsOf = 'select from accounts where merchant_id = any($1)'
 
-/** The same server by another port, where each Sync of a client, which ends what it sends at a time, is counted. */
+/** Starts a proxy to the server that counts the Sync messages of clients: one for each round trip. */
 async function countingProxy(url: string) {
   const target = new URL(url)
   const port = Number(target.port)
@@ -88,7 +88,7 @@ async function countingProxy(url: string) {
     const far = createConnection({ port, host: '127.0.0.1' })
     for (const socket of [near, far]) sockets.add(socket.on('error', () => {}))
     let bytes = Buffer.alloc(0)
-    // A connection's first message has no letter before its length.
+    // The startup message has no type byte.
     let head = 0
     near.on('data', (chunk) => {
       far.write(chunk)
@@ -111,26 +111,26 @@ async function countingProxy(url: string) {
   })
   const address = proxy.address()
   target.port = String(typeof address === 'object' && address?.port)
-  /** How often a text was sent. */
-  const said = (text: string) => Buffer.concat(sent).toString('latin1').split(text).length - 1
-  return { url: target.href, trips: () => syncs, said }
+  /** Returns how often a text was sent. */
+  const countSent = (text: string) => Buffer.concat(sent).toString('latin1').split(text).length - 1
+  return { url: target.href, trips: () => syncs, said: countSent }
 }
 
 describePostgres('writing', {}, () => {
   test('a payout takes three round trips', async () => {
     const { context, trips } = await startCounted('100')
-    // A statement's first time on a connection takes one more, which describes it.
+    // The first execution of a statement on a connection takes another round trip, to describe it.
     await perform(createPayout, { ...context(), idempotencyKey: 'one' }, payout)
     const before = trips()
     await perform(createPayout, { ...context(), idempotencyKey: 'two' }, payout)
     expect(trips() - before).toBe(3)
   })
 
-  test('a payout reads no table whole, for what refers to a row either', async () => {
+  test('a payout scans no table, including for foreign key checks', async () => {
     const { app, context } = await startCounted('100')
     const db = await openDatabase({ url: app.url, onFatal: () => {} })
     const read = async () => {
-      // What a session has counted is told when it ends.
+      // A session reports its statistics when it ends.
       const text =
         "select sum(seq_scan) as whole, sum(idx_scan) as some from pg_stat_user_tables where relname <> 'rail_routes'"
       const [counted] = await runSql<{ whole: string; some: string }>(app.url, text)
@@ -143,12 +143,12 @@ describePostgres('writing', {}, () => {
     expect((await read()).whole).toBe(before.whole)
   })
 
-  test('a key is looked for by itself, though the table was small when that was planned', async () => {
+  test('the lookup of an idempotency key uses its index, even if the table was small at planning', async () => {
     const { app, context, db, said } = await startCounted('10000', 1)
     const pay = (key: string, by = db) => perform(createPayout, { ...context(), db: by, idempotencyKey: key }, payout)
     const payBy = (by: Database, count: number) =>
       Promise.all(Array.from({ length: count }, (_, i) => pay(`${count} ${i}`, by)))
-    // Of so few the server takes all of a merchant's to be as soon found as one.
+    // With few rows the planner estimates the same cost for all keys of a merchant as for one.
     await payBy(app.db, 300)
     await pay('first')
     await payBy(app.db, 2_000)
@@ -173,7 +173,7 @@ describePostgres('writing', {}, () => {
     expect(after.rows - before.rows).toBeLessThan(100)
   })
 
-  test('payouts of a merchant that come together share a commit, and are answered in their order', async () => {
+  test('concurrent payouts of a merchant share a commit and are answered in order', async () => {
     const { context, db, trips } = await startCounted('100')
     await perform(createPayout, context(), payout)
     await new Promise((resolve) => setImmediate(resolve))
@@ -182,23 +182,23 @@ describePostgres('writing', {}, () => {
     expect(paid.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 41 }, (_, i) => i + 2))
     const { writes, commits } = db.statistics()
     expect([writes - before.writes, commits - before.commits]).toEqual([41, 1])
-    // What holds the number and what is read, the debits, and all that is left with the commit.
+    // The lock of the sequence with the reads, the debits, and the deferred writes with the commit.
     expect(trips() - before.trips).toBe(3)
   })
 
-  test('payouts of many merchants share a commit, each of its own merchant, and whoever is refused is refused alone', async () => {
+  test('payouts of many merchants share a commit, and a rejected payout does not affect the others', async () => {
     const { app, context, db, trips } = await startCounted('100')
     const merchants = await Promise.all(Array.from({ length: 5 }, () => merchantWith(app, '3')))
     await perform(createPayout, { ...context(), idempotencyKey: 'first' }, payout)
     await perform(createPayout, context(), { ...payout, amount: '100' }).catch(() => {})
     await new Promise((resolve) => setImmediate(resolve))
     const before = { trips: trips(), commits: db.statistics().commits }
-    const asked = merchants.flatMap(({ id }) =>
+    const requests = merchants.flatMap(({ id }) =>
       Array.from({ length: 4 }, (_, i) =>
         perform(createPayout, createContext({ ...app.service, db }, id, `${i}`), payout),
       ),
     )
-    const outcomes = await Promise.allSettled(asked)
+    const outcomes = await Promise.allSettled(requests)
 
     const paid = (first: number) =>
       outcomes
@@ -206,7 +206,7 @@ describePostgres('writing', {}, () => {
         .map((each) => (each.status === 'fulfilled' ? each.value.sequence : each.reason.code))
     for (let i = 0; i < outcomes.length; i += 4) expect(paid(i)).toEqual([1, 2, 3, 'INSUFFICIENT_FUNDS'])
     expect(db.statistics().commits - before.commits).toBe(1)
-    // Two more, in which it is looked why those can't pay that can't.
+    // Two more round trips find out why the rejected payouts failed.
     expect(trips() - before.trips).toBe(5)
     for (const { walletId, apiKey: key } of merchants) {
       expect((await app.rest('GET', '/api/payouts', { key })).body.data).toHaveLength(3)
@@ -215,17 +215,17 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('payouts that come together with one key are one', async () => {
+  test('concurrent payouts with the same idempotency key create one payout', async () => {
     const { app, context } = await startCounted('100')
-    const asked = Array.from({ length: 30 }, (_, i) =>
+    const requests = Array.from({ length: 30 }, (_, i) =>
       perform(createPayout, { ...context(), idempotencyKey: i % 3 ? 'same' : `own ${i}` }, payout),
     )
-    const paid = await Promise.all(asked)
+    const paid = await Promise.all(requests)
     expect(new Set(paid.map(({ id }) => id)).size).toBe(11)
     await app.expectBooksToBalance()
   })
 
-  test('a merchant whose rows another process holds keeps no other waiting, and is paid when it lets go', async () => {
+  test('a merchant whose rows are locked delays no other merchant, and its payout succeeds after the release', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const pay = (id: string) => perform(createPayout, createContext({ ...app.service, db }, id), payout)
@@ -233,20 +233,20 @@ describePostgres('writing', {}, () => {
     const letGo = await holdRows(app, endsOf, [app.merchant])
 
     let isPaid = false
-    const kept = Promise.all([pay(app.merchant.id), pay(app.merchant.id)]).then(() => {
+    const pending = Promise.all([pay(app.merchant.id), pay(app.merchant.id)]).then(() => {
       isPaid = true
     })
     await Promise.all(Array.from({ length: 10 }, () => pay(other.id)))
-    // Those that come while it waits are not with it.
+    // Payouts that arrive while it waits are in another batch.
     await Promise.all([pay(other.id), pay(other.id)])
     expect(isPaid).toBe(false)
     await letGo()
-    await kept
+    await pending
     await perform(createPayout, context(), payout)
     await app.expectBooksToBalance()
   })
 
-  test('more merchants whose rows are held than there are connections keep no other waiting', async () => {
+  test('locked rows of more merchants than there are connections delay no other merchant', async () => {
     const { app, db } = await startCounted('100', 2)
     const held = await Promise.all(Array.from({ length: 6 }, () => merchantWith(app, '100')))
     const free = await Promise.all(Array.from({ length: 3 }, () => merchantWith(app, '100')))
@@ -254,7 +254,7 @@ describePostgres('writing', {}, () => {
     const letGo = await holdRows(app, accountsOf, held)
 
     const outcomes: string[] = []
-    const kept = held.map((merchant) =>
+    const pending = held.map((merchant) =>
       pay(merchant).then(
         () => outcomes.push('paid'),
         (error) => outcomes.push(error.message),
@@ -263,12 +263,12 @@ describePostgres('writing', {}, () => {
     for (let round = 0; round < 5; round++) await Promise.all(free.map(pay))
     expect(outcomes).toEqual([])
     await letGo()
-    await Promise.all(kept)
+    await Promise.all(pending)
     expect(outcomes).toEqual(held.map(() => 'paid'))
     await app.expectBooksToBalance()
   })
 
-  test('who waits beyond its time for a lock is told so then, and so is whoever waits for it', async () => {
+  test('a payout that waits for a lock beyond its deadline is rejected then, as are those queued behind it', async () => {
     const { app, db } = await startCounted('100')
     const merchant = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [merchant])
@@ -286,7 +286,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('of one merchant only so many wait to be stored, beside others or in turn, and then there is room for others', async () => {
+  test('a merchant can fill at most half of the write queue, batchable or not, which leaves room for others', async () => {
     const { app, context, db } = await startCounted('100')
     const other = await merchantWith(app, '100')
     const letGo = await holdRows(app, accountsOf, [app.merchant])
@@ -297,7 +297,7 @@ describePostgres('writing', {}, () => {
     }
     const wait = (isBeside = false) =>
       db.write(pay, { merchantId, ...(isBeside && { batchable: { conflictKey: null } }) })
-    const asked = [wait(), ...Array.from({ length: maxQueuedWrites / 2 }, (_, i) => wait(i % 2 === 0))]
+    const requests = [wait(), ...Array.from({ length: maxQueuedWrites / 2 }, (_, i) => wait(i % 2 === 0))]
     for (const oneMore of [wait(), wait(true)])
       await expect(oneMore).rejects.toMatchObject({
         message: 'The write queue is full. Retry with the same idempotency key.',
@@ -305,10 +305,10 @@ describePostgres('writing', {}, () => {
     await perform(createPayout, createContext({ ...app.service, db }, other.id), payout)
     isOver = true
     await letGo()
-    await Promise.all(asked)
+    await Promise.all(requests)
   })
 
-  test('whoever fails beside others takes nobody along and leaves nothing behind', async () => {
+  test('an operation that fails in a batch leaves nothing behind, and the rest of the batch succeeds', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
     const failing = (tx: Tx) => payAndFail(tx, { ...context(), db })
@@ -329,7 +329,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('two processes that pay from two wallets of a merchant in turn never wait for one another', async () => {
+  test('two processes that alternate between two wallets of a merchant never deadlock', async () => {
     const { app, context, walletId } = await startCounted('1000')
     const otherWalletId = await app.wallet({ balance: '1000' })
     const other = await openDatabase({ url: app.url, onFatal: () => {} })
@@ -355,23 +355,23 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('whoever is refused in a group is refused alone', async () => {
+  test('a rejected payout in a group commit does not affect the other payouts', async () => {
     const { app, context, db, walletId } = await startCounted('30')
     const { commits } = db.statistics()
-    const asked = Array.from({ length: 50 }, (_, i) =>
+    const requests = Array.from({ length: 50 }, (_, i) =>
       perform(createPayout, context(), { ...payout, amount: i % 5 ? '1' : '100' }),
     )
-    const outcomes = await Promise.allSettled(asked)
+    const outcomes = await Promise.allSettled(requests)
     const reasons = outcomes.map((each) => (each.status === 'fulfilled' ? 'paid' : each.reason.code))
     expect(reasons.filter((reason) => reason === 'paid')).toHaveLength(30)
     expect(reasons.filter((reason) => reason === 'INSUFFICIENT_FUNDS')).toHaveLength(20)
-    // The first is alone, and refused; those that came meanwhile share a commit.
+    // The first runs alone and is rejected; those that arrived meanwhile share a commit.
     expect(db.statistics().commits - commits).toBe(1)
     expect((await app.rest('GET', `/api/wallets/${walletId}`)).body.data.balance).toBe('0.00000000')
     await app.expectBooksToBalance()
   })
 
-  test('whoever fails after it has written takes nobody along and leaves nothing behind', async () => {
+  test('an operation that fails after a write leaves nothing behind, and the rest of the group succeeds', async () => {
     const { app, context, db } = await startCounted('100')
     const { merchantId } = context()
     const failing = () => db.write((tx) => payAndFail(tx, { ...context(), db }), { merchantId })
@@ -387,7 +387,7 @@ describePostgres('writing', {}, () => {
     await app.expectBooksToBalance()
   })
 
-  test('processes that pay for one merchant from several wallets do not stop each other', async () => {
+  test('processes that pay from several wallets of one merchant do not block each other', async () => {
     const { app, context, walletId } = await startCounted('100')
     const other = await app.wallet({ balance: '100' })
     const elsewhere = await openDatabase({ url: app.url, onFatal: () => {} })

@@ -6,7 +6,7 @@ import { allMerchants, insertMerchant } from '../../../src/modules/merchants/rep
 import { openTestDatabase } from '../open-test-database.ts'
 import { merchantRow } from '../rows.ts'
 
-/** A database with one merchant, and where to copy it. */
+/** Creates a database with one merchant, and a path for its copy. */
 async function startDatabase() {
   const { db, path } = await openTestDatabase()
   await db.write((tx) => insertMerchant(tx, merchantRow(1)))
@@ -20,7 +20,7 @@ function namesIn(path: string): unknown[] {
   return copy.prepare('select name from merchants order by id').pluck().all()
 }
 
-test('copies what is committed, also in a turn that has read', async () => {
+test('copies committed rows, even in a turn that has already read', async () => {
   const { db, target } = await startDatabase()
 
   await allMerchants(db, {})
@@ -31,7 +31,7 @@ test('copies what is committed, also in a turn that has read', async () => {
   expect(await allMerchants(db, {})).toHaveLength(1)
 })
 
-test('copies while writes are accepted, and those go on', async () => {
+test('copies while the database accepts writes', async () => {
   const { db, target } = await startDatabase()
 
   const written = db.write((tx) => insertMerchant(tx, merchantRow(2)))
@@ -49,7 +49,7 @@ test('never replaces a file', async () => {
   await expect(db.backup(target)).rejects.toThrow('exists already')
 })
 
-test('starts over what an earlier attempt left', async () => {
+test('overwrites the partial file of an earlier attempt', async () => {
   const { db, target } = await startDatabase()
   writeFileSync(`${target}.partial`, 'half a copy')
 

@@ -4,7 +4,7 @@ import { cancelledRates } from '../../../db/migrations/0020-cancelled-rates.ts'
 import { migrations } from '../../../db/migrations/index.ts'
 import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 
-test('rates and fees of an older file stay in force, none cancelled', () => {
+test('the migration keeps the rates and fees of an older file in force', () => {
   const database = new Sqlite(':memory:')
   onTestFinished(() => void database.close())
   migrateSqlite(database, migrations.slice(0, migrations.indexOf(cancelledRates)))

@@ -7,7 +7,7 @@ beforeEach(() => {
   onTestFinished(() => void vi.useRealTimers())
 })
 
-/** A watch over tables with versions that the test sets; `null` for a file that can't be read. */
+/** Creates a watch of table versions that the test sets; `null` stands for an unreadable file. */
 function watched() {
   const versions: Partial<Record<TableName, number | null>> = { events: 1, payouts: 1 }
   const watch = commitWatch((table) => {
@@ -20,8 +20,8 @@ function watched() {
   return { versions, watch, calls, follow: (table: TableName) => watch.watch(table, () => calls.push(table)) }
 }
 
-describe('a watch for commits', () => {
-  test('calls within a tenth of a second whoever watches a table that another process has changed, once', () => {
+describe('the commit watch', () => {
+  test('calls the watchers of a table once within 100 ms after another process has changed it', () => {
     const { versions, calls, follow } = watched()
     follow('events')
     follow('payouts')
@@ -35,7 +35,7 @@ describe('a watch for commits', () => {
     expect(calls).toEqual(['events'])
   })
 
-  test('calls right after a commit of this process, once for several, and not within them', () => {
+  test('calls right after commits of this process, once for several, and never within one', () => {
     const { versions, watch, calls, follow } = watched()
     follow('events')
 
@@ -52,7 +52,7 @@ describe('a watch for commits', () => {
     expect(calls).toEqual(['events', 'events'])
   })
 
-  test('calls nobody who has stopped to watch, and goes on for the others', () => {
+  test('does not call a watcher that has stopped, and continues for the others', () => {
     const { versions, calls, follow } = watched()
     const stop = follow('events')
     follow('payouts')
@@ -64,7 +64,7 @@ describe('a watch for commits', () => {
     expect(calls).toEqual(['payouts'])
   })
 
-  test('has no timer while nobody watches, also after the last has stopped, and begins again', () => {
+  test('has no timer without watchers, also after the last has stopped, and restarts with the next', () => {
     const { versions, watch, calls, follow } = watched()
     expect(vi.getTimerCount()).toBe(0)
     const stop = follow('events')
@@ -80,7 +80,7 @@ describe('a watch for commits', () => {
     expect(calls).toEqual(['events'])
   })
 
-  test('calls when a file can not be read any more, and when it can again', () => {
+  test('calls when a file becomes unreadable, and when it is readable again', () => {
     const { versions, calls, follow } = watched()
     follow('events')
 

@@ -16,7 +16,7 @@ const latestNumber = async (db: Database) =>
 
 const takenOver = { code: 'UNAVAILABLE', message: expect.stringContaining('taken over the database') }
 
-/** A database as two services and a command have it open, none of which has taken it over. */
+/** Opens a database in two services and a command, before any takes the writer epoch. */
 async function openThrice() {
   const { db: one, path } = await openTestDatabase()
   await one.write((tx) => insertMerchant(tx, merchantRow(1)))
@@ -24,21 +24,21 @@ async function openThrice() {
   return { one, other, command, path }
 }
 
-test('once another has taken a database over nothing is committed here, not even what was asked for before', async () => {
+test('a fenced writer commits nothing, not even writes queued before another writer took the epoch', async () => {
   const { one, other, command } = await openThrice()
-  const told = vi.fn()
-  one.takeOver(told)
+  const onLost = vi.fn()
+  one.takeOver(onLost)
   expect(await Promise.all([one.write(takeNumber), one.write(() => {})])).toEqual([1, undefined])
 
-  const asked = [one.write(takeNumber), one.write(takeNumber)]
+  const writes = [one.write(takeNumber), one.write(takeNumber)]
   other.takeOver(() => {})
 
-  for (const answer of await Promise.allSettled(asked)) {
+  for (const answer of await Promise.allSettled(writes)) {
     expect(answer).toMatchObject({ status: 'rejected', reason: takenOver })
   }
   await expect(one.write(takeNumber)).rejects.toMatchObject(takenOver)
   await expect(one.ping()).rejects.toMatchObject(takenOver)
-  expect(told).toHaveBeenCalledTimes(1)
+  expect(onLost).toHaveBeenCalledTimes(1)
 
   expect(await other.write(takeNumber)).toBe(2)
   expect(await command.write(takeNumber)).toBe(3)
@@ -47,23 +47,23 @@ test('once another has taken a database over nothing is committed here, not even
   expect(await latestNumber(one)).toBe(4)
 })
 
-test('a commit that another process holds up is not done either when that has taken the database over', async () => {
+test('a commit that waits for another process’s lock fails if that process takes the epoch', async () => {
   const { one, other, path } = await openThrice()
   one.takeOver(() => {})
   const holder = new Sqlite(path)
   onTestFinished(() => void holder.close())
   holder.exec('begin immediate')
-  const asked = one.write(takeNumber)
+  const write = one.write(takeNumber)
   await nextTurn()
   await nextTurn()
   holder.exec('rollback')
   other.takeOver(() => {})
 
-  await expect(asked).rejects.toMatchObject(takenOver)
+  await expect(write).rejects.toMatchObject(takenOver)
   expect(await latestNumber(other)).toBe(0)
 })
 
-test('an epoch that is taken is on disk at once', async () => {
+test('a taken writer epoch is on disk immediately', async () => {
   const { one, path } = await openThrice()
   const inspector = new Sqlite(path, { readonly: true })
   onTestFinished(() => void inspector.close())
@@ -73,13 +73,13 @@ test('an epoch that is taken is on disk at once', async () => {
   expect(epoch()).toBe(before + 1)
 })
 
-test('who could not take a database over yet writes nothing until it has, and tries no more once it is closed', async () => {
+test('a writer that could not take the epoch writes nothing until it has, and stops trying once closed', async () => {
   const { path } = await openTestDatabase()
   const raw = new Sqlite(path)
   const epoch = writerEpoch(raw)
   epoch.requireForWrite()
 
-  // As on a disk without room.
+  // As on a full disk.
   raw.pragma('query_only = on')
   expect(() => epoch.take(() => {})).toThrow('readonly')
   expect(() => epoch.requireForWrite()).toThrow('has not taken over the database yet')

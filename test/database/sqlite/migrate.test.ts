@@ -13,7 +13,7 @@ const names = migrations.map(({ name }) => name)
 
 const open = (path: string) => openDatabase({ url: `sqlite:${path}`, onFatal: () => {} })
 
-/** Runs SQL on the file as another program would. */
+/** Runs SQL on the file from another connection. */
 function runSql(path: string, text: string): unknown[] {
   const database = new Sqlite(path)
   try {
@@ -24,12 +24,12 @@ function runSql(path: string, text: string): unknown[] {
   }
 }
 
-test('processes that open the same new files at once all succeed, and migrate each once', async () => {
+test('processes that open the same new files simultaneously all succeed and migrate each file once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const script = join(import.meta.dirname, 'open-files.ts')
   const path = join(folder, 'test.sqlite')
-  // Many files, because the moment at which two of them meet is short.
+  // Many files, because the race is short.
   const files = 25
 
   const openers = [1, 2, 3, 4].map(() => spawn(process.execPath, [script, path, String(files)], { stdio: 'pipe' }))
@@ -47,11 +47,11 @@ test('processes that open the same new files at once all succeed, and migrate ea
   }
 })
 
-test('a new file that another process holds for a moment is waited for', async () => {
+test('opening a new file waits while another process briefly locks it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'test.sqlite')
-  // SQLite waits within a call that nobody can look into, so the lock ends by itself; whoever comes later finds none.
+  // SQLite waits within one blocking call, so the lock ends by itself.
   const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), path, '300'])
   await once(holder.stdout, 'data')
 
@@ -61,7 +61,7 @@ test('a new file that another process holds for a moment is waited for', async (
   expect(runSql(path, 'select name from migrations order by name')).toEqual(names)
 })
 
-test('opening again changes nothing', async () => {
+test('opening a migrated file again changes nothing', async () => {
   const { db, path } = await openTestDatabase()
   const applied = runSql(path, 'select name || applied_at from migrations')
   await db.close()
@@ -72,7 +72,7 @@ test('opening again changes nothing', async () => {
   expect(runSql(path, 'select name || applied_at from migrations')).toEqual(applied)
 })
 
-test('a file of a later version is refused by name, and left as it is', async () => {
+test('opening a file of a later version fails with its path and leaves it unchanged', async () => {
   const { db, path } = await openTestDatabase()
   await db.close()
   runSql(path, `insert into migrations values ('9999-later', '2030-01-01T00:00:00.000Z')`)
@@ -83,11 +83,11 @@ test('a file of a later version is refused by name, and left as it is', async ()
   expect(runSql(path, 'select name from migrations order by name')).toEqual([...names, '9999-later'])
 })
 
-test('a migration that fails leaves the file as it was', async () => {
+test('a failing migration leaves the file unchanged', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'payout-gateway-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const path = join(folder, 'test.sqlite')
-  // A table of ours is there already, so that the eighth migration fails.
+  // One of our tables exists already, so the eighth migration fails.
   runSql(path, 'create table accounts (id text)')
   runSql(path, 'create table migrations (name text, applied_at text)')
   runSql(path, `insert into migrations values ('0001-merchants', '')`)
@@ -96,19 +96,19 @@ test('a migration that fails leaves the file as it was', async () => {
   expect(runSql(path, `select name from sqlite_schema`)).toEqual(['accounts', 'migrations'])
 })
 
-test('a file that is no database is refused', async () => {
+test('opening a file that is not a database fails', async () => {
   const path = import.meta.filename
 
   await expect(open(path)).rejects.toThrow('file is not a database')
 })
 
-test('the names of migrations are numbered in their order', () => {
+test('migration names are numbered in order', () => {
   expect(names).toEqual(names.toSorted())
   expect(names.map((name) => Number(name.slice(0, 4)))).toEqual(names.map((_, i) => i + 1))
 })
 
 test.each(['postgres:', 'mysql://localhost/x', 'sqlite:', 'db/payouts.sqlite', ''])(
-  'the URL %j is refused',
+  'openDatabase rejects the URL %j',
   async (url) => {
     await expect(openDatabase({ url, onFatal: () => {} })).rejects.toThrow('DATABASE_URL must be sqlite:<path>')
   },

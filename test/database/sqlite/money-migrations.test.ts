@@ -5,7 +5,7 @@ import { transfersInOneRow } from '../../../db/migrations/0028-transfers-in-one-
 import { migrations } from '../../../db/migrations/index.ts'
 import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 
-/** A file of the version before, with rows that are not checked against one another. */
+/** Creates a file of the previous version, without foreign key checks. */
 function fileOfVersionBefore() {
   const database = new Sqlite(':memory:')
   onTestFinished(() => void database.close())
@@ -16,7 +16,7 @@ function fileOfVersionBefore() {
       .prepare(`insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`)
       .run(...Object.values(row))
   const rows = (text: string) => database.prepare(text).raw().all()
-  // What it brings into another form refers to what is not here; books-of-before.test.ts looks at that.
+  // Its conversion needs rows that are missing here; books-of-before.test.ts covers it.
   const looked = migrations.slice(0, migrations.indexOf(transfersInOneRow))
   return { database, insert, rows, migrate: () => migrateSqlite(database, looked) }
 }
@@ -36,7 +36,7 @@ const payout = {
   status: 'FAILED',
 }
 
-test('lists and statements of an older file learn how late their latest row is', () => {
+test('the migration computes the latest time of each list and statement of an older file', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   insert('payouts', { ...payout, merchant_id: 'm', id: 'p1', sequence: 1, created_at: early })
   insert('payouts', { ...payout, merchant_id: 'm', id: 'p2', sequence: 2, created_at: late })
@@ -59,7 +59,7 @@ test('lists and statements of an older file learn how late their latest row is',
   ])
 })
 
-test('wallets of an older file learn what was ever deposited in them, and never hold more', () => {
+test('the migration computes the total deposits of wallets, which their balances never exceed', () => {
   const { database, insert, rows, migrate } = fileOfVersionBefore()
   const largest = 999_999_999_999_999_999n
   const account = { merchant_id: 'm', asset_code: 'USDC', entry_count: 0 }
@@ -73,7 +73,7 @@ test('wallets of an older file learn what was ever deposited in them, and never 
   const deposit = { merchant_id: 'm', transfer_id: 't', balance_after: 1, created_at: early }
   insert('deposits', { ...deposit, reference: 'a', wallet_id: 'full', amount: largest })
   insert('deposits', { ...deposit, reference: 'b', wallet_id: 'full', amount: 3 })
-  // More than 63 bits hold, which the version before took when some of it had been paid out.
+  // More than 63 bits, which the previous version accepted once part of it had been paid out.
   for (let i = 0; i < 12; i++) insert('deposits', { ...deposit, reference: `${i}`, wallet_id: 'huge', amount: largest })
   migrate()
 
@@ -87,7 +87,7 @@ test('wallets of an older file learn what was ever deposited in them, and never 
   expect(() => database.exec(`update accounts set balance = reachable_balance + 1 where id = 'full'`)).toThrow('CHECK')
 })
 
-test('the currencies are shipped, and one that an operator has added stays', () => {
+test('the migration adds the built-in currencies and keeps those of operators', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const added = {
     id: 'mine',
@@ -105,7 +105,7 @@ test('the currencies are shipped, and one that an operator has added stays', () 
   expect(codes).toEqual([['CAD', 1, 3], ...['EUR', 'GBP', 'NGN', 'USD', 'ZAR'].map((code) => [code, 0, 2])])
 })
 
-test('of several forms of one key an older file keeps all, and one gets the form that is read', () => {
+test('the migration keeps all spellings of one idempotency key and normalizes one of them', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const forms = ['"quoted"', '"quoted" ', ' " quoted"', 'spaced ', ' spaced', '"both" ', 'both ', ' both']
   for (const [i, key] of forms.entries()) {
@@ -133,8 +133,8 @@ test('of several forms of one key an older file keeps all, and one gets the form
   expect(rows('select key from idempotency_keys order by fingerprint').flat()).toEqual(expected)
 })
 
-// Ruling 22: the text that a caller sends again must find what it paid.
-test('keys of an older file have the form in which both doors read them', () => {
+// Ruling 22: a caller's repeated key must find the existing payout.
+test('the migration normalizes idempotency keys to the form that both APIs read', () => {
   const { insert, rows, migrate } = fileOfVersionBefore()
   const keys = ['plain', '"quoted"', ' spaced ', ' " both " ', '"taken"', 'taken', '""', 'a"b', '"open', null]
   for (const [i, key] of keys.entries()) {
@@ -155,9 +155,9 @@ test('keys of an older file have the form in which both doors read them', () => 
     created_at: early,
     idempotency_key: '"plain"',
   })
-  const kept = { merchant_id: 'm', fingerprint: '', result: '{}', created_at: early }
-  for (const operation of ['one', 'two']) insert('idempotency_keys', { ...kept, operation, key: '"k"' })
-  insert('idempotency_keys', { ...kept, operation: 'two', key: 'k' })
+  const legacyKey = { merchant_id: 'm', fingerprint: '', result: '{}', created_at: early }
+  for (const operation of ['one', 'two']) insert('idempotency_keys', { ...legacyKey, operation, key: '"k"' })
+  insert('idempotency_keys', { ...legacyKey, operation: 'two', key: 'k' })
   migrate()
 
   const expected = ['plain', 'quoted', 'spaced', 'both', '"taken"', 'taken', '""', 'a"b', '"open', null, 'plain']

@@ -10,12 +10,12 @@ import { cli, createEmptyInstallation, createLiveInstallation, startService } fr
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
-/** Why the service does not start, without a process for it: that prints what is said here, and ends. */
+/** Returns the error that a starting service would print, without a process. */
 const failure = ({ env }: TestInstallation) =>
   serve(readConfig({ ...env, PORT: '0' })).then(String, (error: Error) => error.message)
 
 describe('a mistyped DATABASE_URL', () => {
-  test('that names a missing folder makes nothing', async () => {
+  test('that names a missing folder creates nothing', async () => {
     const place = await createEmptyInstallation()
     const missing = join(place.folder, 'missing')
     const mistyped = { ...place, env: { ...place.env, DATABASE_URL: `sqlite:${missing}/payouts.sqlite` } }
@@ -29,7 +29,7 @@ describe('a mistyped DATABASE_URL', () => {
     ['of other tables', 'create table orders (id integer primary key) strict'],
     ['with a list of migrations of its own', 'create table migrations (id integer primary key, name text)'],
     ['with one that looks like ours', 'create table migrations (name text, applied_at text)'],
-  ])('that names a database %s leaves it as it was', async (_, made) => {
+  ])('that names a database %s leaves it unchanged', async (_, made) => {
     const place = await createEmptyInstallation()
     const foreign = new Sqlite(place.file)
     foreign.exec(made)
@@ -44,7 +44,7 @@ describe('a mistyped DATABASE_URL', () => {
     expect(readdirSync(place.folder)).toEqual(['payouts.sqlite'])
   })
 
-  test('that names another file leaves it as it was', async () => {
+  test('that names another file leaves it unchanged', async () => {
     const place = await createEmptyInstallation()
     writeFileSync(place.file, 'precious '.repeat(100))
 
@@ -52,7 +52,7 @@ describe('a mistyped DATABASE_URL', () => {
     expect(readFileSync(place.file, 'utf8')).toBe('precious '.repeat(100))
   })
 
-  test('in live mode makes no database, whatever uses it first: only migrate does', async () => {
+  test('in live mode creates no database; only migrate creates one', async () => {
     const place = await createEmptyInstallation({ MODE: 'live' })
     expect(await failure(place)).toMatch(/it does not exist; .* to create a new one, run `npm run -s cli -- migrate`/)
     for (const args of [
@@ -70,8 +70,8 @@ describe('a mistyped DATABASE_URL', () => {
   })
 })
 
-describe('what others on the machine may read', () => {
-  test('is neither the database, nor its log, nor a backup', async () => {
+describe('the files that other users of the machine can read', () => {
+  test('do not include the database, its WAL or a backup', async () => {
     const place = await createLiveInstallation()
     await startService(place)
     const copy = join(place.folder, 'copy.sqlite')
@@ -82,7 +82,7 @@ describe('what others on the machine may read', () => {
     expect(files.filter(([, mode]) => mode !== '600')).toEqual([])
   })
 
-  test('is warned of where a database is open to them, and stays as somebody may have wanted it', async () => {
+  test('cause a warning if they include the database, whose mode stays unchanged', async () => {
     const place = await createLiveInstallation()
     const warnings: string[] = []
     const open = async () => {

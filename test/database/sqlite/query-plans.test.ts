@@ -19,12 +19,12 @@ import type { ListQueries } from '../../../src/lists/list-queries.ts'
 import { latestSequenceNumber, newRowFields, takeSequenceNumber } from '../../../src/lists/sequence.ts'
 import { attempt } from '../rows.ts'
 
-/** Queries of operators, and of what runs by itself, which no request runs; each may read what it must. */
+/** Queries of operators and background work, which no request runs; they may scan. */
 const operatorFolders = ['audit', 'demo/load', 'diagnoses', 'hash-chain', 'webhooks/dispatcher']
 const operatorQueries: Readonly<Record<string, string>> = {
   'merchants:allMerchants': 'lists the merchants',
   'merchants:merchantsWithNameLike': 'finds merchants by a part of the name',
-  'outbox:latestEventSequences': 'looks for what has happened to any of the merchants that somebody follows',
+  'outbox:latestEventSequences': 'reads the latest events of all merchants with subscribers',
   'installation:installationRow': 'reads its one row, at start',
   'merchants:merchantsWithExtendedPublicKeys': 'reads the keys of all merchants',
   'merchants:apiKeysOfMerchant': 'lists the few keys of a merchant',
@@ -32,8 +32,9 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'payouts:merchantOfPayout': 'has the id only, and looks at each merchant',
   'merchants:merchantIdsAfter': 'goes through the merchants, some at a time',
   'observability/metrics:processingPayouts':
-    'counts what is on its way, of some merchants; test/observability/metrics has its plan',
-  'observability/metrics:unknownOrderCount': 'counts among what is asked next; test/observability/metrics has its plan',
+    'counts orders in progress of some merchants; test/observability/metrics has its plan',
+  'observability/metrics:unknownOrderCount':
+    'counts among the orders to poll next; test/observability/metrics has its plan',
   'pricing/rates:allRates': 'lists every rate that was ever set',
   'pricing/fees:allFees': 'lists every fee that was ever set',
   'wallets:merchantOfPooledAddress': 'has the address only, and looks at each merchant',
@@ -62,7 +63,7 @@ const operatorQueries: Readonly<Record<string, string>> = {
   'wallets:walletsOfMerchant': 'serves the filling with data',
 }
 
-/** Queries that read a whole table, or sort, because there is little to read. */
+/** Queries that scan or sort a small table. */
 const smallQueries: Readonly<Record<string, string>> = {
   'asset-codes:allAssetCodes': 'a table of a few codes',
   'asset-codes:allAssetNetworks': 'a table of a few networks',
@@ -73,7 +74,7 @@ const smallQueries: Readonly<Record<string, string>> = {
   'webhooks/endpoints:countEndpoints': 'a merchant has 50 at most',
 }
 
-/** Queries that read more than what one customer has when they are for one. */
+/** Queries that read more than a customer's rows in customer scope. */
 const queriesOfCustomers: Readonly<Record<string, string>> = {
   'outbox:eventsAfter': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
   'outbox:eventsOfTypes': 'reads the merchant’s; one customer’s are read by `eventsWithin`',
@@ -86,7 +87,7 @@ const queriesOfCustomers: Readonly<Record<string, string>> = {
 type Planned = Pick<Query, 'scope'> & { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
 
 const src = join(import.meta.dirname, '../../../src')
-/** Folders of `src` with a repository, except pricing, which builds those of rates and fees; a noun's is named without `modules/`. */
+/** Folders of `src` with a repository, without `modules/`; pricing is covered by rates and fees. */
 const repositories = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((path) => basename(path) === 'repository.ts')
   .map(dirname)
@@ -95,7 +96,7 @@ const repositories = readdirSync(src, { recursive: true, encoding: 'utf8' })
 const nameOfFolder = (folder: string) => folder.replace(/^modules\//, '')
 
 let planned: Planned[] = []
-/** The same queries as they are for who acts as one customer. */
+/** The same queries in customer scope. */
 let ofCustomer: Planned[] = []
 const isOnRequests = (name: string) =>
   !operatorFolders.includes(name.split(':')[0] as string) && !(name in operatorQueries)
@@ -122,14 +123,14 @@ beforeAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('the queries of every repository are looked at', () => {
+test('this test covers the queries of every repository', () => {
   const modules = new Set(planned.map(({ name }) => name.split(':')[0]))
 
   expect([...modules]).toEqual(expect.arrayContaining([...repositories.map(nameOfFolder), 'database']))
   expect(planned.length).toBeGreaterThan(60)
 })
 
-test('no request reads a whole table or index', () => {
+test('no request scans a table or index', () => {
   const scanning = onRequests().filter(({ plan }) =>
     plan.some(
       (step) =>
@@ -140,7 +141,7 @@ test('no request reads a whole table or index', () => {
   expect(unexpected(scanning)).toEqual([])
 })
 
-test('a list is read along an index of its filters, if it has any, and within a range', () => {
+test('a list query reads a range of an index of its filters', () => {
   const lists = planned.filter(({ name }) => /:list\.(rows|rowsOfPages|count|sequenceAfter)( of \w+)?$/.test(name))
   const wrong = lists.filter(({ sql, plan }) => {
     const [, conditions] = /where (.*?)(?: order by| limit)/.exec(sql) ?? []
@@ -154,7 +155,7 @@ test('a list is read along an index of its filters, if it has any, and within a 
   expect(wrong).toEqual([])
 })
 
-test('what came into a wallet is read along an index of that alone', () => {
+test('the query of a wallet’s deposits uses their partial index', () => {
   const credits = planned.filter(
     ({ name, sql }) =>
       /^entries:list\.(rows|count|sequenceAfter)( of \w+)?$/.test(name) &&
@@ -169,36 +170,36 @@ test('what came into a wallet is read along an index of that alone', () => {
   expect(wrong).toEqual([])
 })
 
-test('no request sorts rows: an index gives every order', () => {
+test('no request sorts rows, because an index gives every order', () => {
   const sorting = onRequests().filter(({ plan }) => plan.some((step) => /TEMP B-TREE|AUTOMATIC/.test(step)))
 
   expect(unexpected(sorting)).toEqual([])
 })
 
-test('no request reads all that a merchant has of something', () => {
+test('no request reads all rows of a merchant in a table', () => {
   const wide = onRequests().filter(({ plan }) => plan.some((step) => /^SEARCH .*\(merchant_id=\?\)$/.test(step)))
 
   expect(unexpected(wide)).toEqual([])
 })
 
-test('what one customer is shown takes no more than reading what it has, or what it is asked for', () => {
+test('a query in customer scope reads only the customer’s rows or the requested ones', () => {
   const isWide = (step: string) =>
     /^SEARCH .*\(merchant_id=\?( AND \w*sequence[<>]\?)*\)$/.test(step) ||
     /^SCAN (?!json_each VIRTUAL TABLE|CONSTANT ROW|\d+-ROW VALUES CLAUSE)/.test(step) ||
     /TEMP B-TREE|AUTOMATIC/.test(step)
-  const found = ofCustomer.filter(
+  const violations = ofCustomer.filter(
     ({ name, sql, plan }) =>
       !(name in queriesOfCustomers) &&
-      // What is never true is known before anything is read.
+      // The planner evaluates a constant false condition before it reads a row.
       !sql.includes('where 1 = 0') &&
       plan.some((step) => isWide(step) && !isMadeBefore(step, plan)),
   )
 
   expect(ofCustomer.length).toBeGreaterThan(500)
-  expect(unexpected(found)).toEqual([])
+  expect(unexpected(violations)).toEqual([])
 })
 
-test('every query on what belongs to a merchant names the merchant', () => {
+test('every query on a merchant’s rows names the merchant', () => {
   const nameless = onRequests().filter(({ sql }) => {
     const touched = [...sql.matchAll(/\b(?:from|join|update|delete from) "(\w+)"/g)].map(([, table]) => table)
     const isOwned = touched.some((table) => !tablesOfNoMerchant.includes(String(table)))
@@ -208,7 +209,7 @@ test('every query on what belongs to a merchant names the merchant', () => {
   expect(unexpected(nameless)).toEqual([])
 })
 
-test('every query says whose rows it is for, and no request has an operator’s view', () => {
+test('every query declares its scope, and no request reads across merchants', () => {
   const silent = planned.filter(({ scope, sql }) => {
     const named = [...sql.matchAll(/\b(?:from|join|into|update) "?(\w+)"?/g)].map(([, table]) => String(table))
     const tellsMerchant = ['payout_transfers']
@@ -222,7 +223,7 @@ test('every query says whose rows it is for, and no request has an operator’s 
   expect(onRequests().filter(({ scope }) => scope === 'everyMerchant')).toEqual([])
 })
 
-test('finding the merchant of an id looks into each merchant, and not at each row', () => {
+test('finding the merchant of an id seeks once per merchant instead of scanning rows', () => {
   const lookups = planned.filter(({ name }) => /:merchantOf(?!WatchedAddress|ChainEvent)/.test(name))
 
   expect(lookups.length).toBeGreaterThan(0)
@@ -234,8 +235,8 @@ test('finding the merchant of an id looks into each merchant, and not at each ro
   }
 })
 
-describe('the exceptions', () => {
-  test.each(Object.keys({ ...operatorQueries, ...smallQueries }))('%s is still there', (name) => {
+describe('the listed exception', () => {
+  test.each(Object.keys({ ...operatorQueries, ...smallQueries }))('%s still exists', (name) => {
     expect(planned.map((each) => each.name)).toContain(name)
   })
 })
@@ -259,7 +260,7 @@ const tablesOfNoMerchant = [
   'operator_actions',
 ]
 
-/** Whether a step scans what an earlier one made of rows that an index found: there is no more to pass over. */
+/** Returns whether a step scans a materialized result that an earlier step read by an index. */
 function isMadeBefore(step: string, plan: readonly string[]): boolean {
   const name = step.replace('SCAN ', '')
   return plan.includes(`CO-ROUTINE ${name}`) || plan.includes(`MATERIALIZE ${name}`)
@@ -269,10 +270,10 @@ function unexpected(found: readonly Planned[]): readonly Planned[] {
   return found.filter(({ name }) => !(name in smallQueries))
 }
 
-/** A query, and whether it is asked as it is for who acts as one customer, too. */
+/** A query, and whether it also runs in customer scope. */
 type Collected = { readonly name: string; readonly query: Query; readonly isOfCustomers: boolean }
 
-/** Every query that repositories and lists declare, each with every set of its filters. */
+/** Returns every query of repositories and lists, with every set of its filters. */
 async function collectQueries(): Promise<Collected[]> {
   const collected: Collected[] = []
   const collect = async (name: string, run: (recorder: Tx) => unknown, isOfCustomers = true) => {
@@ -282,7 +283,7 @@ async function collectQueries(): Promise<Collected[]> {
       seen.add(query)
       return []
     }
-    // What answers nothing may be refused afterwards: the query has been recorded by then.
+    // The call may fail on an empty result; the query has been recorded by then.
     const recorder = { execute, deferred: deferredWrites() } as Pick<Tx, 'execute' | 'deferred'> as Tx
     await attempt(() => run(recorder)).catch(() => {})
   }
@@ -292,7 +293,7 @@ async function collectQueries(): Promise<Collected[]> {
     const exported: Record<string, unknown> = await import(join(src, folder, 'repository.ts'))
     if (existsSync(join(src, folder, 'list.ts'))) await import(join(src, folder, 'list.ts'))
     for (const [name, run] of Object.entries(exported)) {
-      // Parts of queries, which lists are made of.
+      // Fragments that lists compose into queries.
       if (typeof run !== 'function' || /^(build|select|join)[A-Z]/.test(name)) continue
       for (const params of everySetOfFilters(run as (db: Reader, params: object) => Promise<unknown>)) {
         await collect(`${module}:${name}`, (recorder) => run(recorder, params))
@@ -306,12 +307,12 @@ async function collectQueries(): Promise<Collected[]> {
     )
     for (const [name, run] of [...Object.entries(ranges), ...ofParents.flat()]) {
       for (const params of everySetOfFilters(run as never)) {
-        // Whoever acts as one customer asks for that customer's list, whatever else it asks for.
+        // In customer scope a list is always filtered by the customer.
         const isOfCustomers =
           !customerCondition || customerCondition in params || name.startsWith(`each.${customerCondition}.`)
         await collect(`${list}:list.${name}`, (recorder) => run(recorder, params as never), isOfCustomers)
         if (!/(^|\.)(rows|byIds?)$/.test(name)) continue
-        // With few columns an index may hold all that is read, and seem the better for it.
+        // With few columns a covering index may look cheaper.
         for (const column of ['sequence', 'createdAt']) {
           const columns = createProjection([column])
           const read = (recorder: Tx) => (run as ListQueries['rows'])(recorder, params as never, columns)
@@ -330,29 +331,29 @@ async function collectQueries(): Promise<Collected[]> {
     updateListCounts(tx, { ...key, lists: [''], sequence: 1, change: 1 }),
   )
   await collect('database:readListCount', (tx) => readListCount(tx, key))
-  // Near the newest row and near the oldest, which are two queries.
+  // From the newest row and from the oldest: two queries.
   await collect('database:findPageStart', (tx) => findPageStart(tx, { ...key, total: 1, offset: 0 }))
   await collect('database:findPageStart', (tx) => findPageStart(tx, { ...key, total: 1, offset: 1 }))
   return collected
 }
 
-/** What a query becomes for one customer, where it is not the same: as it is read, or written in a transaction. */
+/** Returns the customer-scope variants of a query, for a read and for a transaction, if they differ from it. */
 function asOneCustomer({ name, query }: Collected): Pick<Collected, 'name' | 'query'>[] {
-  const found: Query[] = []
+  const customerQueries: Query[] = []
   const execute: Reader['execute'] = (narrowed) => {
-    found.push(narrowed)
+    customerQueries.push(narrowed)
     return []
   }
   const customerId = '019b7679-7400-7000-8000-000000000000'
   const everyParam = new Proxy({}, { get: () => customerId, ownKeys: () => [] })
   const db = customerScope({ execute, write: (run) => run({ execute } as Tx) } as Database, customerId)
-  // What is of all merchants is asked by the service itself, and refused here.
+  // Queries across merchants belong to the service itself and are rejected in customer scope.
   void attempt(() => isRead(query) && db.execute(query, everyParam)).catch(() => {})
   void db.write(async (tx) => tx.execute(query, everyParam)).catch(() => {})
-  return found.filter((narrowed) => narrowed !== query).map((query) => ({ name, query }))
+  return customerQueries.filter((narrowed) => narrowed !== query).map((query) => ({ name, query }))
 }
 
-/** Parameters for each set of filters: what a query looks at before it runs are its filters. */
+/** Returns parameters for each set of filters: the parameters that a query checks before it runs. */
 function everySetOfFilters(run: (db: Reader, params: object) => Promise<unknown>): object[] {
   const filters = new Set<string>()
   const watching = new Proxy({}, { get: (_, name) => filters.add(String(name)) && '' })

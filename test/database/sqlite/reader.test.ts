@@ -10,7 +10,7 @@ const allIds = query(() => selectFrom('merchants').select('id').orderBy('id'))
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A database, how many merchants it reads, and another connection that adds one and has committed when it returns. */
+/** Opens a database with a merchant count and a second connection that commits one more merchant. */
 async function startDatabase() {
   const { db, path } = await openTestDatabase()
   const other = new Sqlite(path)
@@ -25,7 +25,7 @@ async function startDatabase() {
 }
 
 describe('reads of one turn', () => {
-  test('see one snapshot, whatever another connection commits in between', async () => {
+  test('see one snapshot although another connection commits in between', async () => {
     const { count, addElsewhere } = await startDatabase()
 
     const first = await count()
@@ -37,7 +37,7 @@ describe('reads of one turn', () => {
     expect([first, second, inTheNextTurn]).toEqual([0, 0, 1])
   })
 
-  test('end with it, so that the log can be reset', async () => {
+  test('end with the turn, so the WAL can be reset', async () => {
     const { count, addElsewhere, checkpoint } = await startDatabase()
 
     await count()
@@ -46,14 +46,14 @@ describe('reads of one turn', () => {
     await nextTurn()
     const after = checkpoint()
 
-    // The log and what of it has been copied into the file, in pages.
+    // The pages of the WAL, and those already checkpointed.
     expect(during.log).toBeGreaterThan(during.checkpointed)
     expect(after.log).toBe(after.checkpointed)
   })
 })
 
-describe('a write that has been acknowledged', () => {
-  test('is seen at once', async () => {
+describe('an acknowledged write', () => {
+  test('is visible immediately', async () => {
     const { db, count } = await startDatabase()
 
     for (const number of upTo(20)) {
@@ -62,7 +62,7 @@ describe('a write that has been acknowledged', () => {
     }
   })
 
-  test('is seen at once by a turn that had read before the commit', async () => {
+  test('is visible immediately in a turn that had read before the commit', async () => {
     const { db, count } = await startDatabase()
     const seen: number[] = []
 
@@ -79,7 +79,7 @@ describe('a write that has been acknowledged', () => {
     expect(seen).toEqual([0, 1])
   })
 
-  test('is not seen before', async () => {
+  test('is not visible before its acknowledgement', async () => {
     const { db, count } = await startDatabase()
 
     const inside = await db.write(async (tx) => {
@@ -99,7 +99,7 @@ test('reading connections cannot write', async () => {
   })
 })
 
-test('a read that fails does not spoil those after it', async () => {
+test('a failed read does not affect later reads', async () => {
   const { db, count } = await startDatabase()
 
   await expect(attempt(() => rawQuery(sql`select id from nowhere`)(db))).rejects.toThrow('no such table')

@@ -30,14 +30,14 @@ const storeKeys = (db: Database, numbers: number[]) =>
 const statuses = (answers: PromiseSettledResult<unknown>[]) => answers.map(({ status }) => status)
 
 describe('a full disk', () => {
-  /** Lets the file grow by `pages` at most, as a disk that has no more room would. */
+  /** Limits the growth of the file to `pages`, as a full disk would. */
   const leaveRoomFor = (db: Database, pages: number) =>
     db.write(async (tx) => {
       const [{ pageCount } = { pageCount: 0n }] = await rawQuery<{ pageCount: bigint }>(sql`pragma page_count`)(tx)
       await rawQuery(sql`pragma max_page_count = ${sql.lit(Number(pageCount) + pages)}`)(tx)
     })
 
-  test('refuses the whole group with UNAVAILABLE, keeps nothing of it, and recovers', async () => {
+  test('rejects the whole group with UNAVAILABLE, stores nothing of it, and the writer recovers', async () => {
     const { db } = await openTestDatabase()
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await leaveRoomFor(db, 100)
@@ -52,7 +52,7 @@ describe('a full disk', () => {
     expect(await countKeys(db)).toBe(5)
   })
 
-  test('refuses the whole group also when the operation catches the error', async () => {
+  test('rejects the whole group even if the operation catches the error', async () => {
     const { db } = await openTestDatabase()
     await db.write((tx) => insertMerchant(tx, merchantRow(1)))
     await Promise.all([leaveRoomFor(db, 10), db.write(() => {})])
@@ -70,7 +70,7 @@ describe('a full disk', () => {
     expect(await rawQuery(sql`select name from merchants`)(db)).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('is 503 at the door; the books balance, and the same key succeeds when there is room', async () => {
+  test('causes a 503; the books balance, and a retry with the same key succeeds when there is room', async () => {
     const app = await startApp('sqlite')
     await app.wallet({ balance: '100000' })
     await leaveRoomFor(app.db, 4)
@@ -94,7 +94,7 @@ describe('a full disk', () => {
     await app.expectBooksToBalance()
   })
 
-  test('that is one in truth, and not a limit of ours', async ({ skip }) => {
+  test('on a real file system behaves like the simulated one', async ({ skip }) => {
     const folder = mountSmallDisk(4)
     skip(folder === null, 'only root can mount a small disk: the disk was not filled in truth')
     const filler = join(String(folder), 'filler')
@@ -119,7 +119,7 @@ describe('a full disk', () => {
   })
 })
 
-test('a write lock that another process holds too long refuses the group; reads go on, and writes recover', async () => {
+test('a group that waits too long for another process’s write lock is rejected; reads continue and writes recover', async () => {
   const { db, path } = await openTestDatabase()
   await db.write((tx) => insertMerchant(tx, merchantRow(1)))
   const holder = spawn(process.execPath, [join(import.meta.dirname, 'hold-lock.ts'), path])
@@ -138,7 +138,7 @@ test('a write lock that another process holds too long refuses the group; reads 
   expect(await countKeys(db)).toBe(1)
 })
 
-test('a commit that fails with an I/O error ends the process, and what it had acknowledged is there', async ({
+test('a commit that fails with an I/O error ends the process, and every acknowledged write is stored', async ({
   skip,
 }) => {
   const { path } = await openTestDatabase()
@@ -154,12 +154,12 @@ test('a commit that fails with an I/O error ends the process, and what it had ac
   onTestFinished(() => void reopened.close())
   const stored = reopened.prepare('select count(*) from idempotency_keys').pluck().get()
   expect(acknowledged).toBeGreaterThan(0)
-  // The last was in doubt, so it may be there or not.
+  // The outcome of the last write is unknown.
   expect([acknowledged, acknowledged + 1]).toContain(stored)
   expect(reopened.pragma('integrity_check', { simple: true })).toBe('ok')
 })
 
-/** A disk in memory of so many MB, gone when the test ends; `null` where this may not be done. */
+/** Mounts a tmpfs of a size in MB until the test ends; `null` without the right to mount. */
 function mountSmallDisk(megabytes: number): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-disk-'))
   try {
@@ -175,7 +175,7 @@ function mountSmallDisk(megabytes: number): string | null {
   return folder
 }
 
-/** Fills what is left of a disk. */
+/** Fills the rest of a disk. */
 function fillDisk(path: string): void {
   const block = Buffer.alloc(64 * 1024)
   try {

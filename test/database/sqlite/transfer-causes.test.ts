@@ -8,7 +8,7 @@ import { migrateSqlite } from '../../../src/database/sqlite/migrate-sqlite.ts'
 const at = `'2026-01-01T00:00:00.000Z'`
 const kinds = { t1: 'deposit', t2: 'payout', t3: 'payout_completed', t4: 'payout_returned', t5: 'payout' }
 
-/** A file of the version before, with a deposit, a payout that came back and one that is on its way, of merchant `m`. */
+/** Creates a file of the previous version in which merchant `m` has a deposit, a returned payout and a pending one. */
 function fileOfVersionBefore() {
   const database = new Sqlite(':memory:')
   onTestFinished(() => void database.close())
@@ -35,9 +35,9 @@ function fileOfVersionBefore() {
   return database
 }
 
-test('transfers of an older file learn what they were made for, and are append-only again', () => {
+test('the migration adds the cause to transfers of an older file, which stay append-only', () => {
   const database = fileOfVersionBefore()
-  // Its transfers have no entries, which the next form would not take.
+  // Its transfers have no entries, which the next migration would reject.
   migrateSqlite(database, migrations.slice(0, migrations.indexOf(transfersInOneRow)))
 
   expect(database.prepare('select id, payout_id, reference from transfers order by id').raw().all()).toEqual([

@@ -20,16 +20,16 @@ const merchantId = idOf(1)
 const refusal = new DomainError('WALLET_NOT_FOUND', 'There is none.')
 const late = { message: 'a statement ran after its operation had ended' }
 
-/** A database with one merchant. */
+/** Creates a database with one merchant. */
 async function startDatabase() {
   const { db, path } = await openTestDatabase()
-  // Two at once: whoever comes after one that was alone does not wait for others.
+  // Two writes, because a write after a lone one does not wait for others.
   await Promise.all([db.write((tx) => insertMerchant(tx, merchantRow(1))), db.write(() => {})])
   const before = db.statistics()
   return {
     db,
     path,
-    /** What the engine counted since. */
+    /** Returns the difference of the engine's counters. */
     counted: () => ({
       writes: db.statistics().writes - before.writes,
       commits: db.statistics().commits - before.commits,
@@ -37,7 +37,7 @@ async function startDatabase() {
   }
 }
 
-/** The next number of the merchant's sequence of payouts: each operation that commits takes one. */
+/** Takes the next number of the merchant's payout sequence. */
 const takeNumber = (tx: Tx) => takeSequenceNumber(tx, merchantId, 'addresses:test')
 
 async function latestNumber(db: Database): Promise<number> {
@@ -54,10 +54,10 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: 50, commits: 1 })
   })
 
-  test('wait for nobody where the last came alone, and then nobody came for a turn', async () => {
+  test('commit without a wait if the last one ran alone and the next turn was idle', async () => {
     const { db } = await startDatabase()
     await db.write(takeNumber)
-    // A turn in which nobody comes.
+    // An idle turn.
     await new Promise(setImmediate)
     await new Promise(setImmediate)
     let hasTurnEnded = false
@@ -70,7 +70,7 @@ describe('operations that start in one turn', () => {
     expect(hasTurnEnded).toBe(false)
   })
 
-  test('wait for others that come in the turn in which one alone was stored', async () => {
+  test('wait for others that arrive in the turn in which one was committed alone', async () => {
     const { db, counted } = await startDatabase()
 
     await db.write(takeNumber)
@@ -80,7 +80,7 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: 4, commits: 2 })
   })
 
-  test('share it with those that start before the turn ends', async () => {
+  test('share the commit with those that start before the turn ends', async () => {
     const { db, counted } = await startDatabase()
 
     const first = db.write(takeNumber)
@@ -91,7 +91,7 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
 
-  test('form several groups when they are more than one may hold, and keep their order', async () => {
+  test('form several groups in order when they exceed the size of one', async () => {
     const { db, counted } = await startDatabase()
 
     const numbers = await Promise.all(upTo(maxBatchSize + 1).map(() => db.write(takeNumber)))
@@ -100,7 +100,7 @@ describe('operations that start in one turn', () => {
     expect(counted()).toEqual({ writes: maxBatchSize + 1, commits: 2 })
   })
 
-  test('are answered, refusals too, only when all is committed', async () => {
+  test('are answered, including rejections, only after the commit', async () => {
     const { db, path } = await startDatabase()
     const other = new Sqlite(path, { readonly: true })
     onTestFinished(() => void other.close())
@@ -125,8 +125,8 @@ describe('operations that start in one turn', () => {
   })
 })
 
-describe('a member that throws', () => {
-  test('before it writes is refused alone, and nothing runs twice', async () => {
+describe('an operation of a group that throws', () => {
+  test('before a write is rejected alone, and nothing runs twice', async () => {
     const { db, counted } = await startDatabase()
     const operation = vi.fn(takeNumber)
 
@@ -144,7 +144,7 @@ describe('a member that throws', () => {
     expect(counted()).toEqual({ writes: 2, commits: 1 })
   })
 
-  test('synchronously is refused alone', async () => {
+  test('synchronously is rejected alone', async () => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -157,7 +157,7 @@ describe('a member that throws', () => {
     expect(answers).toEqual([rejected(refusal), fulfilled(1)])
   })
 
-  test('after it has written is rolled back alone; the others run again and commit together', async () => {
+  test('after a write is rolled back alone; the others run again and commit together', async () => {
     const { db, counted } = await startDatabase()
     const before = vi.fn(takeNumber)
     const after = vi.fn(takeNumber)
@@ -179,7 +179,7 @@ describe('a member that throws', () => {
     expect(await latestNumber(db)).toBe(2)
   })
 
-  test('after a statement that changed no row is refused alone, and nothing runs twice', async () => {
+  test('after a statement that changed no row is rejected alone, and nothing runs twice', async () => {
     const { db } = await startDatabase()
     const operation = vi.fn(takeNumber)
     const debit = { merchantId, ownerId: merchantId, assetCode: 'USDC', amount: 1n, time: 1n }
@@ -197,7 +197,7 @@ describe('a member that throws', () => {
     expect(operation).toHaveBeenCalledTimes(2)
   })
 
-  test('after it has taken a number, which nothing stores before the commit, gives it back; nothing runs twice', async () => {
+  test('after it took a sequence number, which is stored at commit, returns the number, and nothing runs twice', async () => {
     const { db, counted } = await startDatabase()
     await Promise.all([db.write(takeNumber), db.write(() => {})])
     const operation = vi.fn(takeNumber)
@@ -217,7 +217,7 @@ describe('a member that throws', () => {
     expect(await latestNumber(db)).toBe(3)
   })
 
-  test('by what it left for the commit and can not be stored takes the whole group with it, and the next is stored', async () => {
+  test('in its deferred write at commit fails the whole group, and the next group commits', async () => {
     const { db, counted } = await startDatabase()
     const store = () => {
       throw refusal
@@ -235,7 +235,7 @@ describe('a member that throws', () => {
     expect(await db.write(takeNumber)).toBe(1)
   })
 
-  test('after it has written, several times over, first, last and in between', async () => {
+  test('after a write is rolled back in each position of the group', async () => {
     const { db, counted } = await startDatabase()
 
     const answers = await Promise.allSettled(
@@ -249,8 +249,8 @@ describe('a member that throws', () => {
       ),
     )
 
-    const kept = answers.filter(({ status }) => status === 'fulfilled')
-    expect(kept).toEqual(upTo(19).map(fulfilled))
+    const stored = answers.filter(({ status }) => status === 'fulfilled')
+    expect(stored).toEqual(upTo(19).map(fulfilled))
     expect(answers[3]).toEqual(rejected(new Error('member 4')))
     expect(answers[29]).toEqual(rejected(new Error('member 30')))
     expect(counted()).toEqual({ writes: 19, commits: 1 })
@@ -277,7 +277,7 @@ describe('a member that throws', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('may catch a violated constraint itself and commit the rest', async () => {
+  test('can catch a violated constraint itself and commit the rest', async () => {
     const { db } = await startDatabase()
 
     await db.write(async (tx) => {
@@ -287,7 +287,7 @@ describe('a member that throws', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
   })
 
-  test('cannot write any more in the turn of the next, with what it left running', async () => {
+  test('cannot write in the next operation’s turn with statements it left running', async () => {
     const { db } = await startDatabase()
     const leftRunning: Promise<unknown>[] = []
 
@@ -312,7 +312,7 @@ describe('a member that throws', () => {
   })
 })
 
-describe('a member that waits for something other than its statements', () => {
+describe('an operation of a group that waits for something other than its statements', () => {
   const waits: [string, (db: Database) => Promise<unknown>][] = [
     ['setTimeout', () => new Promise((resolve) => setTimeout(resolve, 5))],
     ['setImmediate', () => new Promise((resolve) => setImmediate(resolve))],
@@ -322,7 +322,7 @@ describe('a member that waits for something other than its statements', () => {
   ]
   const complaint = new Error('an operation inside write() awaited something other than its own statements')
 
-  test.each(waits)('%s: is rolled back and refused, and the others commit', async (_, wait) => {
+  test.each(waits)('%s: is rolled back and rejected, and the others commit', async (_, wait) => {
     const { db } = await startDatabase()
 
     const answers = await Promise.allSettled([
@@ -354,7 +354,7 @@ describe('a member that waits for something other than its statements', () => {
     expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }])
   })
 
-  test('may read outside its transaction, which waits for nothing', async () => {
+  test('can read outside its transaction without a wait', async () => {
     const { db } = await startDatabase()
 
     const names = await db.write(() => merchantNames(db, {}))
@@ -365,12 +365,12 @@ describe('a member that waits for something other than its statements', () => {
 
 test('a handle that outlives its operation runs nothing', async () => {
   const { db } = await startDatabase()
-  const kept = await db.write(async (tx) => ({ tx }))
+  const leaked = await db.write(async (tx) => ({ tx }))
 
-  await expect(attempt(() => insertMerchant(kept.tx, merchantRow(2)))).rejects.toMatchObject(late)
+  await expect(attempt(() => insertMerchant(leaked.tx, merchantRow(2)))).rejects.toMatchObject(late)
 })
 
-/** Fills the queue; where that takes longer than a turn should, one group leaves it meanwhile. */
+/** Fills the queue; on a slow machine one group is committed meanwhile. */
 function fillQueue(db: Database) {
   const answers: Promise<string>[] = []
   expect(() => {
@@ -383,9 +383,9 @@ function fillQueue(db: Database) {
   return answers
 }
 
-test('a full queue says so before it is given anything, refuses one more and serves the rest', async () => {
+test('a full write queue reports that it is full, rejects one more write and serves the rest', async () => {
   const { db } = await startDatabase()
-  // However long it takes to fill it here: a turn that lasts has what waits stored.
+  // A long turn commits queued writes, so the queue may have room again.
   takeClock()
   const answers = fillQueue(db)
 
@@ -398,13 +398,13 @@ test('a full queue says so before it is given anything, refuses one more and ser
   expect(await db.write(takeNumber)).toBe(1)
 })
 
-/** Has a turn of the event loop take as long as the test says. */
+/** Blocks a turn of the event loop for a given time. */
 function takeClock() {
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
 }
 
-test('what waits is stored though requests keep coming and the turn of the event loop does not end', async () => {
+test('queued writes are committed although new requests prolong the turn of the event loop', async () => {
   const { db } = await startDatabase()
   takeClock()
   let isStored = false
@@ -425,7 +425,7 @@ test('what waits is stored though requests keep coming and the turn of the event
   await Promise.all(others)
 })
 
-test('what is stored within a turn does not come between the parts of a snapshot', async () => {
+test('a commit within a turn does not split the snapshot of that turn', async () => {
   const { db } = await startDatabase()
   takeClock()
   const stored = db.write((tx) => insertMerchant(tx, merchantRow(2)))
@@ -433,7 +433,7 @@ test('what is stored within a turn does not come between the parts of a snapshot
 
   const snapshot = db.snapshot(async (read) => {
     const before = await merchantNames(read, {})
-    // Long enough for all that storing it takes.
+    // Long enough for the commit.
     for (let ticks = 0; ticks < 100; ticks++) await null
     return [before, await merchantNames(read, {})]
   })
@@ -445,7 +445,7 @@ test('what is stored within a turn does not come between the parts of a snapshot
   expect(await merchantNames(db, {})).toEqual([{ name: 'Merchant 1' }, { name: 'Merchant 2' }])
 })
 
-test('closing answers what was accepted', async () => {
+test('close commits and answers accepted writes', async () => {
   const { db, path } = await startDatabase()
 
   const answers = upTo(maxBatchSize * 2).map(() => db.write(takeNumber))
@@ -457,14 +457,14 @@ test('closing answers what was accepted', async () => {
   expect(reopened.prepare('select latest from sequences').pluck().get()).toBe(maxBatchSize * 2)
 })
 
-test('a write after closing is refused', async () => {
+test('a write after close is rejected', async () => {
   const { db } = await startDatabase()
   await db.close()
 
   await expect(db.write(takeNumber)).rejects.toThrow()
 })
 
-test('the writing connection syncs each commit and holds foreign keys', async () => {
+test('the writing connection syncs each commit and enforces foreign keys', async () => {
   const { db } = await startDatabase()
 
   const settings = await db.write(async (tx) => [

@@ -7,7 +7,7 @@ import type { Instruction, Stage } from './dockerfile.ts'
 import { pairsOf, readDockerfile } from './dockerfile.ts'
 import { contextFiles } from './ignored-files.ts'
 
-/** What a stage has become: its file system in a folder, and what is said of a process in it. */
+/** A built stage: its file system in a folder, and the configuration of its processes. */
 export type Image = {
   readonly folder: string
   readonly hasNpm: boolean
@@ -21,15 +21,15 @@ export type Image = {
 }
 
 export type ImageBuildOptions = {
-  /** What the builder is given, by its `.dockerignore`. */
+  /** The build context, filtered by `.dockerignore`. */
   readonly context: string
   /** An empty folder for the stages. */
   readonly folder: string
-  /** Puts packages where npm would by this command; `null` has npm do it. */
+  /** Installs packages as this npm command would; `null` runs npm. */
   readonly install: ((command: string, folder: string) => void) | null
 }
 
-/** Carries out a Dockerfile, step by step; the last stage. @throws at a step that fails, or is of a kind that is not known */
+/** Builds a Dockerfile and returns the last stage. @throws if a step fails or its instruction is unknown */
 export async function buildImage(path: string, building: ImageBuildOptions): Promise<Image> {
   const stages = readDockerfile(readFileSync(path, 'utf8'))
   const built = new Map<string, Image>()
@@ -82,7 +82,7 @@ async function carryOut(step: Instruction, { image, built, building }: Step): Pr
   else if (step.name !== 'EXPOSE') throw new Error(`not known here: ${step.name}`)
 }
 
-/** @throws for a text, which a shell would read and which would keep signals from the process */
+/** @throws for the shell form, because a shell would not forward signals */
 function execForm(text: string): readonly string[] {
   if (!text.startsWith('[')) throw new Error(`a shell would run ${text}`)
   return JSON.parse(text) as string[]
@@ -93,7 +93,7 @@ function copyFromContext({ words, flags }: Instruction, image: Image, context: s
   const ignore = readFileSync(join(context, '.dockerignore'), 'utf8')
   const target = words.at(-1) ?? ''
   for (const source of words.slice(0, -1)) {
-    // Of a folder its contents are copied, of a file the file.
+    // COPY copies the contents of a folder, or the file.
     const below = statSync(join(context, source)).isDirectory() ? source : dirname(source)
     for (const file of contextFiles(context, source, ignore)) {
       const to = join(image.folder, resolve(image.workdir, target), file.slice(below === '.' ? 0 : below.length + 1))
@@ -118,15 +118,15 @@ async function run(text: string, image: Image, { install }: ImageBuildOptions): 
   if (isInstalled) install(first, join(image.folder, image.workdir))
   const command = isInstalled ? rest.join(' && ') : text
   if (command === '') return
-  // What npm asks, and how, is this machine's.
+  // npm's registry configuration is the machine's.
   const ours: NodeJS.ProcessEnv = image.hasNpm ? { ...process.env, HOME: '/root' } : {}
   const environment = { ...ours, ...image.environment }
   const child = runInside(image, { ...image, environment, words: ['/bin/sh', '-c', command], volumes: null })
-  let said = ''
-  child.stdout?.on('data', (chunk) => (said += chunk))
-  child.stderr?.on('data', (chunk) => (said += chunk))
+  let output = ''
+  child.stdout?.on('data', (chunk) => (output += chunk))
+  child.stderr?.on('data', (chunk) => (output += chunk))
   const [status] = await once(child, 'close')
-  requireDone({ status, stderr: said }, text)
+  requireDone({ status, stderr: output }, text)
 }
 
 function requireDone({ status, stderr }: { status: number | null; stderr: string }, what: string): void {

@@ -4,25 +4,25 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, symlin
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A file system to be in: a folder, which has everything but what the base of an image would bring. */
+/** A root file system: a folder with everything except the base of an image. */
 export type Root = {
   readonly folder: string
   /** Whether the base of the image has npm, and the Node that npm runs on. */
   readonly hasNpm: boolean
 }
 
-/** How a command is run there. */
+/** The options of a command. */
 export type ContainerProcess = {
   readonly words: readonly string[]
   readonly workdir: string
   readonly environment: NodeJS.ProcessEnv
-  /** A number, or two with a colon; `0` may write everywhere in the folder. */
+  /** A user id, or user and group id with a colon; `0` may write everywhere in the folder. */
   readonly user: string
-  /** What can be written where nothing else can, by its place inside; `null` where all of the folder can. */
+  /** The writable volumes by their path inside; `null` makes the whole folder writable. */
   readonly volumes: Readonly<Record<string, string>> | null
 }
 
-/** Why nothing can be run there on this machine; `null` where it can. */
+/** Returns why this machine cannot run containers, or `null` if it can. */
 export const containerSkipReason: string | null =
   process.platform !== 'linux' || process.getuid?.() !== 0
     ? 'only root of a Linux may make mounts of its own'
@@ -31,20 +31,20 @@ export const containerSkipReason: string | null =
       : 'this machine makes no mounts of one process (unshare)'
 
 /**
- * Starts a command as a container does: the first process of its own, in the folder as its file system, with the rest of this
- * machine's out of sight but for what stands for the base of an image, `/usr` and `/etc`, read-only.
+ * Starts a command as a container does: as PID 1 with the folder as its root. The rest of this machine
+ * is hidden, except `/usr` and `/etc`, which are read-only and stand for the base of an image.
  *
- * With volumes nothing but those and `/dev/shm` can be written, and nobody can get rights that they have not.
+ * With volumes only those and `/dev/shm` are writable, and no process can gain privileges.
  */
 export function runInside(root: Root, inside: ContainerProcess): ChildProcess {
   const words = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-euc', setUp(root, inside), 'sh', ...inside.words]
   return spawn('unshare', words, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Where a base that has Node has it. */
+/** The path of Node in a base image. */
 export const baseNode = '/opt/node/bin/node'
 
-/** Makes an empty folder the file system of a base: its places, the links into /usr that Debian and this machine have, and Node. */
+/** Turns an empty folder into the file system of a base: mount points, Debian's links into /usr, and Node. */
 export function createBaseImage(folder: string, hasNode: boolean): void {
   for (const place of ['usr', 'etc', 'proc', 'dev', 'tmp', 'root']) mkdirSync(join(folder, place), { recursive: true })
   for (const name of ['bin', 'sbin', 'lib', 'lib64'].filter((name) => existsSync(`/${name}`))) {
@@ -76,7 +76,7 @@ function setUp({ folder, hasNpm }: Root, { workdir, environment, user, volumes }
   ].join('\n')
 }
 
-/** What this machine has and Debian's slim image has not, where it is in a folder that stands for that. */
+/** Files of this machine that Debian's slim image lacks, in the folders that stand for it. */
 const hidden = ['node', 'npm', 'npx']
   .flatMap((name) => [`/usr/bin/${name}`, `/usr/local/bin/${name}`])
   .filter((path) => existsSync(path))
@@ -85,7 +85,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** The first process inside, by its number out here: that which the command became. */
+/** Returns the host PID of the command's process. */
 export function firstProcessOf({ pid }: ChildProcess): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
   return Number(child)

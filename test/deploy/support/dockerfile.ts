@@ -1,20 +1,20 @@
 /** One instruction of a Dockerfile, for example `COPY` of `--from=packages /app/src ./src`. */
 export type Instruction = {
   readonly name: string
-  /** What `--<flag>=<value>` before the words says. */
+  /** The flags `--<flag>=<value>`. */
   readonly flags: Readonly<Record<string, string>>
   readonly words: readonly string[]
-  /** What follows the flags as it is written. */
+  /** The text after the flags, verbatim. */
   readonly text: string
 }
 
-/** What stands between one FROM and the next. */
+/** The instructions between one FROM and the next. */
 export type Stage = { readonly base: string; readonly name: string | null; readonly steps: readonly Instruction[] }
 
 /**
  * Reads the stages of a Dockerfile.
  *
- * @throws where it has what this does not read: parser directives, ARG before FROM, here-documents
+ * @throws for unsupported syntax: parser directives, ARG before FROM, here-documents
  */
 export function readDockerfile(text: string): readonly Stage[] {
   const stages: { base: string; name: string | null; steps: Instruction[] }[] = []
@@ -33,7 +33,7 @@ export function readDockerfile(text: string): readonly Stage[] {
   return stages
 }
 
-/** The lines, each with those that a backslash continues it on, without comments. */
+/** Returns the logical lines, with continuations joined and without comments. */
 function logicalLines(text: string): string[] {
   if (/^#\s*\w+\s*=/.test(text)) throw new Error('not read: a parser directive')
   const withoutComments = text
@@ -59,7 +59,7 @@ function wordsOf(text: string): string[] {
   return text.startsWith('[') ? (JSON.parse(text) as string[]) : text.split(/\s+/)
 }
 
-/** The pairs of an ENV or a LABEL, `$NAME` in them replaced by what `known` has. */
+/** Returns the pairs of an ENV or a LABEL, with `$NAME` replaced by values of `known`. */
 export function pairsOf({ text }: Instruction, known: Readonly<Record<string, string>> = {}): Record<string, string> {
   const pairs = [...text.matchAll(/([\w.]+)=("[^"]*"|\S+)/g)].map(([, name, value = '']) => [
     name,

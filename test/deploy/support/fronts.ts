@@ -14,21 +14,21 @@ import { freePort } from '../../support/free-port.ts'
 
 const shipped = (file: string) => readFileSync(resolve(import.meta.dirname, '../../../deploy', file), 'utf8')
 
-/** Who starts a proxy that needs no right of root's: Debian's nobody. */
+/** The unprivileged user that runs a proxy: Debian's nobody. */
 const nobody = 65_534
 
 export const hasProgram = (command: string, option: string) => spawnSync(command, [option]).status === 0
 
-/** A proxy in front of the service, where callers reach it. */
+/** A proxy in front of the service, and its address. */
 export type Front = { readonly port: number; readonly isSecure: boolean }
 
-/** A text in which each of the pieces was there and is another now. */
+/** Replaces each piece of a text. @throws if a piece is missing */
 function replaced(text: string, pieces: Readonly<Record<string, string>>): string {
   for (const piece of Object.keys(pieces)) expect(text).toContain(piece)
   return Object.entries(pieces).reduce((changed, [piece, by]) => changed.replaceAll(piece, by), text)
 }
 
-/** A folder that the unprivileged process may write, with the files that it reads. */
+/** Creates a folder with files, writable by the unprivileged user. */
 function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-front-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -74,7 +74,7 @@ function isListening(port: number): Promise<boolean> {
 
 const certificates = { 'certificate.pem': certificate, 'key.pem': certificateKey }
 
-/** nginx with the configuration of Debian's package, and one site. */
+/** Starts nginx with the configuration of Debian's package and one site. */
 async function startNginx(siteOf: (port: number) => string, isSecure: boolean): Promise<Front> {
   const port = await freePort()
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
@@ -92,7 +92,7 @@ async function startNginx(siteOf: (port: number) => string, isSecure: boolean): 
   return { port, isSecure }
 }
 
-/** nginx as Debian ships it, with the shortest site that leads to the service, and whatever else is said there. */
+/** Starts Debian's nginx with a minimal site for the service and extra directives. */
 export function startPlainNginx(upstream: number, more = ''): Promise<Front> {
   const site = (port: number) =>
     `server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${upstream}; ${more} } }`
@@ -127,8 +127,8 @@ export async function startShippedCaddy(upstream: number): Promise<Front> {
 }
 
 /**
- * What stands between a proxy and the service: counts payouts on their way, loses the answer to one when it is asked to, and knows
- * which connections carry a request of GraphQL.
+ * A relay between a proxy and the service: counts forwarded payouts, drops one response on request, and knows
+ * which connections carry a GraphQL request.
  */
 export async function startRelay(upstream: number) {
   const relayed = { payouts: 0, isCutting: false, streams: new Set<Socket>() }
@@ -146,7 +146,7 @@ export async function startRelay(upstream: number) {
     })
     to.on('data', (chunk) => {
       if (!isPayout || !relayed.isCutting) return void from.write(chunk)
-      // The service has answered, so the payout is made.
+      // The service has responded, so the payout exists.
       relayed.isCutting = false
       from.destroy()
       to.destroy()
@@ -174,11 +174,11 @@ type Sent = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** The address of this machine that it is sent from. */
+  /** The local address to send from. */
   readonly from?: string
 }
 
-/** Asks through a proxy; the answer, of which the headers are there. */
+/** Sends a request through a proxy and returns the response after its headers. */
 export function ask({ port, isSecure }: Front, path: string, { method = 'GET', headers = {}, body, from }: Sent) {
   const asking = (isSecure ? requestByHttps : requestByHttp)({
     host: '127.0.0.1',
@@ -200,7 +200,7 @@ export function ask({ port, isSecure }: Front, path: string, { method = 'GET', h
   return { answered, leave: () => asking.destroy() }
 }
 
-/** The same, until the end of the answer. */
+/** Sends a request through a proxy and reads the whole response. */
 export async function answerTo(front: Front, path: string, sent: Sent) {
   const answer = await ask(front, path, sent).answered
   const body = await text(answer)

@@ -2,10 +2,10 @@ import { readdirSync, statSync } from 'node:fs'
 import { join, matchesGlob } from 'node:path'
 
 /**
- * What the builder is given of a file or folder `source` of `folder`, as paths of files from there.
+ * Returns the files of the build context at `source` in `folder`, as paths relative to `folder`.
  *
- * @param ignore the text of `.dockerignore`: the last line that fits a file or a folder that it is in decides
- * @throws where nothing is left of it, as the builder would
+ * @param ignore the text of `.dockerignore`: the last line that matches a file or one of its folders decides
+ * @throws if no file is left, as the builder would
  */
 export function contextFiles(folder: string, source: string, ignore: string): string[] {
   const rules = rulesOf(ignore)
@@ -25,7 +25,7 @@ function rulesOf(ignore: string): Rule[] {
     .map((line) => ({ pattern: line.replace(/^!/, '').replace(/\/$/, ''), keeps: line.startsWith('!') }))
 }
 
-/** Whether the last rule that fits `path`, or one of the folders that it is in, leaves it out. */
+/** Returns whether the last rule that matches `path`, or one of its folders, excludes it. */
 export function isIgnored(path: string, rules: readonly Rule[] | string): boolean {
   const parts = path.split('/')
   const places = parts.map((_, i) => parts.slice(0, i + 1).join('/'))
@@ -34,7 +34,7 @@ export function isIgnored(path: string, rules: readonly Rule[] | string): boolea
   return last !== undefined && !last.keeps
 }
 
-/** Unlike a shell's, a star of Docker's fits names that begin with a dot. */
+/** Unlike in a shell, a star of `.dockerignore` matches names that start with a dot. */
 function fits(path: string, pattern: string): boolean {
   const undotted = (text: string) => text.replaceAll(/(^|\/)\./g, '$1_')
   return matchesGlob(undotted(path), undotted(pattern))

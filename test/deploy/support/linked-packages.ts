@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path'
 
 /**
- * Puts into `folder` what `npm ci` would by its `package-lock.json`, as second names of the files that are installed in `root`:
- * that takes a second where npm takes ten and a network.
+ * Installs the packages of `package-lock.json` into `folder` as hard links to those of `root`:
+ * that takes a second instead of npm's ten, and no network.
  *
- * @throws for a command that means other packages than those that the service needs
+ * @throws for a command that installs other packages than the production ones
  */
 export function linkPackages(root: string, command: string, folder: string): void {
   if (command !== 'npm ci --omit=dev --omit=optional --no-audit --no-fund')
@@ -23,13 +23,13 @@ export function linkPackages(root: string, command: string, folder: string): voi
     packages: Record<string, { dev?: boolean; optional?: boolean }>
   }
   const meant = Object.entries(packages).filter(([path, { dev, optional }]) => path !== '' && !dev && !optional)
-  // What is for another kind of machine is not there.
+  // Optional packages of other platforms are not installed.
   const paths = meant.map(([path]) => path).filter((path) => existsSync(join(root, path)))
   for (const path of paths) linkFolder(join(root, path), join(folder, path))
   linkCommands(root, folder)
 }
 
-/** All but its own `node_modules`, whose packages are listed for themselves. */
+/** Everything except nested `node_modules`, whose packages are listed separately. */
 function linkFolder(from: string, to: string): void {
   mkdirSync(to, { recursive: true })
   for (const entry of readdirSync(from, { withFileTypes: true })) {

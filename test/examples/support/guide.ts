@@ -72,7 +72,7 @@ export async function runEntry(folder: string, entry: Entry): Promise<string[]> 
   }
 }
 
-/** Has each document of Relay replaced by what relay-compiler wrote for it, as `babel-plugin-relay` does. */
+/** Replaces each Relay document by the artifact of relay-compiler, as `babel-plugin-relay` does. */
 const relayArtifacts = {
   name: 'relay',
   transform(code: string) {

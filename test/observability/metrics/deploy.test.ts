@@ -24,7 +24,7 @@ const dashboard = JSON.parse(read('deploy/grafana-dashboard.json')) as {
   templating: { list: { query: string }[] }
 }
 
-/** The metrics that an expression is made of, as a scrape names them: without what OpenMetrics appends. */
+/** Returns the metrics of an expression by their names in a scrape, without OpenMetrics suffixes. */
 function metricsIn(expression: string): string[] {
   return [...expression.matchAll(/payout_gateway_\w+/g)].map(([name]) => name.replace(/_(total|bucket|sum|count)$/, ''))
 }
@@ -35,20 +35,20 @@ const expressions = [
   ...dashboard.templating.list.map(({ query }) => query),
 ]
 
-test('the dashboard and the alerts ask for nothing that a service does not answer, and the dashboard for all of it', async () => {
+test('the dashboard and alerts use only exported metrics, and the dashboard uses all of them', async () => {
   const { scrape } = await startMeasured('sqlite')
   const names = new Set([...(await scrape()).names].filter((name) => name.startsWith('payout_gateway_')))
-  const asked = new Set(expressions.flatMap(metricsIn))
+  const usedMetrics = new Set(expressions.flatMap(metricsIn))
 
-  expect([...asked].filter((name) => !names.has(name))).toEqual([])
-  expect([...names].filter((name) => !asked.has(name))).toEqual([])
+  expect([...usedMetrics].filter((name) => !names.has(name))).toEqual([])
+  expect([...names].filter((name) => !usedMetrics.has(name))).toEqual([])
   const page = read('docs/reference/metrics-and-alerts.md')
   const section = page.slice(page.indexOf('\n## Metrics\n'), page.indexOf('\n### Alerts\n'))
   const missing = [...names].filter((name) => !section.includes(`\`${name.replace('payout_gateway_', '')}`))
   expect(missing).toEqual([])
 })
 
-test('each alert says what to do, in a part of the runbook that is its own', () => {
+test('each alert links to its own section of the runbook', () => {
   const page = read('docs/reference/metrics-and-alerts.md')
   const links = rules.map(({ annotations }) => `[x](${annotations.runbook_url.replace('docs/', '')})`).join('\n')
 

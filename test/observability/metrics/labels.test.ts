@@ -14,13 +14,13 @@ const merchants = 1_000
 
 const ignored = () => {}
 
-/** What a process has measured, as it is scraped. */
+/** Returns the scraped metrics of a process. */
 async function scrapeOf({ snapshot }: ReturnType<typeof measureProcess>): Promise<Scrape> {
   const written = renderMetrics([await snapshot({ isWanted: true })], { answered: 1, silent: 0 })
   return readScrape((await written('openMetrics')).text)
 }
 
-test('a thousand merchants make not one series more than one', async () => {
+test('a thousand merchants produce as many series as one', async () => {
   const measured = measureProcess({ version: '1' })
   const app = await startApp('sqlite', { measuring: measured.instrumentation })
   measured.instrumentation.observeDatabase({ service: app.service, rails: ['sandbox'], onError: ignored })
@@ -28,8 +28,8 @@ test('a thousand merchants make not one series more than one', async () => {
   const use = async ({ id, apiKey }: { id: string; apiKey: string }) => {
     const context = createContext(app.service, id)
     await perform(createWallet, context, { currency: 'USDC', description: 'Test', network: 'solana' })
-    const asked = await app.rest('GET', '/api/wallets', { key: apiKey })
-    await app.rest('GET', `/api/wallets/${asked.body.data[0].id}`, { key: apiKey })
+    const response = await app.rest('GET', '/api/wallets', { key: apiKey })
+    await app.rest('GET', `/api/wallets/${response.body.data[0].id}`, { key: apiKey })
     await app.rest('GET', `/api/wallets/${id}`, { key: apiKey })
     await app.rest('GET', `/${id}`, { key: apiKey })
     await app.rest('POST', '/api/payouts/banks', { key: apiKey, body: payoutBody })
@@ -52,7 +52,7 @@ test('a thousand merchants make not one series more than one', async () => {
   expect(thousand.text).not.toContain(app.merchant.id)
 })
 
-test('a database that is away leaves its gauges out, is told of, and the rest is answered', async () => {
+test('a scrape without the database omits its gauges, logs the failure and returns the other metrics', async () => {
   const measured = measureProcess({ version: '1' })
   const faults: unknown[] = []
   const service = createService({ db: unavailableDatabase(), mode: 'live' })

@@ -20,8 +20,8 @@ import { describePostgres } from '../../support/engines.ts'
 import { perform } from '../../support/perform.ts'
 import { newPostgresDatabase, runSql } from '../../support/postgres-database.ts'
 
-describe.each(everyEngine)('what only the database knows, on %s', (engine) => {
-  test('is of all merchants', async () => {
+describe.each(everyEngine)('the database gauges on %s', (engine) => {
+  test('cover all merchants', async () => {
     let time = Date.parse('2026-03-02T09:00:00Z')
     const app = await startApp(engine, { clock: () => time })
     const other = createContext(app.service, (await app.otherMerchant()).id)
@@ -49,8 +49,8 @@ describe.each(everyEngine)('what only the database knows, on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('what is not sealed, on %s', (engine) => {
-  test('is counted of all merchants, with the age of the oldest', async () => {
+describe.each(everyEngine)('the gauge of unsealed events on %s', (engine) => {
+  test('covers all merchants, with the age of the oldest', async () => {
     let time = Date.parse('2026-03-02T09:00:00Z')
     const app = await startApp(engine, { clock: () => time })
     const unsealed = async () => (await measureDatabase(app.service, [])).unsealed
@@ -78,20 +78,20 @@ const payout = {
   paymentPurpose: 'GIFTS',
 } as const
 
-/** The queries that count. */
+/** Returns the queries of the gauges. */
 async function countingQueries(): Promise<Query[]> {
-  const asked: Query[] = []
+  const queries: Query[] = []
   const execute: Reader['execute'] = async (query) => {
-    asked.push(query)
+    queries.push(query)
     return []
   }
   await processingPayouts({ execute }, { merchantIds: [''], limit: 1 })
   await unknownOrderCount({ execute }, { rail: '', limit: 1 })
   await unsealedBacklog({ execute }, { merchantIds: [''] })
-  return asked
+  return queries
 }
 
-describe('the queries that count read pieces of indexes', () => {
+describe('the queries of the gauges read index ranges', () => {
   test('on SQLite', async () => {
     const { url, remove } = await newDatabase('sqlite')
     onTestFinished(remove)
@@ -124,7 +124,7 @@ describe('the queries that count read pieces of indexes', () => {
 })
 
 describePostgres('the query that counts payouts', {}, () => {
-  test('reads pieces of indexes on PostgreSQL', async () => {
+  test('read index ranges on PostgreSQL', async () => {
     const { url, remove } = await newPostgresDatabase()
     onTestFinished(remove)
     await runSql(

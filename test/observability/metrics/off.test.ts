@@ -7,7 +7,7 @@ import { noInstrumentation } from '../../../src/observability/metrics/instrument
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** Whether the client of Prometheus is there once every role of the service is loaded, and what `then` says is done. */
+/** Returns whether the Prometheus client is loaded after every role of the service is loaded and `then` has run. */
 function isClientLoaded(then = ''): boolean {
   const script = `
     import { createRequire } from 'node:module'
@@ -21,7 +21,7 @@ function isClientLoaded(then = ''): boolean {
   return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' }))
 }
 
-test('without METRICS_PORT nothing is measured, nothing wrapped, and the client not loaded', async () => {
+test('without METRICS_PORT the service measures and wraps nothing, and does not load the client', async () => {
   const config = readConfig({})
   expect((await setUpMetrics(config)).instrumentation).toBe(noInstrumentation)
   expect(await setUpWorkerMetrics(config)).toBe(noInstrumentation)

@@ -14,7 +14,7 @@ const patience = { timeout: 20_000 }
 
 type Measured = Awaited<ReturnType<typeof startMeasured>>
 
-/** As many requests as are named, over connections of their own, so that any process may answer. */
+/** Sends `count` requests over separate connections, so any process may answer. */
 async function ask({ address }: Measured, times: number, path: string, init: RequestInit = {}): Promise<number[]> {
   const one = async () => {
     const answer = await fetch(address + path, {
@@ -37,7 +37,7 @@ const answers = (scrape: Scrape, route: string, status: string) =>
   sumOf(scrape, 'http_request_duration_seconds_count', { route, status })
 
 describe.each(everyModel)('a service on %s with %s that answer', (engine, workers) => {
-  test('has counted exactly what was asked of all its processes', async () => {
+  test('counts exactly the requests of all its processes', async () => {
     const service = await startMeasured(engine, { WORKERS: workers })
     const { scrape, place } = service
     const manifest = join(place.folder, 'manifest.json')
@@ -51,7 +51,7 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     await ask(service, 3, `/api/customers/${randomUUID()}`)
     await ask(service, 2, '/api/wallets?currency=nothing', { headers: { 'x-api-key': 'wrong' } })
     expect(new Set(await ask(service, 5, '/api/payouts/banks', pay))).toEqual(new Set([200]))
-    // One payout, however often it is asked for.
+    // One payout for any number of retries.
     for (let time = 0; time < 3; time++) {
       await ask(service, 1, '/api/payouts/banks', { ...pay, headers: { 'idempotency-key': key } })
     }
@@ -59,20 +59,20 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     await ask(service, 6, '/graphql', post({ documentId: 'named' }))
 
     const counted = async () => {
-      const now = await scrape()
+      const metrics = await scrape()
       const grown = (name: string, labels: Record<string, string> = {}) =>
-        sumOf(now, name, labels) - sumOf(before, name, labels)
+        sumOf(metrics, name, labels) - sumOf(before, name, labels)
       return {
-        customers: answers(now, 'GET /api/customers', '200'),
-        missing: answers(now, 'GET /api/customers/:customerId', '404'),
-        strangers: answers(now, 'GET /api/wallets', '401'),
-        notFound: sumOf(now, 'refusals_total', { code: 'RESOURCE_NOT_FOUND' }),
-        paying: answers(now, 'POST /api/payouts/banks', '200'),
+        customers: answers(metrics, 'GET /api/customers', '200'),
+        missing: answers(metrics, 'GET /api/customers/:customerId', '404'),
+        strangers: answers(metrics, 'GET /api/wallets', '401'),
+        notFound: sumOf(metrics, 'refusals_total', { code: 'RESOURCE_NOT_FOUND' }),
+        paying: answers(metrics, 'POST /api/payouts/banks', '200'),
         payouts: grown('payouts_created_total'),
-        nameless: sumOf(now, 'graphql_operations_total', { operation: 'query', name: '' }),
-        named: sumOf(now, 'graphql_operations_total', { operation: 'query', name: 'Trusted' }),
-        isCallersName: now.text.includes('Callers'),
-        silent: sumOf(now, 'processes', { state: 'silent' }),
+        nameless: sumOf(metrics, 'graphql_operations_total', { operation: 'query', name: '' }),
+        named: sumOf(metrics, 'graphql_operations_total', { operation: 'query', name: 'Trusted' }),
+        isCallersName: metrics.text.includes('Callers'),
+        silent: sumOf(metrics, 'processes', { state: 'silent' }),
       }
     }
     await expect.poll(counted, patience).toEqual({
@@ -87,7 +87,7 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     expect(sumOf(last, 'group_commit_operations_sum')).toBeGreaterThanOrEqual(6)
   })
 
-  test('answers CPU, memory and event loop lag of its processes, and counts their CPU once', async () => {
+  test('reports CPU, memory and event loop lag of its processes, and counts their CPU once', async () => {
     const service = await startMeasured(engine, { WORKERS: workers })
     const own = service.child.pid as number
     const pids = workers === '1' ? [own] : processesOf(own).flatMap(({ pid }) => (pid === own ? [] : [pid]))
@@ -108,9 +108,9 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     expect(series.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0)
   })
 
-  test('tells what rails and webhooks have come to, and what the database knows', async () => {
+  test('reports the outcomes of rails and webhooks, and the database gauges', async () => {
     const service = await startMeasured(engine, { WORKERS: workers })
-    // One account is paid by hand, of one the sandbox's bank pays, and of one it says nothing.
+    // One payout is settled by hand, the sandbox's bank pays one, and one stays without a report.
     for (const account_number of [payoutBody.account_number, '9999999900', '9999999930']) {
       await ask(service, 5, '/api/payouts/banks', post({ ...payoutBody, account_number, amount: '0.01' }))
     }
@@ -129,17 +129,17 @@ describe.each(everyModel)('a service on %s with %s that answer', (engine, worker
     expect(sumOf(scrape, 'oldest_processing_seconds')).toBeGreaterThan(0)
     expect(sumOf(scrape, 'rate_age_seconds', { pair: 'USDC/NGN' })).toBeGreaterThan(0)
     if (engine === 'postgres') return
-    // Without a key for secrets the demo has no endpoint.
+    // Without SECRETS_KEY the demo has no endpoint.
     await expect
       .poll(async () => sumOf(await service.scrape(), 'webhook_attempts_total', { outcome: 'delivered' }), patience)
       .toBeGreaterThanOrEqual(5)
-    const told = await service.scrape()
-    expect(sumOf(told, 'webhook_delay_seconds_count')).toBeLessThanOrEqual(sumOf(told, 'webhook_attempts_total'))
+    const before = await service.scrape()
+    expect(sumOf(before, 'webhook_delay_seconds_count')).toBeLessThanOrEqual(sumOf(before, 'webhook_attempts_total'))
   })
 })
 
-describe('processes that are gone or stuck', () => {
-  test('count on by what they had told, and nothing goes down', async () => {
+describe('the metrics of dead or stuck processes', () => {
+  test('keep their last reported counts, so no counter decreases', async () => {
     const service = await startMeasured('sqlite', { WORKERS: '2' })
     const { scrape, child } = service
     const roles = () => processesOf(child.pid as number)
@@ -162,7 +162,7 @@ describe('processes that are gone or stuck', () => {
     await ask(service, 10, '/api/customers')
     await expect.poll(customers, patience).toBe(50)
 
-    // The supervisor ends one that is stuck; until then it is counted as silent.
+    // The supervisor kills a stuck process; until then it counts as silent.
     const { pid } = roles().find(({ role }) => role === 'reader') as { pid: number }
     process.kill(pid, 'SIGSTOP')
     const stuck = await scrape()
@@ -175,19 +175,19 @@ describe('processes that are gone or stuck', () => {
 })
 
 async function countsOf(scrape: Measured['scrape']) {
-  const now = await scrape()
-  return { events: sumOf(now, 'events_published_total'), created: sumOf(now, 'payouts_created_total') }
+  const metrics = await scrape()
+  return { events: sumOf(metrics, 'events_published_total'), created: sumOf(metrics, 'payouts_created_total') }
 }
 
-/** What Linux counts of a process, all threads: in hundredths of a second. */
+/** Returns the CPU time of a process with all threads, from Linux, in hundredths of a second. */
 async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-describe('the port of metrics', () => {
-  test('answers in OpenMetrics where Accept names it and in Prometheus text otherwise, by the same names', async () => {
+describe('the metrics port', () => {
+  test('responds in OpenMetrics if Accept names it and otherwise in Prometheus text, with the same names', async () => {
     const { metricsPort, scrape } = await startMeasured('sqlite')
     const as = async (accept: string) => {
       const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`, { headers: { accept } })
@@ -219,7 +219,7 @@ describe('the port of metrics', () => {
     expect(inOpenMetrics.filter((name) => name.includes('_total_total'))).toEqual([])
   })
 
-  test('answers nothing else, and a service whose port is taken does not start', async () => {
+  test('serves nothing else, and a service whose metrics port is in use does not start', async () => {
     const service = await startMeasured('sqlite')
     const port = service.metricsPort
     const at = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method })

@@ -5,7 +5,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c'
 const spanId = 'b7ad6b7169203331'
 const sampled = `00-${traceId}-${spanId}-01`
 
-/** Headers that name no place in a trace. */
+/** Invalid traceparent headers. */
 const hostile: readonly Record<string, string>[] = [
   { traceparent: 'sampled' },
   { traceparent: `00-${'0'.repeat(32)}-${spanId}-01` },
@@ -19,7 +19,7 @@ const hostile: readonly Record<string, string>[] = [
   { tracestate: 'a=b' },
 ]
 
-test('headers that name no place in a trace begin a new one', async () => {
+test('a request with an invalid traceparent starts a new trace', async () => {
   const { ask, spans } = await startTraced('sqlite')
   for (const headers of hostile) expect((await ask('/api/wallets', undefined, headers)).status).toBe(200)
   const tooLong = { traceparent: sampled, tracestate: `a=${'b'.repeat(600)}` }
@@ -29,13 +29,13 @@ test('headers that name no place in a trace begin a new one', async () => {
   await expect.poll(requests).toHaveLength(hostile.length)
   expect(requests().filter((span) => span.parentSpanId !== undefined || span.traceId === traceId)).toEqual([])
   expect(requests().filter((span) => span.traceState !== undefined)).toEqual([])
-  // The place holds without what is too long to be carried on.
+  // The traceparent is valid without the oversized tracestate.
   const customers = await spanLike(spans, { name: 'GET /api/customers' })
   expect(customers).toMatchObject({ traceId, parentSpanId: spanId })
   expect(customers.traceState).toBeUndefined()
 })
 
-test('who has no key is of no trace of others, and has nothing recorded that would not be', async () => {
+test('a request without a valid key joins no caller’s trace and cannot force recording', async () => {
   const stranger = { 'x-api-key': 'wrong', traceparent: sampled }
   const all = await startTraced('sqlite')
   expect((await all.ask('/api/wallets', undefined, stranger)).status).toBe(401)
@@ -44,7 +44,7 @@ test('who has no key is of no trace of others, and has nothing recorded that wou
   expect(refused.parentSpanId).toBeUndefined()
   expect(refused.attributes).toMatchObject({ 'http.response.status_code': 401, 'error.type': 'INVALID_TOKEN' })
 
-  // What nobody shall see is none of its traces: paths, ids and texts of callers.
+  // Its traces contain no paths, ids or texts of callers.
   await all.ask('/api/wallets/01980c60-1f2e-7d3c-8b4a-5a6978879605?secret=1')
   await all.ask('/somewhere/secret')
   await all.ask('/readyz')
@@ -56,7 +56,7 @@ test('who has no key is of no trace of others, and has nothing recorded that wou
   await none.ask('/api/wallets', undefined, stranger)
   await none.ask('/api/wallets')
   await none.ask('/api/wallets', undefined, { traceparent: `00-${traceId}-${spanId}-00` })
-  // What a caller with a key wants recorded is.
+  // A caller with a key can force recording.
   await none.ask('/api/customers', undefined, { traceparent: sampled })
   await spanLike(none.spans, { name: 'GET /api/customers', traceId, parentSpanId: spanId })
   expect(none.spans()).toHaveLength(1)
@@ -67,7 +67,7 @@ test('who has no key is of no trace of others, and has nothing recorded that wou
   expect(JSON.stringify(all.received)).not.toContain('secret')
 })
 
-test('a share of new traces is recorded, each whole or not at all', async () => {
+test('the sampler records a share of new traces, each completely', async () => {
   const { ask, spans, child, ended, address } = await startTraced('sqlite', {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.25',

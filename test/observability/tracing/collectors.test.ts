@@ -25,7 +25,7 @@ const bad: readonly [string, (response: ServerResponse) => unknown][] = [
 ]
 
 describe.each(bad)('a collector that %s', (_, reply) => {
-  test('holds up neither what is asked nor the end', async () => {
+  test('delays neither requests nor the shutdown', async () => {
     const collector = await startCollector(reply)
     const { ask, child, ended } = await startAt(collector.endpoint)
     expect((await ask('/api/payouts/banks', pay)).status).toBe(200)
@@ -34,14 +34,14 @@ describe.each(bad)('a collector that %s', (_, reply) => {
 
     child.kill('SIGTERM')
     const { code, stdout } = await ended
-    // By itself: what is not over after nine seconds is killed.
+    // By itself: a process that runs longer than nine seconds is killed.
     expect(code).toBe(0)
     expect(stdout).toContain('"msg":"ended"')
     expect(stdout).not.toContain('secret')
   })
 })
 
-test('a collector that comes later gets what happens from then on, and its absence is told once', async () => {
+test('a late collector gets the spans from its start on, and its absence is logged once', async () => {
   const port = await freePort()
   const { ask, child, ended } = await startAt(`http://127.0.0.1:${port}`)
   expect((await ask('/api/payouts/banks', pay)).status).toBe(200)
@@ -61,7 +61,7 @@ test('a collector that comes later gets what happens from then on, and its absen
   ).toBeLessThan(2)
 })
 
-test('spans that no collector takes wait up to a limit, and end with the process', async () => {
+test('spans without a collector are buffered up to a limit and lost with the process', async () => {
   const faults: unknown[] = []
   const collector = await startCollector(() => {})
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.endpoint)
@@ -78,7 +78,7 @@ test('spans that no collector takes wait up to a limit, and end with the process
   await expect.poll(() => faults.length).toBeGreaterThan(0)
 })
 
-test('what is left at the end is exported', async () => {
+test('the remaining spans are exported at shutdown', async () => {
   const collector = await startCollector()
   const { ask, child, ended } = await startAt(collector.endpoint)
   await ask('/api/customers')

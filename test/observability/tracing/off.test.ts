@@ -7,7 +7,7 @@ import { noInstrumentation } from '../../../src/observability/metrics/instrument
 
 const root = resolve(import.meta.dirname, '../../..')
 
-/** The packages of OpenTelemetry that are there once every role of the service is loaded and a process begins in one of them. */
+/** Returns the OpenTelemetry packages that are loaded after every role of the service is loaded and started. */
 function loaded(environment: Record<string, string>): string[] {
   const script = `
     import { registerHooks } from 'node:module'
@@ -28,7 +28,7 @@ function loaded(environment: Record<string, string>): string[] {
   return JSON.parse(execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', env }))
 }
 
-test('without a collector nothing is traced, nothing wrapped, and nothing of OpenTelemetry loaded', async () => {
+test('without a collector the service traces and wraps nothing, and loads no OpenTelemetry package', async () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' }
   const started = { config: readConfig({ OTEL_TRACES_SAMPLER: 'always_on' }) } as never
   expect(await instrumentTracing(noInstrumentation, started, 'service')).toBe(noInstrumentation)

@@ -23,7 +23,7 @@ const customer = {
   ...{ addressLine1: '1 Test Street', city: 'Lagos', state: 'Lagos', country: 'Nigeria' },
 }
 
-/** A service whose payouts a bank carries, whose webhooks a receiver gets, and that trusts a document by the id `named`. */
+/** Starts a service with a bank, a webhook receiver, and a trusted document with the id `named`. */
 async function startWhole(engine: Engine, workers: string) {
   const receiver = await startReceiver()
   const bank = await startReceiver((response, { body }) =>
@@ -47,7 +47,7 @@ async function startWhole(engine: Engine, workers: string) {
 
 type Whole = Awaited<ReturnType<typeof startWhole>>
 
-/** A payout by REST is a span with its operation and that with its commit, in the trace of its caller. */
+/** A REST payout is a span with its operation and its commit, in the caller's trace. */
 async function payInTrace({ ask, spans }: Whole, engine: Engine, workers: string) {
   const paid = await ask('/api/payouts/banks', { ...payoutBody, amount: '0.01' }, { traceparent, tracestate: 'a=b' })
   expect(paid.status).toBe(200)
@@ -78,7 +78,7 @@ async function payInTrace({ ask, spans }: Whole, engine: Engine, workers: string
     'db.system.name': engine === 'sqlite' ? 'sqlite' : 'postgresql',
     'db.operation.name': 'COMMIT',
   })
-  // The one is told in milliseconds of a process, the other in whole ones of the day.
+  // One uses the monotonic clock, the other whole milliseconds of the wall clock.
   const tick = 5_000_000n
   expect(commit.startedAt + tick >= operation.startedAt && commit.endedAt <= operation.endedAt + tick).toBe(true)
   const role = workers === '1' ? 'service' : 'reader'
@@ -87,25 +87,25 @@ async function payInTrace({ ask, spans }: Whole, engine: Engine, workers: string
   return paid.body.data
 }
 
-/** GraphQL is the same, by name where its document is trusted. */
+/** A GraphQL request is the same; the span has the name of a trusted document. */
 async function askGraphql({ ask, spans }: Whole) {
-  const made = await ask('/graphql', { query: addCustomer, variables: { input: customer } })
+  const response = await ask('/graphql', { query: addCustomer, variables: { input: customer } })
   await ask('/graphql', { documentId: 'named' })
 
   const operation = await spanLike(spans, { name: 'createCustomer' })
   const request = await spanLike(spans, { name: 'POST /graphql', spanId: operation.parentSpanId as string })
-  const { uuid } = made.body.data.createCustomer.customer
+  const { uuid } = response.body.data.createCustomer.customer
   expect(operation.attributes).toMatchObject({ 'payout_gateway.object.id': uuid })
   expect(request.parentSpanId).toBeUndefined()
   expect(request.attributes['graphql.operation.type']).toBe('mutation')
-  // Its name is the caller's.
+  // The caller chose this operation's name.
   expect(request.attributes).not.toHaveProperty('graphql.operation.name')
   await expect.poll(() => treeBelow(spans(), request.spanId)).toEqual({ createCustomer: { commit: {} } })
   const trusted = { 'graphql.operation.type': 'query', 'graphql.operation.name': 'Trusted' }
   await spanLike(spans, { attributes: expect.objectContaining(trusted) })
 }
 
-/** A payout is found again in the calls to its bank and in its webhooks, which are traces of their own. */
+/** Calls to the bank and webhooks are separate traces that link to the payout's. */
 async function followPayout(
   { spans, bank, receiver }: Whole,
   { id, reference_id }: { id: string; reference_id: string },
@@ -141,7 +141,7 @@ async function followPayout(
 }
 
 test.each(everyModel)(
-  'a service on %s with %s that answer tells of requests, operations, calls to banks and webhooks',
+  'a service on %s with %s traces requests, operations, calls to banks and webhooks',
   async (engine, workers) => {
     const service = await startWhole(engine, workers)
 

@@ -8,10 +8,10 @@ import { sampleEvent } from '../transport/support/events.ts'
 const start = Date.parse('2026-03-02T09:00:00.000Z')
 const endpoint = { url: 'https://example.com/', format: 'stablestack' } as StoredWebhookEndpoint
 
-/** Attempts an event; the sender answers with a status, or fails. */
+/** Attempts an event with a sender that returns a status or fails. */
 async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = {}) {
   const faults: unknown[] = []
-  let now = start
+  let nowMs = start
   const item = {
     sequence: 7,
     objectId: 'an object',
@@ -20,7 +20,7 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
     storedAttempts: null,
   }
   const send = async () => {
-    now += 40
+    nowMs += 40
     if (answer instanceof Error) throw answer
     return { status: answer, error: null, durationMs: 40, retryAfter: null, answer: 'ok' }
   }
@@ -28,14 +28,14 @@ async function attemptWith(answer: number | Error, { tries = 0, data = '{}' } = 
     endpoint,
     sender: { send, close: () => {} },
     signer: parseSigner([generateSharedSecret()]),
-    wallClock: () => wallTime(now),
+    wallClock: () => wallTime(nowMs),
     random: () => 0.5,
     onError: (fault) => faults.push(fault),
   })
   return { attempted, faults }
 }
 
-test('an attempt is told with its time, its answer and when the next is due', async () => {
+test('an attempt result has its time, its response and the time of the next attempt', async () => {
   const { attempted, faults } = await attemptWith(500)
   expect(attempted).toEqual({
     ...{
@@ -57,7 +57,7 @@ test.each([
   [500, 8, 'pending', expect.anything()],
   [500, 9, 'exhausted', null],
 ] as const)(
-  'after an answer of %i to an event that was tried %i times before it is %s',
+  'after status %i to an event with %i earlier attempts the delivery is %s',
   async (status, tries, outcome, nextAttemptAt) => {
     expect((await attemptWith(status, { tries })).attempted).toMatchObject({ outcome, nextAttemptAt })
   },
@@ -66,7 +66,7 @@ test.each([
 test.each([
   ['written', 200, 'no JSON'],
   ['sent', new Error('no room'), '{}'],
-] as const)('an event that can not be %s is a failed attempt, which is tried again', async (_, answer, data) => {
+] as const)('an event that cannot be %s counts as a failed attempt, which is retried', async (_, answer, data) => {
   const { attempted, faults } = await attemptWith(answer, { data })
   expect(attempted).toMatchObject({
     ...{ status: null, answer: null, durationMs: 0, error: 'other: The event could not be sent.', outcome: 'pending' },

@@ -4,8 +4,8 @@ import type { Service } from '../../../../src/operations/context.ts'
 import { everyEngine } from '../../../support/app.ts'
 import { startWorld } from './support/world.ts'
 
-describe.each(everyEngine)('what waits for an earlier event of its object on %s', (engine) => {
-  test('is not read again at each attempt: however much it is, one costs the same', async () => {
+describe.each(everyEngine)('events that wait for an earlier event of their object on %s', (engine) => {
+  test('are not read again at each attempt, so an attempt costs the same for any backlog', async () => {
     const { app, endpoint, changes, events, contextOf, nowhere } = await startWorld(engine)
     const endpointId = await endpoint(nowhere)
     const customerId = await app.customer()
@@ -15,9 +15,9 @@ describe.each(everyEngine)('what waits for an earlier event of its object on %s'
     const counting =
       (tx: Pick<Service['db'], 'execute'>): Service['db']['execute'] =>
       async (query, params) => {
-        const found = await tx.execute(query, params)
-        rows += found.length
-        return found as never
+        const result = await tx.execute(query, params)
+        rows += result.length
+        return result as never
       }
     const db: Service['db'] = {
       ...app.db,
@@ -35,7 +35,7 @@ describe.each(everyEngine)('what waits for an earlier event of its object on %s'
 })
 
 describe.each(everyEngine)('the endpoints of a merchant on %s', (engine) => {
-  test('that are at the same place read what happens once for all', async () => {
+  test('with the same cursor share one read of the feed', async () => {
     const { app, dispatch, endpoint, until, receiver } = await startWorld(engine)
     const { url, got } = await receiver()
     for (let count = 0; count < 10; count++) await endpoint(url)
@@ -50,7 +50,7 @@ describe.each(everyEngine)('the endpoints of a merchant on %s', (engine) => {
     reads = 0
     await app.customer()
     await until(() => got.length === 20)
-    // One that is not done with the first looks a moment later, by itself.
+    // An endpoint that is still sending the first event polls later by itself.
     expect(reads).toBeLessThan(5)
   })
 })

@@ -20,7 +20,7 @@ import { sampleCustomer } from '../../../support/bodies.ts'
 import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, replyWithStatus, second, startWorld } from './support/world.ts'
 
-/** A world with a receiver that answers nothing until it is let go. */
+/** Creates a world with a receiver that responds only after its release. */
 async function startHeld(engine: Engine, mode: Mode, status = 200) {
   const world = await startWorld(engine, mode)
   const held = Promise.withResolvers<void>()
@@ -32,19 +32,19 @@ async function startHeld(engine: Engine, mode: Mode, status = 200) {
   return { ...world, old, letGo: () => held.resolve() }
 }
 
-describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) => {
-  test('moves it to another URL while something is on its way: nothing is lost, and nothing sent twice', async () => {
+describe.each(everyWorld)('the owner of an endpoint on %s in %s', (engine, mode) => {
+  test('changes its URL during an attempt: no event is lost or sent twice', async () => {
     const { app, dispatch, endpoint, until, stored, receiver, old, letGo } = await startHeld(engine, mode)
     const fresh = await receiver()
     const id = await endpoint(old.url)
     dispatch()
     for (let count = 0; count < 6; count++) await app.customer()
     await until(() => old.got.length === 2)
-    // The clock stands still: the changes are told from one another all the same.
+    // The changes are distinguished although the clock does not advance.
     await perform(updateWebhookEndpoint, app.context(), { webhookId: id, description: 'x' })
     await perform(updateWebhookEndpoint, app.context(), { webhookId: id, url: fresh.url })
     const other = await receiver()
-    // What is on its way to one holds up no other.
+    // An attempt in flight to one endpoint does not delay the others.
     await endpoint(other.url)
     await app.customer()
     await until(() => other.got.length === 1)
@@ -73,7 +73,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     expect(old.got.length).toBe(2)
   })
 
-  test('goes on from now: what fails on its way then is not tried again', async () => {
+  test('resumes it from now: an attempt in flight that fails is not retried', async () => {
     const world = await startHeld(engine, mode, 500)
     const { app, dispatch, endpoint, until, pass, deliveries, customers, letGo } = world
     const { url, got } = world.old
@@ -92,7 +92,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     expect([...(await deliveries(webhookId)).values()].map(({ status }) => status)).toEqual(Array(2).fill('exhausted'))
   })
 
-  test('who does not answer for days has it disabled, is told so, and has it enabled by a probe', async () => {
+  test('whose receiver fails for days has it disabled, gets an event about it, and has it enabled by a probe', async () => {
     const { dispatch, endpoint, until, pass, stored, events, change, customers, receiver } = await startWorld(
       engine,
       mode,
@@ -104,10 +104,10 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     })
     const id = await endpoint(url)
     dispatch()
-    const made = await customers(15)
+    const created = await customers(15)
     await until(async () => (await stored(id)).failures === 15)
     pass(6 * day)
-    // Time alone disables nothing, and neither do failures alone.
+    // An endpoint is disabled only after both enough time and enough failures.
     expect((await stored(id)).status).toBe('enabled')
     await until(async () => (await stored(id)).status === 'disabled')
     const { disabledReason, failures, cursor } = await stored(id)
@@ -119,7 +119,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     expect((await events()).at(-1)).toMatchObject({ type: 'webhook_endpoint.disabled', objectId: id })
 
     const before = got.length
-    await change(made[0] as string)
+    await change(created[0] as string)
     pass(23 * hour)
     await until(() => true)
     await delay(50)
@@ -136,7 +136,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     await until(() => new Set(got.map(({ sequence }) => sequence)).size === 17)
   })
 
-  test('gets one at a time after many failures, again and again though nothing else happens', async () => {
+  test('gets one attempt at a time after many failures, repeatedly, without other activity', async () => {
     const { dispatch, endpoint, until, deliveries, customers, elapse, receiver } = await startWorld(engine, mode)
     const attempts: { startedAt: number; endedAt: number }[] = []
     const { url } = await receiver(async (response) => {
@@ -155,7 +155,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
       elapse(second)
       return (await deliveries(id)).size === 27
     })
-    // When the twentieth fails, one more may be in flight; each one after that starts a second after all before it have ended.
+    // When the twentieth fails, one more may be in flight; each later one starts a second after all earlier ones have ended.
     const pauses = attempts
       .map(({ startedAt }, i) => startedAt - Math.max(...attempts.slice(0, i).map(({ endedAt }) => endedAt)))
       .slice(21)
@@ -163,7 +163,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(second)
   })
 
-  test('says 410 and gets nothing more', async () => {
+  test('responds 410 and gets nothing more', async () => {
     const { app, dispatch, endpoint, until, stored, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(replyWithStatus(410))
     const id = await endpoint(url)
@@ -177,7 +177,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     expect(got.length).toBe(1)
   })
 
-  test('says 429: one at a time from then on, after the rest that it asks for, until a success', async () => {
+  test('responds 429 and gets one attempt at a time after the requested pause, until a success', async () => {
     const { app, dispatch, endpoint, until, deliveries, customers, elapse, receiver } = await startWorld(engine, mode)
     let [isDown, atOnce, most] = [true, 0, 0]
     const { url, got } = await receiver(async (response) => {
@@ -202,7 +202,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     await until(async () => (await deliveries(id)).size === 2)
     expect(most).toBe(1)
     isDown = false
-    // It rests for a minute at most, and the event for as long as was asked.
+    // The endpoint pauses for at most a minute, the event for as long as requested.
     elapse(59 * second)
     await dispatcher.poll()
     await delay(50)
@@ -214,7 +214,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     expect(most).toBeGreaterThan(1)
   })
 
-  test('whose secret can not be opened holds up nobody, and is told of seldom', async () => {
+  test('whose secret cannot be decrypted delays no other owner, and is logged rarely', async () => {
     const { app, dispatch, endpoint, until, faults, elapse, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     await endpoint(url)
@@ -227,7 +227,7 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
     await until(() => got.length === 1)
     for (let looks = 0; looks < 50; looks++) await dispatcher.poll()
     expect([got.length, faults.length]).toEqual([1, 1])
-    // Tried again after a second, then after two.
+    // Retried after one second, then after two.
     for (const [seconds, count] of [
       [1, 2],
       [1, 2],
@@ -241,8 +241,8 @@ describe.each(everyWorld)('an owner of an endpoint on %s in %s', (engine, mode) 
   })
 })
 
-describe.each(everyEngine)('an owner of an endpoint in the sandbox on %s', (engine) => {
-  test('whose clock is ahead has sent again at once what it asks for, and ends an old secret at once', async () => {
+describe.each(everyEngine)('the owner of a sandbox endpoint on %s', (engine) => {
+  test('whose clock is ahead gets a requested resend immediately, and ends an old secret immediately', async () => {
     const { app, dispatch, endpoint, until, stored, events, deliveries, receiver } = await startWorld(engine, 'sandbox')
     let isDown = false
     const { url, got } = await receiver((response) => {
@@ -271,7 +271,7 @@ describe.each(everyEngine)('an owner of an endpoint in the sandbox on %s', (engi
     expect(activeSecrets(app.service, await stored(webhookId)).length).toBe(1)
   })
 
-  test('moves its clock on: what is due by then is tried, as if the time had passed', async () => {
+  test('advances its clock and gets the events due by then', async () => {
     const { app, dispatch, endpoint, until, deliveries, receiver } = await startWorld(engine, 'sandbox')
     const { url, got } = await receiver(replyWithStatus(500))
     const webhookId = await endpoint(url)

@@ -16,8 +16,8 @@ import { day, everyWorld, replyWithStatus, second, startWorld, useFakeTimers } f
 
 const noId = '00000000-0000-0000-0000-000000000000'
 
-describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) => {
-  test('what can not be recorded is tried again a second later, and nothing is lost', async () => {
+describe.each(everyWorld)('webhook delivery during faults on %s in %s', (engine, mode) => {
+  test('an attempt that could not be recorded is recorded a second later, and no event is lost', async () => {
     const { dispatch, endpoint, until, stored, faults, customers, failing, receiver } = await startWorld(engine, mode)
     const { url, sequences } = await receiver()
     const { state, service } = failing()
@@ -35,7 +35,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect(sequences().sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
   })
 
-  test('a receiver that says 410 is disabled though that could not be recorded at first', async () => {
+  test('a receiver that responds 410 is disabled even if recording it failed at first', async () => {
     const { app, dispatch, endpoint, until, stored, faults, failing, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(replyWithStatus(410))
     const { state, service } = failing()
@@ -50,7 +50,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect(got.length).toBe(1)
   })
 
-  test('no more is sent while 64 outcomes are not recorded', async () => {
+  test('sending pauses while 64 results are not recorded', async () => {
     const { dispatch, endpoint, until, stored, customers, failing, receiver } = await startWorld(engine, mode)
     const { url, got, sequences } = await receiver()
     const { state, service } = failing()
@@ -61,7 +61,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(() => got.length >= 64)
     const { tries } = state
     await until(() => state.tries > tries + 1)
-    // Up to three were on their way when the last outcome came.
+    // Up to three were in flight when the last result arrived.
     expect(got.length).toBeLessThan(64 + 4)
     state.isDown = false
     await until(async () => (await stored(id)).cursor === 80)
@@ -69,7 +69,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect(got.length).toBe(80)
   })
 
-  test('what stops tries once more to record what came of its attempts, and then gives up', async () => {
+  test('a stopping dispatcher tries once more to record its results, and then gives up', async () => {
     const { app, dispatch, endpoint, until, stored, faults, failing, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     const { state, service } = failing()
@@ -89,7 +89,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect([got.length, (await stored(id)).cursor]).toEqual([1, 0])
   })
 
-  test('an attempt that ends after the stop is tried to be recorded once', async () => {
+  test('the result of an attempt that ends after the stop is recorded with one try', async () => {
     const { app, dispatch, endpoint, until, failing, receiver } = await startWorld(engine, mode)
     const held = Promise.withResolvers<void>()
     const { url, got } = await receiver(async (response) => {
@@ -104,12 +104,12 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     useFakeTimers()
     const stopped = dispatcher.stop()
     held.resolve()
-    // No timer goes on that it could wait for.
+    // No timer advances, so it cannot wait for one.
     await stopped
     expect(state.tries).toBe(1)
   })
 
-  test('what waits for an earlier event of its object is recorded, also where that fails at first', async () => {
+  test('an event that waits for an earlier event of its object is recorded, even if that fails at first', async () => {
     const { app, dispatch, endpoint, until, deliveries, faults, change, failing, receiver } = await startWorld(
       engine,
       mode,
@@ -134,7 +134,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect(got.length).toBe(1)
   })
 
-  test('what is due is read again a second after reading it has failed', async () => {
+  test('due retries are read again a second after a failed read', async () => {
     const { app, dispatch, endpoint, until, pass, elapse, deliveries, faults, receiver } = await startWorld(
       engine,
       mode,
@@ -161,7 +161,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(() => got.length === 2)
   })
 
-  test('what fails while it is read what is due is tried again when that is due itself', async () => {
+  test('an event that fails during the read of due retries is retried when it is due', async () => {
     const { app, dispatch, endpoint, until, pass, deliveries, receiver } = await startWorld(engine, mode)
     const first = Promise.withResolvers<void>()
     const { url, got } = await receiver(async (response, _, count) => {
@@ -196,7 +196,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(() => got.length === 4)
   })
 
-  test('a clock that is right again after a day ahead is the one that attempts are signed and tried again by', async () => {
+  test('after a clock that was a day ahead is corrected, attempts are signed and retried by the corrected clock', async () => {
     const { app, dispatch, endpoint, until, pass, deliveries, receiver } = await startWorld(engine, mode)
     const rightTime = app.service.now()
     let isDown = false
@@ -222,7 +222,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(() => got.length === 3)
   })
 
-  test('what sends ends in time though receivers do not answer, and records nothing that it does not know', async () => {
+  test('the dispatcher stops in time although receivers do not respond, and records no unknown result', async () => {
     const { app, dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(() => {})
     const id = await endpoint(url)
@@ -248,7 +248,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(() => after.got.length === 6)
   })
 
-  test('merchants whose receivers hang hold up no other', async () => {
+  test('merchants whose receivers hang delay no other merchant', async () => {
     const { app, dispatch, endpoint, until, merchants, customers, receiver } = await startWorld(engine, mode)
     const hanging = await receiver(() => {})
     const { url, got } = await receiver()
@@ -258,14 +258,14 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await until(() => got.length === 1)
     const contexts = await merchants(10, { url: hanging.url, endpoints: 3 })
     await Promise.all(contexts.map((context) => customers(6, context)))
-    // These have half of all places, because none of them was ever seen to answer.
+    // These get half of all slots, because none of them has ever responded.
     await until(() => hanging.got.length === 32)
     await app.customer()
     await until(() => got.length === 2, 'the other is sent to')
     expect(hanging.got.length).toBe(32)
   })
 
-  test('nor do those whose receivers take long and then agree', async () => {
+  test('merchants whose receivers respond slowly with success delay no other merchant', async () => {
     const { app, dispatch, endpoint, until, merchants, customers, elapse, receiver } = await startWorld(engine, mode)
     const held = Promise.withResolvers<void>()
     let answered = 0
@@ -292,7 +292,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect(slow.got.length).toBe(30 + 32)
   })
 
-  test('each place that receivers who hang leave goes to the next that waits for one, not back to them', async () => {
+  test('a slot that a hanging receiver frees goes to the next waiting endpoint, not back to the receiver', async () => {
     const { app, dispatch, endpoint, until, merchants, customers, receiver } = await startWorld(engine, mode)
     const held: ServerResponse[] = []
     const hanging = await receiver((response) => {
@@ -307,7 +307,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     await app.customer()
     await dispatcher.poll()
     expect(got).toEqual([])
-    // Two others have waited for longer, with as many as one merchant may have on its way.
+    // Two others have waited longer, each with the maximum in flight for one merchant.
     for (let freed = 0; freed < 10; freed++) {
       const before = hanging.got.length + got.length
       held[freed]?.writeHead(500).end()
@@ -316,7 +316,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect(got.length).toBe(1)
   })
 
-  test('an attempt that another process has overtaken is told in the log, and changes nothing', async () => {
+  test('an attempt that another process has overtaken is logged and changes nothing', async () => {
     const { app, dispatch, endpoint, until, stored, events, receiver } = await startWorld(engine, mode)
     const { url } = await receiver()
     const endpointId = await endpoint(url)
@@ -356,7 +356,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     expect((await stored(endpointId)).cursor).toBe(1)
   })
 
-  test('the log is kept for 30 days, also that of an endpoint which is gone; what is older may be sent again', async () => {
+  test('the delivery log is kept for 30 days, even of a deleted endpoint; older events can be resent', async () => {
     const { app, dispatch, endpoint, until, stored, pass, deliveries, customers, receiver } = await startWorld(
       engine,
       mode,
@@ -364,7 +364,7 @@ describe.each(everyWorld)('where something fails on %s in %s', (engine, mode) =>
     const { url, sequences } = await receiver()
     const failing = await receiver(replyWithStatus(500))
     const [id, other] = [await endpoint(url), await endpoint(url)]
-    // What waits to be tried again is not any more.
+    // The events that waited for a retry are not removed.
     const down = await endpoint(failing.url)
     const dispatcher = dispatch()
     await customers(3)

@@ -11,11 +11,11 @@ import { perform } from '../../../support/perform.ts'
 import { day, minute, second, startWorld } from './support/world.ts'
 
 describe.each(everyEngine)('two processes on one database of %s', (engine) => {
-  test('send for each merchant one at a time; who dies is followed once its lease is over', async () => {
+  test('never send for a merchant simultaneously, and one takes over after the other’s lease expires', async () => {
     const { app, dispatch, until, pass, merchants, receiver } = await startWorld(engine)
     const { url, got } = await receiver()
     const contexts = await merchants(4, { url, endpoints: 1 })
-    // The first dies: it never gives back what it has.
+    // The first dies without releasing its leases.
     const held = createLeases(app.service, 'dead')
     const ids = contexts.map(({ merchantId }) => merchantId)
     expect((await held.acquire(ids)).size).toBe(4)
@@ -35,7 +35,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect(got.length).toBe(8)
   })
 
-  test('lease thousands of merchants in a few transactions: else the first would be over before the last is had', async () => {
+  test('lease thousands of merchants in a few transactions, before the first lease expires', async () => {
     const { app } = await startWorld(engine)
     const ids = (await Promise.all(Array.from({ length: 150 }, app.otherMerchant))).map(({ id }) => id)
     let writes = 0
@@ -49,7 +49,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect((await createLeases(app.service, 'other').acquire([...ids].reverse())).size).toBe(0)
   })
 
-  test('keep what they have leased when a clock of theirs was ahead for a while', async () => {
+  test('keep their leases although a clock was ahead for a while', async () => {
     const { app, pass } = await startWorld(engine)
     const { id } = await app.otherMerchant()
     let aheadMs = 0
@@ -64,7 +64,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect((await other.acquire([id])).size).toBe(0)
   })
 
-  test('renew what they hold every ten seconds, and give it back when they stop', async () => {
+  test('renew their leases every ten seconds, and release them when they stop', async () => {
     const { app, pass, elapse, merchants, nowhere } = await startWorld(engine)
     const ids = (await merchants(2, { url: nowhere, endpoints: 1 })).map(({ merchantId }) => merchantId)
     const [one, other] = [createLeases(app.service, 'one'), createLeases(app.service, 'other')]
@@ -81,7 +81,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     await one.acquire(ids)
     pass(2 * second)
     expect((await other.acquire(ids.slice(0, 1))).size).toBe(1)
-    // What another has taken meanwhile is not this one's any more.
+    // A lease that the other took meanwhile is lost.
     elapse(second)
     expect([...(await one.acquire(ids))]).toEqual(ids.slice(1))
     await one.release()
@@ -91,7 +91,7 @@ describe.each(everyEngine)('two processes on one database of %s', (engine) => {
     expect((await third.acquire(ids)).size).toBe(2)
   })
 
-  test('take what was leased by a clock that was wrong', async () => {
+  test('take over a lease that a wrong clock set', async () => {
     const { app, endpoint, pass, contextOf, nowhere } = await startWorld(engine)
     const { id } = await app.otherMerchant()
     await endpoint(nowhere, {}, contextOf(id))

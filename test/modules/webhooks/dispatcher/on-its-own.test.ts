@@ -5,18 +5,18 @@ import type { Service } from '../../../../src/operations/context.ts'
 import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, minute, replyWithStatus, second, startWorld } from './support/world.ts'
 
-describe.each(everyWorld)('without being looked after, what sends on %s in %s', (engine, mode) => {
-  test('reads on behind events that all wait for an earlier one of their object', async () => {
+describe.each(everyWorld)('a dispatcher with its own timers on %s in %s', (engine, mode) => {
+  test('reads past events that all wait for an earlier event of their object', async () => {
     const { app, dispatch, endpoint, onItsOwn, changes, receiver } = await startWorld(engine, mode)
     const slow = await app.customer()
     const { url, got } = await receiver((response, { objectId }) => {
       if (objectId !== slow) response.end()
     })
     await endpoint(url)
-    // More than are read together.
+    // More than one read returns.
     await changes(100, slow)
     const quick = await app.customer()
-    // It finds that all wait once nothing is being read any more.
+    // It notices that all wait once no read is pending.
     let [begun, waits] = [0, 0]
     const waitMs = () => {
       if (waits === begun) return 0
@@ -31,7 +31,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     expect(got.length).toBe(2)
   })
 
-  test('takes up again what it had to drop because later events came to wait', async () => {
+  test('reads again the events that it dropped because later events had to wait', async () => {
     const { app, dispatch, endpoint, until, onItsOwn, pass, deliveries, change, customers, receiver } =
       await startWorld(engine, mode)
     const held = Promise.withResolvers<void>()
@@ -50,9 +50,9 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     }
     const id = await endpoint(url)
     const dispatcher = dispatch({ service: { ...app.service, db: { ...app.db, execute } } })
-    const made = await customers(6)
+    const created = await customers(6)
     await until(async () => (await deliveries(id)).size === 6)
-    // Two that hang take all the room that an endpoint has which was never seen to answer.
+    // Two hanging attempts use all slots of an endpoint that has never responded.
     await customers(2)
     await until(() => got.length === 8)
     const before = reads
@@ -60,25 +60,25 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await dispatcher.poll()
     await onItsOwn(() => reads > before)
     await delay(20)
-    for (const customer of made) await change(customer)
+    for (const customer of created) await change(customer)
     await delay(50)
     expect(got.length).toBe(8)
     held.resolve()
     await onItsOwn(() => got.length === 8 + 12)
-    for (const customer of made) {
+    for (const customer of created) {
       const own = got.filter(({ objectId }) => objectId === customer).map(({ sequence }) => sequence)
       expect(own).toEqual([own[0], own[0], own[2]])
     }
   })
 
-  // More than are read together, and more than are looked at together.
-  test.each([25, 60])('tries all of %i events again that are due', async (count) => {
+  // More than one read returns, and more than one scan covers.
+  test.each([25, 60])('retries all of %i due events', async (count) => {
     const { dispatch, endpoint, until, onItsOwn, stored, pass, deliveries, customers, receiver } = await startWorld(
       engine,
       mode,
     )
     const tries = new Map<number, number>()
-    // Some are delivered, so that the endpoint gets four at once.
+    // Some are delivered, so the endpoint gets four concurrent attempts.
     const { url } = await receiver((response, { sequence }) => {
       tries.set(sequence, (tries.get(sequence) ?? 0) + 1)
       response.statusCode = tries.get(sequence) === 1 && sequence % 5 > 0 ? 500 : 200
@@ -94,7 +94,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await onItsOwn(async () => [...(await deliveries(id)).values()].every(({ status }) => status === 'delivered'))
   })
 
-  test('stores how far it has read past what it does not send every five seconds, and when it stops', async () => {
+  test('stores the cursor past events that it does not send every five seconds, and when it stops', async () => {
     const { app, dispatch, endpoint, until, onItsOwn, stored, changes, elapse, nowhere } = await startWorld(
       engine,
       mode,
@@ -134,7 +134,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
       reply.end()
     })
     const id = await endpoint(url, { types: ['customer.updated'] })
-    // The cursor could pass the first event, which the endpoint does not get.
+    // The cursor could pass the first event, to which the endpoint does not subscribe.
     await change(await app.customer())
     elapse(minute)
     const { state, service } = failing()
@@ -150,7 +150,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     expect(state.tries).toBe(1)
   })
 
-  test('looks every second for endpoints that were added', async () => {
+  test('polls every second for added endpoints', async () => {
     const { app, dispatch, endpoint, onItsOwn, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
@@ -167,7 +167,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     await onItsOwn(() => got.length === 1)
   })
 
-  test('signs with a secret that was replaced for a minute at most after its time', async () => {
+  test('signs with a replaced secret for at most a minute after its expiry', async () => {
     const { app, dispatch, endpoint, until, pass, elapse, receiver } = await startWorld(engine, mode)
     const { url, received } = await receiver()
     const webhookId = await endpoint(url)
@@ -187,7 +187,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     expect(await signatures()).toBe(1)
   })
 
-  test('removes deliveries after 30 days, of all endpoints in turn, and looks for such once an hour', async () => {
+  test('removes the deliveries of all endpoints after 30 days, in an hourly scan', async () => {
     const { app, dispatch, endpoint, until, deliveries, customers, pass, elapse, receiver } = await startWorld(
       engine,
       mode,
@@ -198,7 +198,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     const dispatcher = dispatch()
     await customers(2)
     await until(async () => (await sizes()).join() === '2,2')
-    // The first time round it found nothing to remove.
+    // The first scan found nothing to remove.
     for (let looks = 0; looks < 5; looks++) await dispatcher.poll()
     pass(31 * day)
     await app.customer()
@@ -210,7 +210,7 @@ describe.each(everyWorld)('without being looked after, what sends on %s in %s', 
     expect(await sizes()).toEqual([1, 1])
   })
 
-  test('sends nothing once it has stopped', async () => {
+  test('sends nothing after it has stopped', async () => {
     const { app, dispatch, endpoint, until, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver(replyWithStatus(200))
     await endpoint(url)

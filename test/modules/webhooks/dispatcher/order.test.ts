@@ -7,8 +7,8 @@ import { attemptDelaysMs } from '../../../../src/modules/webhooks/transport/retr
 import { perform } from '../../../support/perform.ts'
 import { day, everyWorld, hour, second, startWorld } from './support/world.ts'
 
-describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
-  test('is every event, once, and the log has it', async () => {
+describe.each(everyWorld)('the sequence of deliveries on %s in %s', (engine, mode) => {
+  test('has every event once, and the log lists each', async () => {
     const { dispatch, endpoint, until, stored, deliveries, customers, receiver } = await startWorld(engine, mode)
     const { url, sequences } = await receiver()
     const id = await endpoint(url)
@@ -22,7 +22,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     expect([...log.values()].every(({ log }) => log.length === 1 && log[0]?.status === 200)).toBe(true)
   })
 
-  test('comes in order for each object, and objects do not wait for each other', async () => {
+  test('is in order for each object, and objects do not wait for each other', async () => {
     const { app, dispatch, endpoint, until, pass, change, receiver } = await startWorld(engine, mode)
     let isDown = true
     const first = await app.customer()
@@ -39,7 +39,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     await until(() => of(other).length === 2)
     expect(of(first)).toEqual([2])
     isDown = false
-    // What comes now waits as well.
+    // New events wait as well.
     await change(first)
     pass(6 * second)
     await until(() => of(first).length === 5)
@@ -47,7 +47,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     expect(of(other)).toEqual([5, 6])
   })
 
-  test('goes on with an object once an event of it is exhausted', async () => {
+  test('continues with an object after one of its events is exhausted', async () => {
     const { app, dispatch, endpoint, until, pass, change, deliveries, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     const { url, sequences } = await receiver((response, { sequence }) => {
@@ -67,7 +67,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     expect((await deliveries(id)).get(2)?.status).toBe('exhausted')
   })
 
-  test('does not hold up other objects by hundreds of events of one', async () => {
+  test('does not delay other objects by hundreds of events of one', async () => {
     const { app, dispatch, endpoint, until, changes, receiver } = await startWorld(engine, mode)
     const slow = await app.customer()
     const held = Promise.withResolvers<void>()
@@ -87,7 +87,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     expect(slowOnes().slice(0, 30)).toEqual(Array.from({ length: 30 }, (_, place) => place + 2))
   })
 
-  test('is what was asked for again, noticed soon, in its place among what is pending', async () => {
+  test('includes a requested resend soon, in order among the pending events', async () => {
     const { app, dispatch, endpoint, until, pass, change, events, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     let isDown = false
@@ -115,14 +115,14 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     await again(third)
     await until(() => true)
     await delay(50)
-    // The third waits for the second, which is tried again later.
+    // The third waits for the second, which is retried later.
     expect(sequences()).toEqual([2, 3, 3, 2])
     pass(6 * 1_000)
     await until(() => sequences().length === 6)
     expect(sequences()).toEqual([2, 3, 3, 2, 2, 3])
   })
 
-  test('is everything since a number again, where its owner says so', async () => {
+  test('repeats every event since a sequence at the owner’s request', async () => {
     const { app, dispatch, endpoint, until, change, stored, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     const { url, sequences } = await receiver()
@@ -135,7 +135,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     expect(sequences()).toEqual([2, 3, 4, 2, 3, 4])
   })
 
-  test('keeps its order where an owner has all of it tried at once', async () => {
+  test('stays in order when the owner retries all of it immediately', async () => {
     const { app, dispatch, endpoint, until, change, receiver } = await startWorld(engine, mode)
     const customer = await app.customer()
     let isDown = true
@@ -155,7 +155,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     expect(sequences()).toEqual([2, 2, 3, 4, 5])
   })
 
-  test('leaves out what the endpoint does not want, and remembers that', async () => {
+  test('omits events to which the endpoint does not subscribe, and stores the cursor past them', async () => {
     const { app, dispatch, endpoint, until, stored, changes, pass, elapse, receiver } = await startWorld(engine, mode)
     const { url, got } = await receiver()
     const id = await endpoint(url, { types: ['customer.created'] })
@@ -167,7 +167,7 @@ describe.each(everyWorld)('what is sent on %s in %s', (engine, mode) => {
     dispatch()
     await until(async () => (await stored(id)).cursor === 712)
     expect(got.map(({ type }) => type)).toEqual(['customer.created', 'customer.created'])
-    // Nothing happens any more, and yet the cursor goes on.
+    // The cursor advances without new events.
     await changes(3, customer)
     elapse(5 * second)
     await until(async () => (await stored(id)).cursor === 715, 'the cursor passes what is not sent')

@@ -7,10 +7,10 @@ import { wallTime } from '../../../support/times.ts'
 
 type Endpoint = Pick<StoredWebhookEndpoint, 'status' | 'failures'>
 
-const untried: Endpoint = { status: 'enabled', failures: 0 }
+const newEndpoint: Endpoint = { status: 'enabled', failures: 0 }
 
-/** The pace of an endpoint by a clock of the test's own. */
-function startPace(endpoint: Endpoint = untried) {
+/** Creates the pace of an endpoint with a fake clock. */
+function startPace(endpoint: Endpoint = newEndpoint) {
   let time = 10_000
   const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => time)
   onTestFinished(() => monotonic.mockRestore())
@@ -20,7 +20,7 @@ function startPace(endpoint: Endpoint = untried) {
     pass: (ms: number) => {
       time += ms
     },
-    /** How many attempts may be on their way at once. */
+    /** Returns the maximum number of concurrent attempts. */
     most: () => [0, 1, 2, 3, 4, 5].find((inFlight) => !pace.hasCapacity(inFlight)),
     answer: (
       status: number | null,
@@ -33,7 +33,7 @@ function startPace(endpoint: Endpoint = untried) {
 }
 
 describe('an endpoint gets', () => {
-  test('two at once until its first success, and four from then on', () => {
+  test('two concurrent attempts until its first success, and four afterwards', () => {
     const { most, answer } = startPace()
     expect(most()).toBe(2)
     answer(500)
@@ -44,7 +44,7 @@ describe('an endpoint gets', () => {
     expect(most()).toBe(4)
   })
 
-  test('one after twenty failures on end, with a pause of a second after each, until a success', () => {
+  test('one attempt at a time after twenty consecutive failures, a second apart, until a success', () => {
     const { most, answer, pass } = startPace()
     answer(500, { times: 19 })
     expect(most()).toBe(2)
@@ -59,17 +59,17 @@ describe('an endpoint gets', () => {
     expect(most()).toBe(4)
   })
 
-  test('one at once where that many failures are stored', () => {
+  test('one attempt at a time if twenty failures are stored', () => {
     expect([19, 20].map((failures) => startPace({ status: 'enabled', failures }).most())).toEqual([2, 1])
   })
 
-  test('one where it is disabled and is tried', () => {
+  test('one attempt as a probe if it is disabled', () => {
     const { most, answer } = startPace({ status: 'disabled', failures: 0 })
     answer(200)
     expect(most()).toBe(1)
   })
 
-  test.each([429, 502, 504])('one after it has answered %i, until a success', (status) => {
+  test.each([429, 502, 504])('one attempt at a time after status %i, until a success', (status) => {
     const { most, answer } = startPace()
     answer(200)
     answer(status)
@@ -81,13 +81,13 @@ describe('an endpoint gets', () => {
   })
 })
 
-describe('a rest that an endpoint asks for', () => {
+describe('the pause that an endpoint requests', () => {
   test.each([
     [429, '5', 5_000],
     [429, '60', 60_000],
     [429, '61', 60_000],
     [429, null, 0],
-    // It says nothing of the endpoint as a whole.
+    // This status does not concern the whole endpoint.
     [500, '5', 0],
   ])('with %i and Retry-After %s lasts %i ms', (status, retryAfter, restMs) => {
     const { most, answer, pass } = startPace()
@@ -112,7 +112,7 @@ describe('a rest that an endpoint asks for', () => {
   })
 })
 
-test('it is doubtful whether an endpoint answers until it did so soon, and after each failure', () => {
+test('an endpoint is unhealthy until it has responded quickly, and after each failure', () => {
   const { isUnhealthy: isDoubtful, answer } = startPace()
   const afterAnswer = (status: number | null, durationMs = 1) => {
     answer(status, { durationMs })

@@ -6,20 +6,20 @@ import { createDeliveryQueue, maxOpen } from '../../../../src/modules/webhooks/d
 type Attempted = { readonly item: QueueEntry; readonly isOver: boolean }
 type Step = (typeof steps)[number]
 
-/** What happens beside each other: attempts, what is recorded of them and heard of that, and what is read and taken over. */
+/** The concurrent steps: attempts, their recording and its confirmation, and reads of the feed. */
 const steps = ['begin', 'succeed', 'fail', 'commit', 'hear', 'read due', 'read feed', 'take'] as const
 
 const [mostAtOnce, feedRead, fewOpen] = [4, 16, 8]
 
 /**
- * A queue with the store that it is fed from and recorded in. It fails as soon as something begins that may not.
+ * Simulates a queue with its database, and throws as soon as an attempt starts that must not.
  *
- * @param objects of the events of the feed, in their order
- * @param past whether those that were attempted before are over, from the first one on
+ * @param objects the objects of the feed's events, in order
+ * @param past whether each earlier attempted event is finished, from the first on
  */
 function startWorld(objects: readonly number[], past: readonly boolean[]) {
   const feed = objects.map((object, place): QueueEntry => ({ sequence: place + 1, objectId: `object ${object}` }))
-  /** What is stored of deliveries: over, due, or waiting for another of its object. */
+  /** The stored states of deliveries: finished, due, or waiting for another event of the object. */
   const stored = new Map<number, 'over' | 'due' | 'waiting'>()
   let attempted: Attempted[] = []
   let waiting: QueueEntry[] = []
@@ -58,7 +58,7 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
     attempted.push({ item, isOver })
   }
 
-  /** As `recordAttempts` does. */
+  /** Records as `recordAttempts` does. */
   function commit(): void {
     if (unheard !== null) return
     const recorded = [...attempted.map(({ item }) => item), ...waiting]
@@ -116,7 +116,7 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
     take: takeRead,
   }
 
-  /** Goes on until nothing changes, where all succeeds but what is held. */
+  /** Runs until nothing changes; every attempt except held ones succeeds. */
   function drain(): void {
     for (let idle = 0; idle < 3; idle++) {
       if (unheard !== null && unheard.recorded.length > 0) idle = 0
@@ -136,7 +136,7 @@ function startWorld(objects: readonly number[], past: readonly boolean[]) {
 
   return {
     drain,
-    /** Has one that is on its way never end; its object's events. */
+    /** Holds one attempt in flight forever, and returns its object's events. */
     hold: () => {
       held = inFlight[0]
       return feed.filter(({ objectId }) => objectId === held?.objectId)
@@ -153,7 +153,7 @@ const happenings = fc.array(fc.tuple(fc.constantFrom(...steps), fc.nat(mostAtOnc
   size: 'max',
 })
 
-test('of one object nothing begins before all that came before it is over, and nothing is forgotten or begun again', () => {
+test('an event is attempted once, after all earlier events of its object are finished, and none is lost', () => {
   fc.assert(
     fc.property(objects, past, happenings, (objects, past, happenings) => {
       const { step, drain, notOver } = startWorld(objects, past)
@@ -164,10 +164,10 @@ test('of one object nothing begins before all that came before it is over, and n
   )
 })
 
-// As many of one object as are kept open at most, and more.
+// More events of one object than the queue keeps open.
 const backlog = fc.constantFrom(1, 1, 1, maxOpen + 10)
 
-test('no object waits for another, of which an attempt does not end', () => {
+test('no object waits for another object’s hanging attempt', () => {
   fc.assert(
     fc.property(backlog, objects, happenings, (backlog, objects, happenings) => {
       const { hold, step, drain, notOver } = startWorld([...Array(backlog).fill(0), ...objects], [])

@@ -15,7 +15,7 @@ const [soon, later] = [dueTime(start + 7), dueTime(start + 99)]
 
 type Row = Pick<Parameters<typeof storeDelivery>[1], 'status' | 'attempts' | 'attemptsBefore' | 'nextAttemptAt'>
 
-/** A merchant with an endpoint and some events of as many customers, to which nothing was sent yet. */
+/** Creates a merchant with an endpoint and unsent events, each of another customer. */
 async function startStored(engine: Engine, count = 1) {
   const world = await startWorld(engine)
   const { app, endpoint, customers, nowhere, events } = world
@@ -44,8 +44,8 @@ async function startStored(engine: Engine, count = 1) {
     store: (sequence: number, row: Row, objectId = objectIds[sequence - 1] as string) =>
       app.db.write((tx) => storeDelivery(tx, { merchantId, endpointId, sequence, objectId, createdAt: at(0), ...row })),
     rows: async (...sequences: number[]) => {
-      const found = await deliveriesBySequence(app.db, { merchantId, endpointId, sequences })
-      return found.sort((one, other) => one.sequence - other.sequence)
+      const deliveries = await deliveriesBySequence(app.db, { merchantId, endpointId, sequences })
+      return deliveries.sort((one, other) => one.sequence - other.sequence)
     },
     endpointNow: () => world.stored(endpointId),
     change: async (change: Partial<StoredWebhookEndpoint>) => {
@@ -73,7 +73,7 @@ const [delivers, fails, givesUp] = [
   { outcome: 'exhausted', nextAttemptAt: null },
 ] as const
 
-describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
+describe.each(everyEngine)('recordAttempts on %s stores an attempt', (engine) => {
   test.each<[string, Row | null, Partial<AttemptRecord>, { isMoved?: boolean }, Row]>([
     ['that delivers a new event', null, delivers, {}, over('delivered', 1)],
     ['that fails for a new event', null, fails, {}, { ...pending(1), nextAttemptAt: soon }],
@@ -94,57 +94,57 @@ describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
     ],
     ['that was the last, where the cursor has moved away', null, givesUp, { isMoved: true }, over('exhausted', 1)],
     [
-      'that fails for an event which is sent once more',
+      'that fails for an event that is resent',
       over('delivered', 2),
       fails,
       {},
       { ...pending(3, 2), nextAttemptAt: soon },
     ],
     [
-      'that delivers an event which is tried again',
+      'that delivers an event on a retry',
       pending(2),
       { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       over('delivered', 3),
     ],
     [
-      'that fails for one again',
+      'that fails on a retry',
       pending(3, 1),
       { ...fails, storedAttempts: 3, attemptsInSchedule: 2 },
       {},
       { ...pending(4, 1), nextAttemptAt: soon },
     ],
     [
-      'also where the cursor has moved',
+      'that delivers an event on a retry although the cursor has moved',
       pending(2),
       { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       { isMoved: true },
       over('delivered', 3),
     ],
     [
-      'but an event that was tried meanwhile stays',
+      'but not over a newer attempt',
       pending(2),
       { ...delivers, storedAttempts: 1, attemptsInSchedule: 1 },
       {},
       pending(3),
     ],
     [
-      'but an event that was asked for meanwhile stays',
+      'but not over a newer resend request',
       pending(2, 2),
       { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       pending(3, 2),
     ],
-    ['but a new event that is pending already stays', pending(1), delivers, {}, pending(2)],
+    ['but not over a first attempt that is already stored', pending(1), delivers, {}, pending(2)],
     [
-      'but an event that is over meanwhile stays',
+      'but not over an exhausted delivery',
       over('exhausted', 2),
       { ...delivers, storedAttempts: 2, attemptsInSchedule: 2 },
       {},
       over('exhausted', 3),
     ],
     [
-      'but an event that is delivered meanwhile stays',
+      'but not over a completed delivery',
       over('delivered', 2, 1),
       { ...fails, storedAttempts: 1, attemptsInSchedule: 1 },
       {},
@@ -158,7 +158,7 @@ describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
     expect(await rows(1)).toEqual([{ sequence: 1, ...expected }])
   })
 
-  test('of which the log tells all, numbered by the attempts of the event', async () => {
+  test('that the log lists, numbered among the attempts of the event', async () => {
     const { record, attempted, store, app, endpointNow } = await startStored(engine)
     await store(1, pending(1))
     await record({ attempted: [attempted(1, { storedAttempts: 1, attemptsInSchedule: 1, error: 'timeout: none' })] })
@@ -170,10 +170,10 @@ describe.each(everyEngine)('an attempt is recorded on %s', (engine) => {
   })
 })
 
-describe.each(everyEngine)('what waits for an earlier event of its object on %s', (engine) => {
+describe.each(everyEngine)('an event that waits for an earlier event of its object on %s', (engine) => {
   const stored = { status: 'pending', attempts: 0, attemptsBefore: 0, nextAttemptAt: null } as const
 
-  test('is due once that is over, the first of them alone, and other objects stay as they are', async () => {
+  test('is due once that is finished, only the first of several, and other objects do not change', async () => {
     const { record, attempted, delivered, rows, objectIds, pass, changes } = await startStored(engine, 2)
     const [one, other] = objectIds as [string, string]
     for (const objectId of [one, one, other]) await changes(1, objectId)
@@ -184,103 +184,98 @@ describe.each(everyEngine)('what waits for an earlier event of its object on %s'
     })
     expect(await rows(3, 4, 5)).toEqual([3, 4, 5].map((sequence) => ({ sequence, ...stored })))
     pass(minute)
-    const now = dueTime(start + minute)
+    const dueAt = dueTime(start + minute)
     const again = { ...delivered(1), storedAttempts: 1, attemptsInSchedule: 1 }
     expect(await record({ attempted: [again] })).toEqual({ isMoved: false, isEnabled: true, pending: [one] })
-    expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([now, null, null])
+    expect((await rows(3, 4, 5)).map(({ nextAttemptAt }) => nextAttemptAt)).toEqual([dueAt, null, null])
   })
 
-  test('is not stored where the cursor has moved, because it is read again', async () => {
+  test('is not stored if the cursor has moved, because it is read again', async () => {
     const { record, rows, objectIds } = await startStored(engine)
     const waiting = [{ sequence: 1, objectId: objectIds[0] as string }]
     expect(await record({ waiting, cursor: { from: 3, to: 4 } })).toMatchObject({ isMoved: true, pending: [] })
     expect(await rows(1)).toEqual([])
   })
 
-  test('is tried from the start of the schedule where it was over before', async () => {
+  test('restarts the retry schedule if it was finished before', async () => {
     const { record, rows, store, objectIds } = await startStored(engine)
     await store(1, over('delivered', 3))
     await record({ waiting: [{ sequence: 1, objectId: objectIds[0] as string }] })
-    // Nothing of its object is before it.
+    // No earlier event of its object exists.
     expect(await rows(1)).toEqual([
       { sequence: 1, ...stored, attempts: 3, attemptsBefore: 3, nextAttemptAt: dueTime(start) },
     ])
   })
 })
 
-describe.each(everyEngine)('of an endpoint on %s', (engine) => {
+describe.each(everyEngine)('recordAttempts for an endpoint on %s:', (engine) => {
   const failing = { failures: 19, failingSince: at(-5 * day) }
 
   test.each<[string, Partial<StoredWebhookEndpoint>, { sent?: readonly (200 | 500)[]; isGone?: boolean }, object]>([
     [
-      'failures on end are counted, since the first of them',
+      'it counts consecutive failures since the first',
       {},
       { sent: [500, 500] },
       { failures: 2, failingSince: at(5), status: 'enabled' },
     ],
+    ['it adds failures to the stored count', failing, { sent: [500] }, { failures: 20, failingSince: at(-5 * day) }],
     [
-      'failures are counted on from those before',
-      failing,
-      { sent: [500] },
-      { failures: 20, failingSince: at(-5 * day) },
-    ],
-    [
-      'one success ends them, also among failures',
+      'a success resets the count, even among failures',
       failing,
       { sent: [500, 200] },
       { failures: 0, failingSince: null, status: 'enabled' },
     ],
     [
-      'twenty failures in five days disable it, and have it tried a day later',
+      'twenty failures in five days disable the endpoint and schedule a probe a day later',
       failing,
       { sent: [500] },
       { status: 'disabled', disabledReason: 'failing', probeAt: at(day) },
     ],
     [
-      'nineteen do not',
+      'nineteen failures do not disable the endpoint',
       { ...failing, failures: 18 },
       { sent: [500] },
       { status: 'enabled', disabledReason: null, probeAt: null },
     ],
     [
-      'nor do twenty in less than five days',
+      'twenty failures in less than five days do not disable the endpoint',
       { ...failing, failingSince: at(-5 * day + 1) },
       { sent: [500] },
       { status: 'enabled', failures: 20 },
     ],
     [
-      'one answer that it is gone disables it for good',
+      'one 410 response disables the endpoint permanently',
       {},
       { sent: [500], isGone: true },
       { status: 'disabled', disabledReason: 'gone', probeAt: null, failures: 1 },
     ],
     [
-      'a probe that succeeds enables it',
+      'a successful probe enables the endpoint',
       { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30, failingSince: at(-9 * day) },
       { sent: [200] },
       { status: 'enabled', disabledReason: null, probeAt: null, failures: 0 },
     ],
     [
-      'a probe that fails has it tried a day later',
+      'a failed probe schedules the next a day later',
       { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30 },
       { sent: [500] },
       { status: 'disabled', disabledReason: 'failing', probeAt: at(day), failures: 31 },
     ],
     [
-      'what was on its way when its owner disabled it does not enable it',
+      'an attempt in flight while its owner disables the endpoint does not enable it',
       { status: 'disabled', disabledReason: 'by_request', failures: 3 },
       { sent: [200] },
       { status: 'disabled', disabledReason: 'by_request', failures: 0, probeAt: null },
     ],
     ['without an attempt only the cursor moves', failing, {}, { ...failing, status: 'enabled' }],
     [
-      'without an attempt a probe is not put off',
+      'without an attempt a probe is not postponed',
       { status: 'disabled', disabledReason: 'failing', probeAt: at(0), failures: 30 },
       {},
       { status: 'disabled', probeAt: at(0), failures: 30 },
     ],
     [
-      'without an attempt one that is disabled stays so',
+      'without an attempt a disabled endpoint stays disabled',
       { status: 'disabled', disabledReason: 'gone' },
       {},
       { status: 'disabled', disabledReason: 'gone' },
@@ -295,18 +290,18 @@ describe.each(everyEngine)('of an endpoint on %s', (engine) => {
     expect(after).toMatchObject({ ...expected, cursor: 2 })
     expect(recorded?.isEnabled).toBe(after.status === 'enabled')
     if (sent.length === 0) expect(recorded?.pending).toEqual([])
-    // Whoever sends tells by this that it is to be read anew.
+    // The dispatcher reloads the endpoint when this changes.
     const isProbe = before.disabledReason === 'failing'
     expect(after.updatedAt > updatedAt).toBe(after.status !== status || (isProbe && sent.length > 0))
-    const told = (await events()).filter(({ type }) => type === 'webhook_endpoint.disabled')
-    expect(told.length).toBe(status === 'enabled' && after.status === 'disabled' ? 1 : 0)
-    for (const { objectId, time, data } of told) {
+    const disabledEvents = (await events()).filter(({ type }) => type === 'webhook_endpoint.disabled')
+    expect(disabledEvents.length).toBe(status === 'enabled' && after.status === 'disabled' ? 1 : 0)
+    for (const { objectId, time, data } of disabledEvents) {
       expect([objectId, Number(time)]).toEqual([after.id, Date.parse(after.updatedAt)])
       expect(JSON.stringify(data)).not.toContain('secrets')
     }
   })
 
-  test('that is deleted nothing is recorded', async () => {
+  test('it records nothing after the endpoint is deleted', async () => {
     const { record, attempted, rows, app, endpointNow } = await startStored(engine)
     const { id } = await endpointNow()
     expect((await app.rest('DELETE', `/api/webhooks/${id}`)).status).toBe(200)

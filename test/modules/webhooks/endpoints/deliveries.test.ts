@@ -16,14 +16,14 @@ const minute = 60_000
 const insertDelivery = insertRow('webhookDeliveries')
 const insertAttempt = insertRow('webhookAttempts')
 
-/** An endpoint of a merchant to whom six things happened, ten minutes after each other, and what came of the first five. */
+/** Creates an endpoint with six events, ten minutes apart, and the results of the first five. */
 async function startDelivered(engine: Setup) {
-  let now = start
-  const app = await startApp(engine, { mode: modeOn(engine), clock: () => now })
+  let nowMs = start
+  const app = await startApp(engine, { mode: modeOn(engine), clock: () => nowMs })
   const { endpoint } = await ask('rest', app, 'createWebhookEndpoint', { url })
   for (let i = 0; i < 6; i++) {
     await app.customer()
-    now += 10 * minute
+    nowMs += 10 * minute
   }
   const { id: merchantId } = app.merchant
   const events = await eventsAfter(app.db, { merchantId, after: 0, limit: 10 })
@@ -45,7 +45,7 @@ async function startDelivered(engine: Setup) {
     },
     { merchantId },
   )
-  // As whoever sends leaves it.
+  // The state that the dispatcher leaves.
   await ask('rest', app, 'enableWebhookEndpoint', { webhookId: endpointId, after: 5 })
   const stored = async () =>
     ((await readStoredRows(app)).webhook_deliveries ?? [])
@@ -57,12 +57,12 @@ async function startDelivered(engine: Setup) {
 
 const sequencesOf = (items: readonly { sequence: number }[]) => items.map(({ sequence }) => sequence)
 
-describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engine] as const)))(
+describe.each(everyApi.flatMap((apiName) => everyEngine.map((engine) => [apiName, engine] as const)))(
   'the log of an endpoint through %s on %s',
-  (door, engine) => {
-    test('tells of each event with its attempts, the newest first', async () => {
+  (apiName, engine) => {
+    test('lists each event with its attempts, newest first', async () => {
       const { app, webhookId, idOf } = await startDelivered(engine)
-      const { items, next } = await log(door, app, webhookId)
+      const { items, next } = await log(apiName, app, webhookId)
       expect([sequencesOf(items), next]).toEqual([[5, 4, 3, 2, 1], null])
       expect(items[1]).toEqual({
         ...{ eventId: idOf(4), eventType: 'customer.created', sequence: 4, status: 'pending' },
@@ -74,7 +74,7 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
       })
     })
 
-    test('tells the latest attempts of an event that was asked for again and again', async () => {
+    test('lists the latest attempts of an event that was resent repeatedly', async () => {
       const { app, webhookId } = await startDelivered(engine)
       const { id: merchantId } = app.merchant
       const objectId = merchantId
@@ -91,31 +91,31 @@ describe.each(everyApi.flatMap((door) => everyEngine.map((engine) => [door, engi
         },
         { merchantId },
       )
-      const { items } = await log(door, app, webhookId)
-      const shown = items[0].attempts.map(({ durationMs }: { durationMs: number }) => durationMs)
-      expect(shown).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
+      const { items } = await log(apiName, app, webhookId)
+      const durations = items[0].attempts.map(({ durationMs }: { durationMs: number }) => durationMs)
+      expect(durations).toEqual(Array.from({ length: 20 }, (_, index) => index + 6))
     })
 
-    test('goes on where a part of it ended, and has what came of events in one way', async () => {
+    test('continues after a cursor, and filters events by status', async () => {
       const { app, webhookId } = await startDelivered(engine)
       const parts = []
       let before: unknown = null
       do {
-        const { items, next } = await log(door, app, webhookId, { first: 2, before })
+        const { items, next } = await log(apiName, app, webhookId, { first: 2, before })
         parts.push(sequencesOf(items))
         before = next
       } while (before !== null)
       expect(parts).toEqual([[5, 4], [3, 2], [1]])
-      const delivered = await log(door, app, webhookId, { status: 'delivered', first: 2 })
+      const delivered = await log(apiName, app, webhookId, { status: 'delivered', first: 2 })
       expect(sequencesOf(delivered.items)).toEqual([5, 3])
-      const rest = await log(door, app, webhookId, { status: 'delivered', first: 2, before: delivered.next })
+      const rest = await log(apiName, app, webhookId, { status: 'delivered', first: 2, before: delivered.next })
       expect([sequencesOf(rest.items), rest.next]).toEqual([[1], null])
     })
   },
 )
 
 describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
-  test('is counted, read backwards, and narrowed by the times of its events', async () => {
+  test('is counted, read backwards, and filtered by event time', async () => {
     const { app, webhookId, at } = await startDelivered(engine)
     const part = async (args: string) => {
       const query = `query($id: ID!) { webhookEndpoint(id: $id) { deliveries${args} { totalCount nodes { sequence } } } }`
@@ -131,7 +131,7 @@ describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
     expect(await part(`(filter: { createdFrom: "${at(100 * minute)}" })`)).toEqual([0, []])
   })
 
-  test('is refused for what is no number, no status or nobody’s', async () => {
+  test('is rejected for an invalid number, an invalid status or an unknown endpoint', async () => {
     const { app, webhookId } = await startDelivered(engine)
     const get = async (query: string, key = app.merchant.apiKey) =>
       (await app.rest('GET', `/api/webhooks/${webhookId}/deliveries${query}`, { key })).body.error
@@ -142,12 +142,12 @@ describe.each(everyEngine)('the log of an endpoint on %s', (engine) => {
   })
 })
 
-describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const)))(
-  'events are sent again through %s on %s',
-  (door, engine) => {
-    const replay = async (app: App, input: object) => ask(door, app, 'replayWebhookEvents', input as never)
+describe.each(everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) => [apiName, engine] as const)))(
+  'a resend of events through %s on %s',
+  (apiName, engine) => {
+    const replay = async (app: App, input: object) => ask(apiName, app, 'replayWebhookEvents', input as never)
 
-    test('one, from the start of the schedule, with its earlier attempts kept', async () => {
+    test('of one event restarts the retry schedule and keeps its earlier attempts', async () => {
       const { app, webhookId, stored, idOf } = await startDelivered(engine)
       const before = await stored()
       for (const sequence of [2, 6]) expect((await replay(app, { webhookId, eventId: idOf(sequence) })).code).toBeNull()
@@ -160,22 +160,22 @@ describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [
         { sequence: '6', status: 'pending', attempts: '0', attempts_before: '0' },
       ])
       expect([String(after[1].next_attempt_at), String(after[5].next_attempt_at)]).toEqual([due, due])
-      const { items } = await log(door, app, webhookId)
+      const { items } = await log(apiName, app, webhookId)
       expect(items[4 /* the second event */].attempts).toHaveLength(2)
     })
 
-    test('all after a sequence or since a time, and never fewer than were to be sent', async () => {
+    test('covers all events after a sequence or since a time, and never fewer than were pending', async () => {
       const { app, webhookId, at } = await startDelivered(engine)
       const sentUpTo = async (input: object) => (await replay(app, { webhookId, ...input })).endpoint.sentUpTo
       expect(await sentUpTo({ after: 6 })).toBe(5)
-      // A minute before: clocks may differ so much.
+      // A minute earlier, the tolerated clock skew.
       expect(await sentUpTo({ since: at(30 * minute) })).toBe(3)
       expect(await sentUpTo({ since: at(100 * minute) })).toBe(3)
       expect(await sentUpTo({ after: 2 })).toBe(2)
       expect(await sentUpTo({ since: '2020-01-01T00:00:00Z' })).toBe(0)
     })
 
-    test('but not what is not there, nor what the format does not have', async () => {
+    test('is rejected for unknown events and for types that the format does not have', async () => {
       const { app, webhookId, idOf, stored } = await startDelivered(engine)
       const other = (await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id
       await ask('rest', app, 'testWebhookEndpoint', { webhookId: other })
@@ -196,12 +196,12 @@ describe.each(everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [
       expect(await stored()).toEqual(before)
     })
 
-    test('at once where it was enabled, and no more where it goes on from now', async () => {
+    test('starts immediately if the endpoint is enabled, and is dropped if it resumes from now', async () => {
       const { app, webhookId, stored } = await startDelivered(engine)
       const [, , , pending] = await stored()
       expect(pending).toMatchObject({ sequence: '4', status: 'pending' })
       expect(Number(pending.next_attempt_at)).toBe(start + 60 * minute)
-      await ask(door, app, 'enableWebhookEndpoint', { webhookId, from: 'now' })
+      await ask(apiName, app, 'enableWebhookEndpoint', { webhookId, from: 'now' })
       expect((await stored())[3]).toMatchObject({ sequence: '4', status: 'exhausted', next_attempt_at: null })
     })
   },

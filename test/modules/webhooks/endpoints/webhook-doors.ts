@@ -2,14 +2,14 @@ import type { Mode } from '../../../../src/operations/context.ts'
 import type { ApiName } from '../../../support/api-clients.ts'
 import type { App, Setup } from '../../../support/app.ts'
 
-/** Each suite runs in the sandbox on SQLite, and live on all else. */
+/** Each suite runs in the sandbox on SQLite, and live on the other engines. */
 export function modeOn(setup: Setup): Mode {
   return setup === 'sqlite' ? 'sandbox' : 'live'
 }
 
 type Input = Readonly<Record<string, unknown>>
 
-/** What a door answers: an endpoint with its secret where that is new, or a refusal with the faulty fields. */
+/** The result of an API: an endpoint, with its secret if that is new, or a domain error with its invalid fields. */
 export type Answered = {
   readonly code: string | null
   readonly fields: readonly string[]
@@ -21,7 +21,7 @@ export type Answered = {
 
 type Options = { readonly key?: string; readonly idempotencyKey?: string }
 
-/** What is done to an endpoint, by the name of its mutation, and where REST has it. */
+/** The REST path of each change of an endpoint, by the name of its mutation. */
 const paths = {
   createWebhookEndpoint: ['POST', ''],
   updateWebhookEndpoint: ['PUT', ''],
@@ -36,16 +36,16 @@ const paths = {
 /** Every change of an endpoint. */
 export const changes = Object.keys(paths) as (keyof typeof paths)[]
 
-/** Asks a door for a change, in the operation's own words; answers in camel case. */
+/** Requests a change from an API with the operation's field names, and returns camel case. */
 export async function ask(
-  door: ApiName,
+  apiName: ApiName,
   app: App,
   name: keyof typeof paths,
   input: Input,
   { key, idempotencyKey }: Options = {},
 ): Promise<Answered> {
   const keyed = key === undefined ? {} : { key }
-  if (door === 'rest') {
+  if (apiName === 'rest') {
     const { webhookId, ...body } = input
     const [method, last] = paths[name]
     const answer = await app.rest(method, `/api/webhooks${webhookId === undefined ? '' : `/${webhookId}`}${last}`, {
@@ -66,15 +66,15 @@ export async function ask(
     keyed,
   )
   if (errors.length > 0) return refused({ ...errors[0].extensions, message: errors[0].message })
-  const found = data[name]
-  if (found.code) return refused({ code: found.code, message: found.message, details: { fields: found.fields } })
-  return answered(found.webhookEndpoint ? { ...seen(found.webhookEndpoint), secret: found.secret } : null)
+  const field = data[name]
+  if (field.code) return refused({ code: field.code, message: field.message, details: { fields: field.fields } })
+  return answered(field.webhookEndpoint ? { ...seen(field.webhookEndpoint), secret: field.secret } : null)
 }
 
-/** The endpoint as a door shows it, or `null`. */
-export async function shown(door: ApiName, app: App, id: string, { key }: Options = {}) {
+/** Returns the endpoint as an API shows it, or `null`. */
+export async function showEndpoint(apiName: ApiName, app: App, id: string, { key }: Options = {}) {
   const keyed = key === undefined ? {} : { key }
-  if (door === 'rest') {
+  if (apiName === 'rest') {
     const { body } = await app.rest('GET', `/api/webhooks/${id}`, keyed)
     return body.data ? camelCased(body.data) : null
   }
@@ -82,10 +82,10 @@ export async function shown(door: ApiName, app: App, id: string, { key }: Option
   return data.webhookEndpoint && seen(data.webhookEndpoint)
 }
 
-/** The URLs of the endpoints, as a door lists them. */
-export async function listedUrls(door: ApiName, app: App, { key }: Options = {}): Promise<string[]> {
+/** Returns the URLs of the endpoints as an API lists them. */
+export async function listedUrls(apiName: ApiName, app: App, { key }: Options = {}): Promise<string[]> {
   const keyed = key === undefined ? {} : { key }
-  if (door === 'rest') {
+  if (apiName === 'rest') {
     const { body } = await app.rest('GET', '/api/webhooks', keyed)
     return body.data.map(({ url }: { url: string }) => url)
   }
@@ -93,9 +93,9 @@ export async function listedUrls(door: ApiName, app: App, { key }: Options = {})
   return data.webhookEndpoints.nodes.map(({ url }: { url: string }) => url)
 }
 
-/** The log of an endpoint as a door shows it: `before` is a sequence at REST, and a cursor at GraphQL. */
-export async function log(door: ApiName, app: App, id: string, { status, first = 20, before = null }: Input = {}) {
-  if (door === 'rest') {
+/** Returns the log of an endpoint as an API shows it: `before` is a sequence for REST and a cursor for GraphQL. */
+export async function log(apiName: ApiName, app: App, id: string, { status, first = 20, before = null }: Input = {}) {
+  if (apiName === 'rest') {
     const given = Object.entries({ status, limit: first, before }).filter(([, value]) => value != null)
     const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
     const { body } = await app.rest('GET', `/api/webhooks/${id}/deliveries?${query}`)
@@ -136,7 +136,7 @@ function refused({ code, message, fields, details = {} }: Refused): Answered {
 
 const enumFields = ['format', 'from']
 
-/** The input with the names of enums. */
+/** Returns the input with GraphQL's enum names. */
 function withEnums(input: Input): Input {
   const named = (value: unknown) => String(value).toUpperCase().replace('.', '_')
   return Object.fromEntries(
@@ -151,7 +151,7 @@ function withEnums(input: Input): Input {
   )
 }
 
-/** What GraphQL shows with the values that REST has. */
+/** Returns GraphQL's result with REST's values. */
 function seen(row: Record<string, unknown>): Record<string, unknown> {
   const small = (value: unknown) => (typeof value === 'string' ? value.toLowerCase() : value)
   const type = (value: unknown) =>

@@ -7,24 +7,24 @@ import { everyApi } from '../../../support/api-clients.ts'
 import type { App, Setup } from '../../../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../../../support/app.ts'
 import { readStoredRows } from '../../../support/stored.ts'
-import { ask, changes, listedUrls, modeOn, shown } from './webhook-doors.ts'
+import { ask, changes, listedUrls, modeOn, showEndpoint } from './webhook-doors.ts'
 
 const url = 'https://example.com/webhooks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
-const doorsAndEngines = everyApi.flatMap((door) => everyEngineAndWorkers.map((engine) => [door, engine] as const))
+const apisAndEngines = everyApi.flatMap((apiName) => everyEngineAndWorkers.map((engine) => [apiName, engine] as const))
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/
 
 const start = Date.parse('2026-03-02T09:30:00.000Z')
 const hour = 60 * 60 * 1000
 
-/** A service whose time the test moves. */
+/** Starts a service with a fake clock. */
 async function startClocked(engine: Setup) {
-  let now = start
-  const app = await startApp(engine, { mode: modeOn(engine), clock: () => now })
-  return { app, pass: (ms: number) => (now += ms) }
+  let nowMs = start
+  const app = await startApp(engine, { mode: modeOn(engine), clock: () => nowMs })
+  return { app, pass: (ms: number) => (nowMs += ms) }
 }
 
-/** All that signs for an endpoint now, as whoever sends reads it. */
+/** Returns the current signing keys of an endpoint, as the dispatcher reads them. */
 async function signing(app: App, id: string): Promise<string[]> {
   const key = { merchantId: app.merchant.id, id }
   const row = await app.db.write(async (tx) => lockWebhookEndpointById(tx, key), { merchantId: key.merchantId })
@@ -36,12 +36,12 @@ async function latestEvent(app: App): Promise<number> {
   return (await latestSequenceNumber(app.db, { merchantId: app.merchant.id, name: 'events' }))?.latest ?? 0
 }
 
-describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engine) => {
+describe.each(apisAndEngines)('webhook endpoints through %s on %s', (apiName, engine) => {
   test('are registered with a secret that signs and is shown once, from the next event on', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     await app.customer()
     const types = ['payout.failed', 'payout.completed', 'payout.failed']
-    const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', {
+    const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', {
       ...{ url: ` ${url} `, types, format: 'thin', description: 'Our books' },
     })
 
@@ -52,38 +52,38 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
       ...{ url, types: ['payout.completed', 'payout.failed'], format: 'thin', description: 'Our books' },
       ...{ status: 'enabled', disabledReason: null, publicKey: null, sentUpTo: 1, failures: 0, failingSince: null },
     })
-    expect(await shown(door, app, id)).toEqual(endpoint)
+    expect(await showEndpoint(apiName, app, id)).toEqual(endpoint)
     expect(JSON.stringify(await readStoredRows(app))).not.toContain(secret)
   })
 
-  test('get all events in the standard format unless they ask for something else', async () => {
+  test('get all events in the standard format by default', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url, types: [] })
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url, types: [] })
     expect(endpoint).toMatchObject({ types: [], format: 'standard', description: null, sentUpTo: 0 })
   })
 
-  test('sign with a key of their own besides, where it is asked for', async () => {
+  test('also sign with their own key pair on request', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, asymmetric: true })
+    const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     expect(endpoint.publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
     expect(await signing(app, endpoint.id)).toEqual([secret, expect.stringMatching(/^whsk_/)])
   })
 
-  test('answer a replay with the same secret, which lies nowhere open (ruling 71)', async () => {
+  test('return the same secret on an idempotent replay, and store it encrypted only (ruling 71)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const key = { idempotencyKey: 'one' }
-    const first = await ask(door, app, 'createWebhookEndpoint', { url }, key)
-    expect(await ask(door, app, 'createWebhookEndpoint', { url }, key)).toEqual(first)
-    const other = await ask(door, app, 'createWebhookEndpoint', { url: `${url}/2` }, key)
+    const first = await ask(apiName, app, 'createWebhookEndpoint', { url }, key)
+    expect(await ask(apiName, app, 'createWebhookEndpoint', { url }, key)).toEqual(first)
+    const other = await ask(apiName, app, 'createWebhookEndpoint', { url: `${url}/2` }, key)
     expect(other.code).toBe('IDEMPOTENCY_KEY_REUSED')
     expect(JSON.stringify(await readStoredRows(app))).not.toContain(first.secret)
-    expect(await listedUrls(door, app)).toEqual([url])
+    expect(await listedUrls(apiName, app)).toEqual([url])
   })
 
   test('are listed newest first', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    for (const each of ['a', 'b', 'c']) await ask(door, app, 'createWebhookEndpoint', { url: `${url}/${each}` })
-    expect(await listedUrls(door, app)).toEqual([`${url}/c`, `${url}/b`, `${url}/a`])
+    for (const each of ['a', 'b', 'c']) await ask(apiName, app, 'createWebhookEndpoint', { url: `${url}/${each}` })
+    expect(await listedUrls(apiName, app)).toEqual([`${url}/c`, `${url}/b`, `${url}/a`])
   })
 
   test.each([
@@ -92,71 +92,73 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     ['url', { url: 'https://10.0.0.1/' }],
     ['url', { url: `https://example.com/${'x'.repeat(2_100)}` }],
     ['description', { url, description: 'x'.repeat(256) }],
-  ])('are refused for a wrong %s: %o', async (field, input) => {
+  ])('are rejected for an invalid %s: %o', async (field, input) => {
     const app = await startApp(engine, { mode: modeOn(engine) })
     const before = await readStoredRows(app)
-    expect(await ask(door, app, 'createWebhookEndpoint', input)).toMatchObject({
+    expect(await ask(apiName, app, 'createWebhookEndpoint', input)).toMatchObject({
       code: 'INVALID_INPUT',
       fields: [field],
     })
     expect(await readStoredRows(app)).toEqual(before)
   })
 
-  test('are https alone in live', async () => {
+  test('require https in live mode', async () => {
     const app = await startApp(engine, { mode: 'live' })
     const http = { url: 'http://example.com/webhooks' }
-    const { code, message } = await ask(door, app, 'createWebhookEndpoint', http)
+    const { code, message } = await ask(apiName, app, 'createWebhookEndpoint', http)
     expect([code, message]).toEqual(['INVALID_INPUT', 'url must begin with https://.'])
-    expect((await ask(door, app, 'createWebhookEndpoint', { url })).code).toBeNull()
+    expect((await ask(apiName, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
-  test('are 50 at most for a merchant (ruling 70)', async () => {
+  test('are limited to 50 for a merchant (ruling 70)', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const made = []
-    for (let i = 0; i < 50; i++) made.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
+    const created = []
+    for (let i = 0; i < 50; i++) created.push((await ask('rest', app, 'createWebhookEndpoint', { url })).endpoint.id)
     const before = await readStoredRows(app)
-    expect(await ask(door, app, 'createWebhookEndpoint', { url })).toMatchObject({ code: 'WEBHOOK_LIMIT_REACHED' })
+    expect(await ask(apiName, app, 'createWebhookEndpoint', { url })).toMatchObject({ code: 'WEBHOOK_LIMIT_REACHED' })
     expect(await readStoredRows(app)).toEqual(before)
     const { apiKey } = await app.otherMerchant()
-    expect((await ask(door, app, 'createWebhookEndpoint', { url }, { key: apiKey })).code).toBeNull()
-    await ask(door, app, 'deleteWebhookEndpoint', { webhookId: made[7] })
-    expect((await ask(door, app, 'createWebhookEndpoint', { url })).code).toBeNull()
+    expect((await ask(apiName, app, 'createWebhookEndpoint', { url }, { key: apiKey })).code).toBeNull()
+    await ask(apiName, app, 'deleteWebhookEndpoint', { webhookId: created[7] })
+    expect((await ask(apiName, app, 'createWebhookEndpoint', { url })).code).toBeNull()
   })
 
-  test('change in what is given, and in nothing else', async () => {
+  test('change only in the given fields', async () => {
     const { app, pass } = await startClocked(engine)
     const details = { url, types: ['customer.created'], format: 'thin', description: 'x' }
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', details)
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', details)
     const webhookId = endpoint.id
     pass(1_000)
     const change = async (input: object) =>
-      (await ask(door, app, 'updateWebhookEndpoint', { webhookId, ...input })).endpoint
+      (await ask(apiName, app, 'updateWebhookEndpoint', { webhookId, ...input })).endpoint
     const updatedAt = '2026-03-02T09:30:01.000Z'
     expect(await change({})).toEqual(endpoint)
     expect(await change({ url: `${url}/2` })).toEqual({ ...endpoint, url: `${url}/2`, updatedAt })
-    // Of the same millisecond, and later all the same: whoever sends to it goes by that.
+    // Later although in the same millisecond: the dispatcher compares these times.
     expect(await change({ types: [], format: null, description: '' })).toEqual({
       ...{ ...endpoint, url: `${url}/2`, updatedAt: '2026-03-02T09:30:01.001Z' },
       ...{ types: [], format: 'standard', description: null },
     })
-    expect(await ask(door, app, 'updateWebhookEndpoint', { webhookId, url: 'ftp://x' })).toMatchObject({
+    expect(await ask(apiName, app, 'updateWebhookEndpoint', { webhookId, url: 'ftp://x' })).toMatchObject({
       fields: ['url'],
     })
   })
 
-  test('are gone once they are deleted', async () => {
+  test('do not exist after their deletion', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
-    expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
-    expect(await shown(door, app, endpoint.id)).toBeNull()
-    expect((await ask(door, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBe('RESOURCE_NOT_FOUND')
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
+    expect((await ask(apiName, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBeNull()
+    expect(await showEndpoint(apiName, app, endpoint.id)).toBeNull()
+    expect((await ask(apiName, app, 'deleteWebhookEndpoint', { webhookId: endpoint.id })).code).toBe(
+      'RESOURCE_NOT_FOUND',
+    )
   })
 
-  test('sign with the new secret and the old one for a day, or as long as is said', async () => {
+  test('sign with the new secret and the old one for a day or the requested time', async () => {
     const { app, pass } = await startClocked(engine)
-    const { endpoint, secret: first } = await ask(door, app, 'createWebhookEndpoint', { url, asymmetric: true })
+    const { endpoint, secret: first } = await ask(apiName, app, 'createWebhookEndpoint', { url, asymmetric: true })
     const webhookId = endpoint.id
-    const rotate = async (input: object) => ask(door, app, 'rotateWebhookSecret', { webhookId, ...input })
+    const rotate = async (input: object) => ask(apiName, app, 'rotateWebhookSecret', { webhookId, ...input })
     const shared = async () => (await signing(app, webhookId)).filter((each) => each.startsWith('whsec_'))
     const keyCount = async () => (await signing(app, webhookId)).filter((each) => each.startsWith('whsk_')).length
 
@@ -173,7 +175,7 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     const { secret: fourth } = await rotate({ overlapHours: 1 })
     expect(await shared()).toEqual([fourth, third, second])
     pass(hour)
-    // What has less time left than another rotation gives keeps what it has, and no more.
+    // An old secret with less time left than the rotation would give keeps its expiry.
     expect(await shared()).toEqual([fourth])
     const { secret: fifth } = await rotate({ overlapHours: 0 })
     expect([await shared(), await keyCount()]).toEqual([[fifth], 1])
@@ -182,27 +184,27 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await shared()).length).toBe(5)
   })
 
-  test('are tried by an event of their own, which tells no secret', async () => {
+  test('are tested by a dedicated event, which reveals no secret', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint, secret } = await ask(door, app, 'createWebhookEndpoint', { url, types: ['payout.failed'] })
-    expect((await ask(door, app, 'testWebhookEndpoint', { webhookId: endpoint.id })).endpoint).toEqual(endpoint)
+    const { endpoint, secret } = await ask(apiName, app, 'createWebhookEndpoint', { url, types: ['payout.failed'] })
+    expect((await ask(apiName, app, 'testWebhookEndpoint', { webhookId: endpoint.id })).endpoint).toEqual(endpoint)
     const { body, text } = await app.rest('GET', '/api/events')
     expect(body.data).toMatchObject([{ type: 'webhook.test', object: { id: endpoint.id, version: 1 }, data: { url } }])
     expect(text).not.toMatch(/secret|sealed/)
     expect(text).not.toContain(secret)
   })
 
-  test('are stopped by request, and go on where they were, now, or after a sequence', async () => {
+  test('are disabled on request, and resume from their cursor, from now, or after a sequence', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const webhookId = endpoint.id
-    const enable = (input: object = {}) => ask(door, app, 'enableWebhookEndpoint', { webhookId, ...input })
+    const enable = (input: object = {}) => ask(apiName, app, 'enableWebhookEndpoint', { webhookId, ...input })
     const disabled = { status: 'disabled', disabledReason: 'by_request' }
-    expect((await ask(door, app, 'disableWebhookEndpoint', { webhookId })).endpoint).toMatchObject(disabled)
+    expect((await ask(apiName, app, 'disableWebhookEndpoint', { webhookId })).endpoint).toMatchObject(disabled)
     expect(await latestEvent(app)).toBe(0)
     for (const name of ['testWebhookEndpoint', 'replayWebhookEvents'] as const) {
       const input = { webhookId, ...(name === 'replayWebhookEvents' && { after: 0 }) }
-      expect((await ask(door, app, name, input)).code).toBe('WEBHOOK_DISABLED')
+      expect((await ask(apiName, app, name, input)).code).toBe('WEBHOOK_DISABLED')
     }
     for (let i = 0; i < 3; i++) await app.customer()
 
@@ -212,30 +214,33 @@ describe.each(doorsAndEngines)('webhook endpoints through %s on %s', (door, engi
     expect((await enable({ from: 'resume' })).endpoint).toMatchObject({ sentUpTo: 1 })
     expect(await enable({ after: 4 })).toMatchObject({ code: 'INVALID_INPUT', fields: ['after'] })
     expect(await enable({ after: 1, from: 'now' })).toMatchObject({ code: 'INVALID_INPUT', fields: ['after'] })
-    expect(await shown(door, app, webhookId)).toMatchObject({ sentUpTo: 1 })
+    expect(await showEndpoint(apiName, app, webhookId)).toMatchObject({ sentUpTo: 1 })
   })
 
-  test('belong to their merchant: another finds none of them', async () => {
+  test('belong to their merchant and are not found by another', async () => {
     const app = await startApp(engine, { mode: modeOn(engine) })
-    const { endpoint } = await ask(door, app, 'createWebhookEndpoint', { url })
+    const { endpoint } = await ask(apiName, app, 'createWebhookEndpoint', { url })
     const { apiKey: key } = await app.otherMerchant()
     const before = await readStoredRows(app)
-    expect([await listedUrls(door, app, { key }), await shown(door, app, endpoint.id, { key })]).toEqual([[], null])
+    expect([await listedUrls(apiName, app, { key }), await showEndpoint(apiName, app, endpoint.id, { key })]).toEqual([
+      [],
+      null,
+    ])
     for (const name of changes.filter((each) => each !== 'createWebhookEndpoint')) {
       const more = name === 'replayWebhookEvents' ? { after: 0 } : {}
       for (const webhookId of [nobody, endpoint.id]) {
-        const { code } = await ask(door, app, name, { webhookId, ...more }, { key })
+        const { code } = await ask(apiName, app, name, { webhookId, ...more }, { key })
         expect([name, code]).toEqual([name, 'RESOURCE_NOT_FOUND'])
       }
     }
-    // Keys are used, and that is all that is new.
+    // The only change is the last use of the keys.
     const { api_keys: _, ...rest } = await readStoredRows(app)
     expect(rest).toEqual(Object.fromEntries(Object.entries(before).filter(([table]) => table !== 'api_keys')))
     expect(createContext(app.service, app.merchant.id).merchantId).toBe(app.merchant.id)
   })
 })
 
-test('a type that does not exist is refused with those that do', async () => {
+test('an unknown event type is rejected with the list of known types', async () => {
   const app = await startApp('sqlite')
   const { message } = await ask('rest', app, 'createWebhookEndpoint', {
     url,

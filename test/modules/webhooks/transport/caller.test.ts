@@ -38,7 +38,7 @@ test.each([false, true])('a caller keeps its connection to a service (TLS: %s)',
   expect(service.received[0]?.headers['x-a']).toBe('1')
 })
 
-test('a caller trusts the certificates that it was given and no others', async () => {
+test('a caller trusts only its configured certificates', async () => {
   const service = await startReceiver(undefined, { isSecure: true })
   const url = new URL(service.url.replace('127.0.0.1', 'localhost'))
   expect(await callerOf().send(url, get)).toMatchObject({ kind: 'tls' })
@@ -48,9 +48,9 @@ test('a caller trusts the certificates that it was given and no others', async (
 test.each([
   [most - 1, true, 1],
   [most, true, 1],
-  // Of what is longer the rest is not read, and so the connection is closed.
+  // The caller does not read the rest of a longer body, so it closes the connection.
   [most + 1, false, 2],
-])('a caller reads 64 KiB at most: of %i bytes it has all, %s', async (length, isWhole, connections) => {
+])('a caller reads at most 64 KiB: the whole of %i bytes, %s', async (length, isWhole, connections) => {
   const service = await startReceiver((response) => response.end(Buffer.alloc(length, 'x')))
   const { send: exchange } = callerOf()
   for (let calls = 0; calls < 2; calls++) {
@@ -61,7 +61,7 @@ test.each([
   expect(service.connections()).toBe(connections)
 })
 
-test('a caller calls again over a new connection where the kept one was closed', async () => {
+test('a caller retries over a new connection if the receiver closed the kept one', async () => {
   const service = await startReceiver(
     (response) => (service.received.length === 2 ? response.socket?.destroy() : response.end()),
     { isSecure: true },

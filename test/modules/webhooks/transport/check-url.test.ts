@@ -19,7 +19,7 @@ describe('addresses', () => {
     expect(faultOf(`https://${written(address)}/`)).toBeNull()
   })
 
-  test.each(innerAddresses)('%s is not', (address) => {
+  test.each(innerAddresses)('%s is not public', (address) => {
     expect(isPublicUnicast(address)).toBe(false)
     expect(faultOf(`https://${written(address)}/`)).toBe(publicOnly)
   })
@@ -40,7 +40,7 @@ test.each([
   '0xa9fea9fe',
   '①②⑦.0.0.1',
   '127。0。0。1',
-])('https://%s/ is inside, however it is written', (host) => expect(faultOf(`https://${host}/`)).toBe(publicOnly))
+])('https://%s/ is not public in any spelling', (host) => expect(faultOf(`https://${host}/`)).toBe(publicOnly))
 
 test.each([
   ['https://example.com/webhooks?a=b', null],
@@ -71,9 +71,9 @@ test.each([
   ['https://example.com:0/', 'must not have port 0'],
   ['https://localhost/', publicOnly],
   ['https://api.localhost./', publicOnly],
-])('in live %j is %j', (url, expected) => expect(faultOf(url)).toBe(expected))
+])('in live mode the URL %j is %j', (url, expected) => expect(faultOf(url)).toBe(expected))
 
-test('the sandbox takes http, and this machine, but nothing else inside', () => {
+test('the sandbox accepts http and loopback addresses, but no other private address', () => {
   const sandbox = { mode: 'sandbox' } as const
   for (const url of [
     'http://example.com',
@@ -92,7 +92,7 @@ describe('WEBHOOK_ALLOW', () => {
   const allowed =
     '10.0.0.0/8, 192.168.1.5, fd00::/8, fd12::1, Hooks.Internal, other.internal:8080, [fc00::1]:8443, 172.16.0.1:443'
 
-  test('is read into one form', () => {
+  test('is normalized', () => {
     expect(parseAllowlist(allowed)).toEqual([
       '10.0.0.0/8',
       '192.168.1.5/32',
@@ -124,9 +124,9 @@ describe('WEBHOOK_ALLOW', () => {
     '[::1',
     '::1:80x',
     'user@a',
-  ])('%j is wrong', (text) => expect(parseAllowlist(text)).toBeNull())
+  ])('%j is invalid', (text) => expect(parseAllowlist(text)).toBeNull())
 
-  test('covers what it lists, by name with its ports, and nothing beside', () => {
+  test('covers only the listed networks, hosts and ports', () => {
     const { coversHost, coversAddress } = createAllowlist(parseAllowlist(allowed) ?? [], 'live')
     expect(['10.255.0.1', '192.168.1.5', 'fd00::1'].map(coversAddress)).toEqual([true, true, true])
     const others = ['11.0.0.1', '192.168.1.6', 'fc00::1', '127.0.0.1', '::1', '::ffff:10.0.0.1', 'x']
@@ -139,7 +139,7 @@ describe('WEBHOOK_ALLOW', () => {
     expect(coversHost('a.hooks.internal', 1)).toBe(false)
   })
 
-  test('lets URLs through', () => {
+  test('permits URLs of private addresses', () => {
     for (const url of ['https://10.1.2.3/', 'https://[fd00::1]/', 'https://172.16.0.1/', 'https://[fc00::1]:8443/'])
       expect(faultOf(url, { allowed })).toBeNull()
     expect(faultOf('https://localhost', { allowed: 'localhost' })).toBeNull()

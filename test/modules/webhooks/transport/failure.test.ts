@@ -17,7 +17,7 @@ test.each<[ConnectionPhase, string | undefined, string, string]>([
   expect(toDeliveryFailure(errorOf(code), phase)).toEqual({ kind, message })
 })
 
-test('a failure that was thrown as an error is told as it is, however far the connection had come', () => {
+test('a thrown delivery failure is reported unchanged in every phase of the connection', () => {
   expect(toDeliveryFailure(new DeliveryError('dns', 'No such host.'), 'connecting')).toEqual({
     kind: 'dns',
     message: 'No such host.',

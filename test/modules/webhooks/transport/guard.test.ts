@@ -23,10 +23,10 @@ function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
   return sender
 }
 
-describe('when a connection is made', () => {
+describe('the SSRF guard at connect', () => {
   const inside = innerAddresses.filter((address) => !/^127\.|^::1$/.test(address))
 
-  test('a name of any address that is inside is refused', async () => {
+  test('rejects a host name that resolves to a private address', async () => {
     const names = Object.fromEntries(innerAddresses.map((address, index) => [`n${index}.test`, [[address]]]))
     const sender = senderOf({ lookUp: fakeLookup(names) })
     for (const [index, address] of innerAddresses.entries()) {
@@ -38,22 +38,22 @@ describe('when a connection is made', () => {
     }
   })
 
-  // The agents themselves, past the check of the URL.
-  test.each(innerAddresses)('%s itself is refused', async (host) => {
+  // The agents alone, without the check of the URL.
+  test.each(innerAddresses)('rejects the address %s', async (host) => {
     const { http } = createGuardedAgents(
       { allowlist: createAllowlist([], 'live'), lookUp: lookup },
       { keepAlive: true },
     )
     onTestFinished(() => http.destroy())
-    const asked = request({ host, port: 9, agent: http })
-    const [error] = await once(asked, 'error')
+    const clientRequest = request({ host, port: 9, agent: http })
+    const [error] = await once(clientRequest, 'error')
     expect(error).toMatchObject({ kind: 'address_refused' })
   })
 
   test.each([
     ['10.0.0.1', false],
     ['127.0.0.1', true],
-  ])('a name of %s is checked also where only one address is asked for', async (address, isReached) => {
+  ])('checks a host name of %s even if the caller looks up a single address', async (address, isReached) => {
     const receiver = await startReceiver()
     const guard = { allowlist: createAllowlist([], 'sandbox'), lookUp: fakeLookup({ 'hooks.test': [[address]] }) }
     const { http } = createGuardedAgents(guard, { keepAlive: true })
@@ -63,7 +63,7 @@ describe('when a connection is made', () => {
     expect(answered).toMatchObject(isReached ? { statusCode: 200 } : { kind: 'address_refused' })
   })
 
-  test('in live this machine is refused too', async () => {
+  test('rejects loopback addresses in live mode', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
     const names = { 'hooks.test': [['127.0.0.1']] }
     const sender = senderOf({ mode: 'live', lookUp: fakeLookup(names), ca: certificate })
@@ -71,8 +71,8 @@ describe('when a connection is made', () => {
     expect(receiver.connections()).toBe(0)
   })
 
-  // Nothing is sent to the public address: no packet of a test leaves this machine.
-  test('a name that is public and at the next look inside leads nowhere', async () => {
+  // Nothing is sent to the public address: no packet leaves this machine.
+  test('rejects a host name that resolves to a private address at the second lookup', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
     for (const address of ['127.0.0.1', '169.254.169.254', '::1']) {
       const sender = senderOf({
@@ -86,7 +86,7 @@ describe('when a connection is made', () => {
     expect(receiver.connections()).toBe(0)
   })
 
-  test('a kept connection stays with the machine that was checked, and the next one is checked anew', async () => {
+  test('keeps a connection to the checked address, and checks the next connection again', async () => {
     const receiver = await startReceiver((response, { url }) => {
       if (url === '/last') response.setHeader('connection', 'close')
       response.end()
@@ -105,20 +105,20 @@ describe('when a connection is made', () => {
     [['10.0.0.1', '127.0.0.1']],
     [['127.0.0.1', '::ffff:10.0.0.1']],
     [['127.0.0.1', 'fd00::1']],
-  ])('of %j one is refused, and so all are: any of them may be tried', async (addresses) => {
+  ])('rejects all of %j because one of them is private', async (addresses) => {
     const receiver = await startReceiver()
     const sender = senderOf({ lookUp: fakeLookup({ 'hooks.test': [addresses] }) })
     expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject(refused)
     expect(receiver.connections()).toBe(0)
   })
 
-  test('of two that are allowed the second is tried where the first does not answer', async () => {
+  test('tries the second of two allowed addresses if the first does not respond', async () => {
     const receiver = await startReceiver()
     const sender = senderOf({ lookUp: fakeLookup({ 'hooks.test': [['::1', '127.0.0.1']] }) })
     expect(await sender.send(`http://hooks.test:${receiver.port}/`, post)).toMatchObject({ status: 200 })
   })
 
-  test('a redirect inside is an answer like others, and nobody follows it', async () => {
+  test('a redirect to a private address is a response, and the sender does not follow it', async () => {
     const inner = await startReceiver()
     const receiver = await startReceiver((response) =>
       response.writeHead(302, { location: 'http://169.254.169.254/' }).end('moved'),
@@ -134,7 +134,7 @@ describe('when a connection is made', () => {
 describe('WEBHOOK_ALLOW', () => {
   const names = { 'a.test': [['127.0.0.1']], 'b.test': [['127.0.0.1']], 'c.test': [['::1']], 'd.test': [['10.0.0.1']] }
 
-  test('lets connections through to its networks, and says nothing on the console of those of the other family', async () => {
+  test('permits connections to its networks without a warning about the other address family', async () => {
     const warn = vi.spyOn(console, 'warn')
     const receiver = await startReceiver(undefined, { isSecure: true })
     const sender = senderOf({
@@ -149,19 +149,19 @@ describe('WEBHOOK_ALLOW', () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test('lets a host through wherever it is, as the system looks it up, on its port only', async () => {
+  test('permits a host at any address that the system resolves, on its port only', async () => {
     const receiver = await startReceiver(undefined, { isSecure: true })
     const allowed = parseAllowlist(`localhost:${receiver.port}`) ?? []
     const sender = senderOf({ mode: 'live', allowlistEntries: allowed, lookUp: fakeLookup(names), ca: certificate })
     expect(await sender.send(`https://localhost:${receiver.port}/`, post)).toMatchObject({ status: 200 })
     expect(await sender.send('https://localhost:1/', post)).toMatchObject({ error: { kind: 'url_refused' } })
-    // What was allowed for one connection is not for the next.
+    // The permission of one connection does not apply to the next.
     expect(await sender.send(`https://a.test:${receiver.port}/`, post)).toMatchObject(refused)
   })
 })
 
-describe('names', () => {
-  /** A name server of one name, `hooks.test`, which fails for `broken.test` and never answers about others. */
+describe('host names', () => {
+  /** Starts a name server that knows `hooks.test`, fails for `broken.test` and never responds about others. */
   async function startNameServer(): Promise<string> {
     const socket = createSocket('udp4')
     socket.on('message', (message, { port }) => {
@@ -177,7 +177,7 @@ describe('names', () => {
       const head = Buffer.from([...message.subarray(0, 2), 0x81, 0x80, 0, 1, 0, isA ? 1 : 0, 0, 0, 0, 0])
       const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1])
       const answer = Buffer.concat([head, question, isA ? record : Buffer.alloc(0)])
-      // What it has comes after what it has not.
+      // The known record type comes after the unknown one.
       setTimeout(() => socket.send(answer, port), isA ? 20 : 0)
     })
     socket.bind(0, '127.0.0.1')
@@ -186,7 +186,7 @@ describe('names', () => {
     return `127.0.0.1:${socket.address().port}`
   }
 
-  test('are asked of the name servers, and one that is silent keeps nobody else waiting', async () => {
+  test('are resolved by the name servers, and a silent one does not delay other lookups', async () => {
     const receiver = await startReceiver()
     const lookUp = createDnsLookup([await startNameServer()])
     const sender = senderOf({ lookUp })
@@ -194,19 +194,19 @@ describe('names', () => {
     const silent = Array.from({ length: 32 }, (_, index) => hasty.send(`http://silent${index}.test/`, post))
     const sent = await sender.send(`http://hooks.test:${receiver.port}/`, post)
     expect(sent).toMatchObject({ status: 200 })
-    // Before any of the others has come to its end.
+    // Before any of the other lookups has ended.
     expect(await Promise.race([...silent, 'none yet'])).toBe('none yet')
     for (const each of await Promise.all(silent)) expect(each).toMatchObject({ error: { kind: 'timeout' } })
   })
 
-  test('that a name server fails for are said to be what it says', async () => {
+  test('that a name server fails for are reported with its error', async () => {
     const sender = senderOf({ lookUp: createDnsLookup([await startNameServer()]) })
     expect(await sender.send('http://broken.test/', post)).toMatchObject({
       error: { kind: 'dns', message: 'The host name could not be resolved (ESERVFAIL).' },
     })
   })
 
-  test('that are not there are said to be', async () => {
+  test('that do not exist are reported as such', async () => {
     const sender = senderOf({ lookUp: fakeLookup({}) })
     expect(await sender.send('http://nobody.test/', post)).toMatchObject({
       error: { kind: 'dns', message: 'The host name could not be resolved (ENOTFOUND).' },
@@ -214,7 +214,7 @@ describe('names', () => {
   })
 })
 
-test('no proxy of the environment is used, and no variable turns verification off', async () => {
+test('the sender ignores proxies of the environment and variables that disable certificate verification', async () => {
   const proxy = await startReceiver()
   const receiver = await startReceiver(undefined, { isSecure: true })
   const script = `

@@ -7,19 +7,19 @@ import {
 } from '../../../../src/modules/webhooks/transport/retry-schedule.ts'
 import { wallTime } from '../../../support/times.ts'
 
-const now = Date.parse('2026-11-21T10:00:00.000Z')
+const nowMs = Date.parse('2026-11-21T10:00:00.000Z')
 const hour = 3_600_000
 const next = (attempts: number, change: { retryAfter?: string; random?: number } = {}) => {
   const at = nextAttemptAt({
     attempts,
-    now: wallTime(now),
+    now: wallTime(nowMs),
     retryAfter: change.retryAfter ?? null,
     random: () => change.random ?? 0.5,
   })
-  return at === null ? null : at - now
+  return at === null ? null : at - nowMs
 }
 
-test('attempts are made at once, and then ever more rarely for three days', () => {
+test('the retry schedule starts immediately and backs off over three days', () => {
   expect(attemptDelaysMs[0]).toBe(0)
   expect([1, 2, 3, 4, 5, 6, 7, 8, 9].map((attempts) => next(attempts))).toEqual([
     5_000,
@@ -36,14 +36,14 @@ test('attempts are made at once, and then ever more rarely for three days', () =
   expect(next(11)).toBeNull()
 })
 
-test('each a fifth earlier or later, as it happens', () => {
+test('the retry delay has a jitter of a fifth', () => {
   expect(next(2, { random: 0 })).toBe(240_000)
   expect(next(2, { random: 0.999999999 })).toBe(360_000)
 })
 
 // Ruling 62.
 describe('Retry-After', () => {
-  test('puts an attempt off, and never forward', () => {
+  test('postpones an attempt and never advances it', () => {
     expect(next(1, { retryAfter: '60' })).toBe(60_000)
     expect(next(2, { retryAfter: '60' })).toBe(300_000)
     expect(next(1, { retryAfter: 'Sat, 21 Nov 2026 10:01:00 GMT' })).toBe(60_000)
@@ -66,7 +66,7 @@ describe('Retry-After', () => {
     ['Sat, never', 0],
     ['-Sat, 21 Nov 2026 10:00:30 GMT', 0],
     ['', 0],
-  ])('%j asks for %i ms', (text, expected) => expect(parseRetryAfterMs(text, wallTime(now))).toBe(expected))
+  ])('%j is a delay of %i ms', (text, expected) => expect(parseRetryAfterMs(text, wallTime(nowMs))).toBe(expected))
 })
 
 test.each([
@@ -87,7 +87,7 @@ test.each([
   [503, null],
   [504, 'isOverloaded'],
   [null, null],
-])('an answer of %s is %s', (status, expected) => {
+])('a response with status %s is %s', (status, expected) => {
   const { isDelivered, isGone, isOverloaded } = judgeResponse(status)
   expect({ isDelivered, isGone, isOverloaded }).toEqual({
     isDelivered: expected === 'isDelivered',

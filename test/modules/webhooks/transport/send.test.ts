@@ -13,10 +13,10 @@ import { sampleEvent } from './support/events.ts'
 import { fakeLookup, startReceiver } from './support/receiver.ts'
 
 const post = { body: '{"a":"ü€😀"}', headers: { 'content-type': 'application/json' } }
-/** For tests that wait for them to pass. */
+/** Short limits, for tests that wait until they expire. */
 const limits = { connectMs: 200, wholeMs: 400 }
 
-/** What a sender may reach in live, where receivers of tests are inside. */
+/** The allowlist in live mode: receivers of tests are at loopback addresses. */
 const live = { mode: 'live', allowlistEntries: ['127.0.0.0/8', '::1/128'], ca: certificate } as const
 
 function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
@@ -25,7 +25,7 @@ function senderOf(change: Partial<Parameters<typeof createSender>[0]> = {}) {
   return sender
 }
 
-/** What answers to a connection with bytes of the test's own. */
+/** Starts a server that responds with raw bytes of the test. */
 async function startRaw(
   answer: (socket: Socket, chunk: Buffer) => void,
   onClose: (value?: unknown) => void = () => {},
@@ -45,8 +45,8 @@ async function startRaw(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-describe('an answer', () => {
-  test('is told with its status, its Retry-After and its beginning', async () => {
+describe('a response', () => {
+  test('is recorded with its status, its Retry-After and the start of its body', async () => {
     const receiver = await startReceiver((response) =>
       response.writeHead(503, { 'retry-after': '120' }).end('too much to do'),
     )
@@ -59,7 +59,7 @@ describe('an answer', () => {
     })
   })
 
-  test('comes to exactly what was written', async () => {
+  test('follows a request of exactly the written bytes', async () => {
     const receiver = await startReceiver()
     const signer = parseSigner([generateSharedSecret()])
     const written = buildRequest(sampleEvent(), {
@@ -80,12 +80,12 @@ describe('an answer', () => {
   test.each([
     ['nothing', Buffer.alloc(0), ''],
     ['what is no UTF-8', Buffer.from([0x61, 0xff, 0xc3, 0x28, 0x62]), 'a\ufffd\ufffd(b'],
-    ['NUL, which a database can not store', Buffer.from('a\0b'), 'ab'],
+    ['NUL, which a database cannot store', Buffer.from('a\0b'), 'ab'],
     ['more than 1 KiB', Buffer.alloc(5_000, 'x'), 'x'.repeat(1024)],
     ['what comes in pieces', ['x'.repeat(1000), 'y'.repeat(1000)], 'x'.repeat(1000) + 'y'.repeat(24)],
     ['half a character at the cut', Buffer.from(`${'x'.repeat(1023)}ü`), 'x'.repeat(1023)],
     ['half a character at its end', Buffer.from([0x61, 0xe2, 0x82]), 'a'],
-  ])('of %s is kept as text', async (_, body, expected) => {
+  ])('with a body of %s is stored as text', async (_, body, expected) => {
     const receiver = await startReceiver((response) => {
       for (const piece of Array.isArray(body) ? body : [body]) response.write(piece)
       response.end()
@@ -93,13 +93,13 @@ describe('an answer', () => {
     expect(await senderOf().send(receiver.url, post)).toMatchObject({ status: 200, answer: expected })
   })
 
-  test.each([201, 204, 304, 404, 410, 500])('of %i without a body is an answer', async (status) => {
+  test.each([201, 204, 304, 404, 410, 500])('with status %i and without a body is accepted', async (status) => {
     const receiver = await startReceiver((response) => response.writeHead(status).end())
     expect(await senderOf().send(receiver.url, post)).toMatchObject({ status, error: null, answer: '' })
   })
 
   // Ruling 63.
-  test('that has no end is cut, and its connection closed', async () => {
+  test('without an end is truncated, and its connection closed', async () => {
     const closed = Promise.withResolvers<void>()
     const receiver = await startReceiver((response) => {
       const more = () => {
@@ -114,7 +114,7 @@ describe('an answer', () => {
   })
 })
 
-describe('a failure is told with its kind and a sentence', () => {
+describe('a failure is reported with its kind and message if', () => {
   const failed = (kind: string, message: string | RegExp) => ({
     status: null,
     retryAfter: null,
@@ -122,13 +122,13 @@ describe('a failure is told with its kind and a sentence', () => {
     error: { kind, message: typeof message === 'string' ? message : expect.stringMatching(message) },
   })
 
-  test('nobody listens', async () => {
+  test('no server listens', async () => {
     expect(await senderOf().send('http://127.0.0.1:1/', post)).toMatchObject(
       failed('connect', 'No connection could be made (ECONNREFUSED).'),
     )
   })
 
-  test('no answer comes', async () => {
+  test('no response arrives', async () => {
     const closed = Promise.withResolvers()
     const url = await startRaw(() => {}, closed.resolve)
     const begunAt = performance.now()
@@ -143,7 +143,7 @@ describe('a failure is told with its kind and a sentence', () => {
   test.each([
     ['head', 'HTTP/1.1 200 OK\r\nx-a: 1\r\n'],
     ['body', 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n'],
-  ])('its %s comes a byte at a time', async (_, beginning) => {
+  ])('its %s arrives a byte at a time', async (_, beginning) => {
     const url = await startRaw((socket) => {
       socket.write(beginning)
       const timer = setInterval(() => socket.write('x'), 20)
@@ -152,17 +152,17 @@ describe('a failure is told with its kind and a sentence', () => {
     expect(await senderOf({ limits }).send(url, post)).toMatchObject(failed('timeout', /^No complete response/))
   })
 
-  test('the connection is reset before an answer', async () => {
+  test('the connection is reset before a response', async () => {
     const url = await startRaw((socket) => socket.resetAndDestroy())
     expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
-  test('the connection is closed in the middle of an answer', async () => {
+  test('the connection is closed in the middle of a response', async () => {
     const url = await startRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
     expect(await senderOf().send(url, post)).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
-  test('the answer is no HTTP, or its head has no end', async () => {
+  test('the response is not HTTP, or its header section has no end', async () => {
     const noise = await startRaw((socket) => socket.write('hello\r\n\r\n'))
     const endless = await startRaw((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n${'x-a: 1234567890\r\n'.repeat(5_000)}`),
@@ -173,7 +173,7 @@ describe('a failure is told with its kind and a sentence', () => {
       )
   })
 
-  test('the answer changes the protocol', async () => {
+  test('the response switches the protocol', async () => {
     const closed = Promise.withResolvers()
     const url = await startRaw(
       (socket) => socket.write('HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
@@ -183,21 +183,21 @@ describe('a failure is told with its kind and a sentence', () => {
     await closed.promise
   })
 
-  test('TLS never answers', async () => {
+  test('the TLS handshake never completes', async () => {
     const url = await startRaw(() => {})
     expect(await senderOf({ limits }).send(url.replace('http', 'https'), post)).toMatchObject(
       failed('timeout', 'No connection could be made within 0.2 seconds.'),
     )
   })
 
-  test('no answer comes over TLS, though connecting took no time', async () => {
+  test('no response arrives over TLS after a fast connect', async () => {
     const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']] })
     const receiver = await startReceiver((response) => response.socket?.destroy(), { isSecure: true })
     const sent = await senderOf({ ...live, lookUp }).send(`https://hooks.test:${receiver.port}/`, post)
     expect(sent).toMatchObject(failed('reset', /closed before the response was complete/))
   })
 
-  test('the certificate is not trusted, or of another name', async () => {
+  test('the certificate is untrusted or has another name', async () => {
     const { port, received } = await startReceiver(undefined, { isSecure: true })
     const lookUp = fakeLookup({ 'hooks.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] })
     const trusting = senderOf({ ...live, lookUp })
@@ -211,7 +211,7 @@ describe('a failure is told with its kind and a sentence', () => {
     expect(await trusting.send(`https://hooks.test:${port}/`, post)).toMatchObject({ status: 200 })
   })
 
-  test('the URL is none that may be delivered to', async () => {
+  test('the URL is not permitted', async () => {
     const receiver = await startReceiver()
     for (const [mode, url] of [
       ['live', receiver.url],
@@ -226,7 +226,7 @@ describe('a failure is told with its kind and a sentence', () => {
 })
 
 describe('connections', () => {
-  test.each([false, true])('are kept for the next post (TLS: %s)', async (isSecure) => {
+  test.each([false, true])('are kept for the next request (TLS: %s)', async (isSecure) => {
     const receiver = await startReceiver(undefined, { isSecure })
     const sender = senderOf(isSecure ? live : {})
     const url = receiver.url.replace('127.0.0.1', 'localhost')
@@ -234,11 +234,11 @@ describe('connections', () => {
     expect(receiver.connections()).toBe(1)
   })
 
-  test('that the receiver closed meanwhile cost no attempt', async () => {
+  test('that the receiver closed while idle cost no attempt', async () => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
-      // The first connection is dropped when it is used again.
+      // The receiver drops the first connection when it is reused.
       if (answers === 2) socket.resetAndDestroy()
       else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
     })
@@ -248,7 +248,7 @@ describe('connections', () => {
     expect(answers).toBe(3)
   })
 
-  test('that the receiver closed meanwhile cost no attempt over TLS either', async () => {
+  test('that the receiver closed while idle cost no attempt over TLS', async () => {
     const receiver = await startReceiver(
       (response) => (receiver.received.length === 2 ? response.socket?.destroy() : response.end()),
       { isSecure: true },
@@ -259,7 +259,7 @@ describe('connections', () => {
     expect(receiver.received.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close'])
   })
 
-  test('that the receiver closed meanwhile leave the rest of the time', async () => {
+  test('that the receiver closed while idle leave the remaining time to the next', async () => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
@@ -276,12 +276,12 @@ describe('connections', () => {
   test.each([
     ['with what is no HTTP', 'protocol', 'hello\r\n\r\n'],
     ['in the middle', 'reset', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
-  ])('that are answered %s when they are used again are not used once more', async (_, kind, answer) => {
+  ])('that return %s on reuse are not retried', async (_, kind, answer) => {
     let answers = 0
     const url = await startRaw((socket) => {
       answers++
       socket.write(answers === 1 ? 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' : answer)
-      // Once it was read.
+      // After the request was read.
       if (answers > 1) setTimeout(() => socket.resetAndDestroy(), 20)
     })
     const sender = senderOf()
@@ -291,15 +291,15 @@ describe('connections', () => {
   })
 
   test.each([false, true])(
-    'that were made in time may take longer for an answer, and leave no timer (TLS: %s)',
+    'that connected in time may wait longer for a response, and leave no timer (TLS: %s)',
     async (isSecure) => {
-      const asked = Promise.withResolvers<ServerResponse>()
-      const receiver = await startReceiver((response) => asked.resolve(response), { isSecure })
+      const received = Promise.withResolvers<ServerResponse>()
+      const receiver = await startReceiver((response) => received.resolve(response), { isSecure })
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
       onTestFinished(() => void vi.useRealTimers())
       const sender = senderOf(isSecure ? live : {})
       const sending = sender.send(receiver.url.replace('127.0.0.1', 'localhost'), post)
-      const response = await asked.promise
+      const response = await received.promise
       await vi.advanceTimersByTimeAsync(14_999)
       response.end()
       expect(await sending).toMatchObject({ status: 200 })
@@ -309,7 +309,7 @@ describe('connections', () => {
     },
   )
 
-  test('that are reset when they are new do', async () => {
+  test('that are reset when they are new cost an attempt', async () => {
     let connections = 0
     const url = await startRaw((socket) => {
       connections++
@@ -319,19 +319,19 @@ describe('connections', () => {
     expect(connections).toBe(1)
   })
 
-  test('are kept for so many only', async () => {
+  test('are kept up to a maximum number', async () => {
     const receiver = await startReceiver()
     const names = Array.from({ length: maxIdleSockets + 40 }, (_, index) => `n${index}.test`)
     const lookUp = fakeLookup(Object.fromEntries(names.map((name) => [name, [['127.0.0.1']]])))
     const sender = senderOf({ lookUp })
     for (const name of names) await sender.send(`http://${name}:${receiver.port}/`, post)
     expect(receiver.connections()).toBe(names.length)
-    // Those that are kept are used again, and the others made anew.
+    // Kept connections are reused, the others are opened again.
     for (const name of names) await sender.send(`http://${name}:${receiver.port}/`, post)
     expect(receiver.connections()).toBe(names.length + 40)
   })
 
-  test.each([false, true])('of a sender that is closed are closed (TLS: %s)', async (isSecure) => {
+  test.each([false, true])('are closed with their sender (TLS: %s)', async (isSecure) => {
     const receiver = await startReceiver(undefined, { isSecure })
     const sender = senderOf(isSecure ? live : {})
     const url = receiver.url.replace('127.0.0.1', 'localhost')

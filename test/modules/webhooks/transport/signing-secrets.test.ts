@@ -7,7 +7,7 @@ import {
   parseSigner,
 } from '../../../../src/modules/webhooks/transport/standard-webhooks.ts'
 
-// A pair in the form of Standard Webhooks, of another implementation.
+// A key pair in the format of Standard Webhooks, from another implementation.
 const sample = {
   privateKey: 'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==',
   publicKey: 'whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=',
@@ -19,14 +19,14 @@ function publicOf(privateKey: string): string {
   return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`
 }
 
-test('a shared secret is of 32 random bytes', () => {
+test('a shared secret has 32 random bytes', () => {
   const secret = generateSharedSecret()
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
   expect(generateSharedSecret()).not.toBe(secret)
   expect(parseSigner([secret]).sharedSecrets[0]?.key.symmetricKeySize).toBe(32)
 })
 
-test('a private key leads to its public key', () => {
+test('a public key is derived from its private key', () => {
   const { privateKey, publicKey } = generateKeyPair()
   expect(privateKey).toMatch(/^whsk_[A-Za-z0-9+/]{86}==$/)
   expect(publicKey).toMatch(/^whpk_[A-Za-z0-9+/]{43}=$/)
@@ -34,7 +34,7 @@ test('a private key leads to its public key', () => {
   expect(publicOf(sample.privateKey)).toBe(sample.publicKey)
 })
 
-test('a signer keeps the order of the secrets', () => {
+test('a signer signs in the order of its secrets', () => {
   const secrets = [generateSharedSecret(), generateSharedSecret()]
   expect(parseSigner([sample.privateKey, ...secrets]).sharedSecrets.map(({ text }) => text)).toEqual(secrets)
   expect(parseSigner([...secrets, sample.privateKey]).privateKeys).toHaveLength(1)

@@ -23,10 +23,10 @@ import { sampleEvent } from './support/events.ts'
 const secret = generateSharedSecret()
 const earlier = generateSharedSecret()
 const pair = generateKeyPair()
-const happened = Date.parse(sampleEvent().timestamp)
+const occurredAt = Date.parse(sampleEvent().timestamp)
 const day = 24 * 60 * 60 * 1000
 
-/** Any JSON that an object could be, with keys that parsing puts elsewhere, and numbers that printing changes. */
+/** Generates any JSON object, with keys that parsing reorders and numbers that printing changes. */
 const anyData = fc
   .dictionary(
     fc.oneof(
@@ -47,12 +47,12 @@ const oddData = [
 
 const write = (
   format: WebhookFormat,
-  { data = sampleEvent().data, secrets = [secret], now = happened } = {},
+  { data = sampleEvent().data, secrets = [secret], now = occurredAt } = {},
 ): WebhookRequest => buildRequest(sampleEvent({ data }), { format, signer: parseSigner(secrets), now: wallTime(now) })
 
 /**
- * The sample that the provider gives its integrators, written anew after what its documentation says: it takes the
- * signature out of the parsed body, writes the rest again, and refuses what is older than five minutes.
+ * The provider's sample for integrators, reimplemented from its documentation: it takes the
+ * signature out of the parsed body, serializes the rest, and rejects a message older than five minutes.
  */
 function providerAccepts(body: string, secretText: string, now: number): boolean {
   const { signature, ...rest } = JSON.parse(body)
@@ -64,7 +64,7 @@ function providerAccepts(body: string, secretText: string, now: number): boolean
   return timingSafeEqual(expected, Buffer.from(s, 'hex'))
 }
 
-/** The neutral library, at the time of an attempt. */
+/** Verifies with the Standard Webhooks library at the time of an attempt. */
 function libraryAccepts({ body, headers }: WebhookRequest, secretText: string, now: number): boolean {
   vi.setSystemTime(now)
   try {
@@ -83,37 +83,37 @@ function publicKeyAccepts({ body, headers }: WebhookRequest, publicKey: string):
   return signatures.some((each) => verify(null, content, key, Buffer.from(each.slice(4), 'base64')))
 }
 
-// Only the clock that the library reads.
+// Fakes only the clock that the library reads.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
 describe('bodies', () => {
-  test('standard is the envelope with the object, whose text is not written anew', () => {
+  test('of format standard are the envelope with the unchanged JSON text of the object', () => {
     const [data = ''] = oddData
     expect(write('standard', { data }).body).toBe(
       `{"id":"evt_01980c61-0a1b-7c2d-8e3f-405162738495","type":"payout.completed","timestamp":"2026-11-21T10:00:00.000Z","sequence":1234,"object":{"type":"payout","id":"01980c61-0a1b-7c2d-8e3f-405162738490","version":2},"mode":"sandbox","data":${data}}`,
     )
   })
 
-  test('thin is the same without it', () => {
+  test('of format thin are the envelope without the object', () => {
     const { data: _, ...rest } = JSON.parse(write('standard').body)
     expect(write('thin').body).toBe(JSON.stringify(rest))
   })
 
-  test('stablestack is as the provider writes it, with the time of the attempt', () => {
-    const now = happened + 3 * day
-    const body = JSON.parse(write('stablestack', { now }).body)
+  test('of format stablestack match the provider’s, with the time of the attempt', () => {
+    const sentAt = occurredAt + 3 * day
+    const body = JSON.parse(write('stablestack', { now: sentAt }).body)
     expect(Object.keys(body)).toEqual(['id', 'timestamp', 'event_type', 'signature', 'data'])
     expect(body).toMatchObject({
       id: sampleEvent().id,
-      timestamp: now,
+      timestamp: sentAt,
       event_type: 'payout.completed',
-      signature: expect.stringMatching(new RegExp(`^t=${now},s=[0-9a-f]{64}$`)),
+      signature: expect.stringMatching(new RegExp(`^t=${sentAt},s=[0-9a-f]{64}$`)),
       data: JSON.parse(sampleEvent().data),
     })
   })
 
-  test('every body is the event, whatever its data', () => {
+  test('contain the event with any data', () => {
     fc.assert(
       fc.property(anyData, (data) => {
         expect(JSON.parse(write('standard', { data }).body).data).toEqual(JSON.parse(data))
@@ -125,56 +125,56 @@ describe('bodies', () => {
 })
 
 describe('headers', () => {
-  test('have the id, the seconds of the attempt, and nothing of the secret', () => {
-    const { headers } = write('standard', { now: happened + 1_999 })
+  test('have the id and the time of the attempt in seconds, and no part of the secret', () => {
+    const { headers } = write('standard', { now: occurredAt + 1_999 })
     expect(headers).toEqual({
       'content-type': 'application/json',
       'user-agent': 'payout-gateway',
       'webhook-id': sampleEvent().id,
-      'webhook-timestamp': String(happened / 1000 + 1),
+      'webhook-timestamp': String(occurredAt / 1000 + 1),
       'webhook-signature': expect.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
     })
   })
 
-  test.each(webhookFormats)('of %s are what the neutral library accepts, whatever the data', (format) => {
+  test.each(webhookFormats)('of %s are accepted by the Standard Webhooks library with any data', (format) => {
     fc.assert(
       fc.property(fc.oneof(anyData, fc.constantFrom(...oddData)), (data) => {
-        expect(libraryAccepts(write(format, { data }), secret, happened)).toBe(true)
+        expect(libraryAccepts(write(format, { data }), secret, occurredAt)).toBe(true)
       }),
     )
   })
 
-  test.each(webhookFormats)('of %s are accepted at each attempt, also days later', (format) => {
-    for (const now of [happened, happened + 5_000, happened + 3 * day + 1, happened + 4 * day]) {
-      expect(libraryAccepts(write(format, { now }), secret, now)).toBe(true)
-      // What the event's time would lead to, or an attempt that is sent again by somebody else.
-      expect(libraryAccepts(write(format, { now }), secret, now + 6 * 60 * 1000)).toBe(false)
+  test.each(webhookFormats)('of %s are accepted at each attempt, even days later', (format) => {
+    for (const sentAt of [occurredAt, occurredAt + 5_000, occurredAt + 3 * day + 1, occurredAt + 4 * day]) {
+      expect(libraryAccepts(write(format, { now: sentAt }), secret, sentAt)).toBe(true)
+      // A signature by the event's time, or a replayed attempt, would be rejected.
+      expect(libraryAccepts(write(format, { now: sentAt }), secret, sentAt + 6 * 60 * 1000)).toBe(false)
     }
   })
 
-  test('in a rotation are by every secret that is valid, so that receivers of either accept', () => {
+  test('in a rotation have a signature by each valid secret', () => {
     const post = write('standard', { secrets: [secret, earlier] })
     expect(post.headers['webhook-signature']?.split(' ')).toHaveLength(2)
-    expect(libraryAccepts(post, secret, happened)).toBe(true)
-    expect(libraryAccepts(post, earlier, happened)).toBe(true)
-    expect(libraryAccepts(post, generateSharedSecret(), happened)).toBe(false)
-    expect(libraryAccepts(write('standard'), earlier, happened)).toBe(false)
+    expect(libraryAccepts(post, secret, occurredAt)).toBe(true)
+    expect(libraryAccepts(post, earlier, occurredAt)).toBe(true)
+    expect(libraryAccepts(post, generateSharedSecret(), occurredAt)).toBe(false)
+    expect(libraryAccepts(write('standard'), earlier, occurredAt)).toBe(false)
   })
 
-  test('have v1a where the endpoint has a key pair, beside v1', () => {
+  test('have a v1a signature in addition to v1 if the endpoint has a key pair', () => {
     const rotated = generateKeyPair()
     const post = write('thin', { secrets: [secret, pair.privateKey, earlier, rotated.privateKey] })
     expect(post.headers['webhook-signature']).toMatch(/^v1,\S+ v1,\S+ v1a,\S+ v1a,\S+$/)
     expect(publicKeyAccepts(post, pair.publicKey)).toBe(true)
     expect(publicKeyAccepts(post, rotated.publicKey)).toBe(true)
     expect(publicKeyAccepts(post, generateKeyPair().publicKey)).toBe(false)
-    expect(libraryAccepts(post, secret, happened)).toBe(true)
+    expect(libraryAccepts(post, secret, occurredAt)).toBe(true)
   })
 
   test.each(webhookFormats)('of %s cover every byte of the body, the id and the time', (format) => {
     const { body, headers } = write(format, { secrets: [secret, pair.privateKey] })
     const isAccepted = (post: WebhookRequest) => [
-      libraryAccepts(post, secret, happened),
+      libraryAccepts(post, secret, occurredAt),
       publicKeyAccepts(post, pair.publicKey),
     ]
     expect(isAccepted({ body, headers })).toEqual([true, true])
@@ -182,7 +182,7 @@ describe('headers', () => {
       const tampered = `${body.slice(0, at)}${body[at] === '0' ? '1' : '0'}${body.slice(at + 1)}`
       expect(isAccepted({ body: tampered, headers })).toEqual([false, false])
     }
-    for (const change of [{ 'webhook-id': 'evt_other' }, { 'webhook-timestamp': String(happened / 1000 + 1) }]) {
+    for (const change of [{ 'webhook-id': 'evt_other' }, { 'webhook-timestamp': String(occurredAt / 1000 + 1) }]) {
       expect(isAccepted({ body, headers: { ...headers, ...change } })).toEqual([false, false])
     }
   })
@@ -191,37 +191,37 @@ describe('headers', () => {
 describe("the provider's sample", () => {
   const accepts = ({ body }: WebhookRequest, now: number) => providerAccepts(body, secret, now)
 
-  test('accepts the first attempt and those of days later, and refuses what is sent again by others', () => {
-    for (const now of [happened, happened + 5_000, happened + 3 * day, happened + 4 * day + 999]) {
-      expect(accepts(write('stablestack', { now }), now)).toBe(true)
-      expect(accepts(write('stablestack', { now }), now + 5 * 60 * 1000 + 1)).toBe(false)
+  test('accepts the first attempt and those days later, and rejects a replayed attempt', () => {
+    for (const sentAt of [occurredAt, occurredAt + 5_000, occurredAt + 3 * day, occurredAt + 4 * day + 999]) {
+      expect(accepts(write('stablestack', { now: sentAt }), sentAt)).toBe(true)
+      expect(accepts(write('stablestack', { now: sentAt }), sentAt + 5 * 60 * 1000 + 1)).toBe(false)
     }
   })
 
-  test('accepts whatever data there is', () => {
-    fc.assert(fc.property(anyData, (data) => accepts(write('stablestack', { data }), happened)))
+  test('accepts any data', () => {
+    fc.assert(fc.property(anyData, (data) => accepts(write('stablestack', { data }), occurredAt)))
   })
 
   test.each(oddData)('accepts %j', (data) => {
-    expect(accepts(write('stablestack', { data }), happened)).toBe(true)
+    expect(accepts(write('stablestack', { data }), occurredAt)).toBe(true)
   })
 
   test('in a rotation accepts with the newest secret', () => {
     const { body } = write('stablestack', { secrets: [secret, earlier] })
-    expect(providerAccepts(body, secret, happened)).toBe(true)
-    expect(providerAccepts(body, earlier, happened)).toBe(false)
+    expect(providerAccepts(body, secret, occurredAt)).toBe(true)
+    expect(providerAccepts(body, earlier, occurredAt)).toBe(false)
   })
 
-  test('accepts nothing else', () => {
+  test('rejects every other message', () => {
     const { body } = write('stablestack')
     for (const other of [
       body.replace('40.0', '41.0'),
       body.replace('completed', 'failed'),
       body.replace(/s=./, (found) => (found === 's=0' ? 's=1' : 's=0')),
-      body.replace(`"timestamp":${happened}`, `"timestamp":${happened + 1}`),
+      body.replace(`"timestamp":${occurredAt}`, `"timestamp":${occurredAt + 1}`),
     ]) {
       expect(other).not.toBe(body)
-      expect(providerAccepts(other, secret, happened)).toBe(false)
+      expect(providerAccepts(other, secret, occurredAt)).toBe(false)
     }
   })
 })
@@ -236,14 +236,14 @@ test.skipIf(!hasPython)(
         write(format, { data, secrets: [secret, earlier, pair.privateKey] }),
       ),
     )
-    const asked = posts.flatMap(({ body, headers }) => [
-      { secret, headers, body, now: happened / 1000 },
-      { secret: earlier, headers, body, now: happened / 1000 + 299 },
-      { secret, headers, body, now: happened / 1000 + 301 },
-      { secret, headers, body: body.replace('payout.completed', 'payout.failed'), now: happened / 1000 },
-      { secret: generateSharedSecret(), headers, body, now: happened / 1000 },
+    const requests = posts.flatMap(({ body, headers }) => [
+      { secret, headers, body, now: occurredAt / 1000 },
+      { secret: earlier, headers, body, now: occurredAt / 1000 + 299 },
+      { secret, headers, body, now: occurredAt / 1000 + 301 },
+      { secret, headers, body: body.replace('payout.completed', 'payout.failed'), now: occurredAt / 1000 },
+      { secret: generateSharedSecret(), headers, body, now: occurredAt / 1000 },
     ])
-    const input = asked
+    const input = requests
       .map((each) => JSON.stringify({ ...each, body: Buffer.from(each.body).toString('base64') }))
       .join('\n')
     const { stdout, stderr } = spawnSync('python3', [join(import.meta.dirname, 'support/verify.py')], { input })
@@ -255,8 +255,8 @@ test.skipIf(!hasPython)(
   },
 )
 
-describe('types', () => {
-  test('standard and thin have all', () => {
+describe('the event types', () => {
+  test('of the formats standard and thin are all event types', () => {
     for (const format of ['standard', 'thin'] as const) {
       expect(supportedEventTypes(format)).toBeNull()
       expect(isEventTypeSupported(format, 'payout_method.deleted')).toBe(true)
@@ -264,7 +264,7 @@ describe('types', () => {
   })
 
   // Ruling 61.
-  test('stablestack has those that the provider has, and the test that an owner asks for', () => {
+  test('of the format stablestack are the provider’s event types and the test event', () => {
     for (const type of ['payout.initiated', 'payout.completed', 'payout.failed', 'webhook.test'])
       expect(isEventTypeSupported('stablestack', type)).toBe(true)
     for (const type of ['wallet.transaction.inbound', 'wallet.transaction.outbound'])

@@ -4,7 +4,7 @@ import { freePort } from '../../../support/free-port.ts'
 import type { TestInstallation } from '../../../support/process.ts'
 import { cli, createDemoInstallation, createEmptyInstallation, startService } from '../../../support/process.ts'
 
-/** What a scrape has: each series, as it is written, with its value, and the names of all metrics. */
+/** A scrape: the value of each series, and the names of all metrics. */
 export type Scrape = {
   readonly text: string
   readonly type: string | null
@@ -12,7 +12,7 @@ export type Scrape = {
   readonly series: ReadonlyMap<string, number>
 }
 
-/** Reads OpenMetrics: strictly enough that what is none fails. */
+/** Parses OpenMetrics and rejects invalid text. */
 export function readScrape(text: string, type: string | null = null): Scrape {
   const lines = text.split('\n')
   if (lines.pop() !== '' || lines.pop() !== '# EOF') throw new Error('the text does not end as OpenMetrics does')
@@ -31,24 +31,25 @@ export function readScrape(text: string, type: string | null = null): Scrape {
   return { text, type, names, series }
 }
 
-/** What Prometheus 3 sends. */
+/** The Accept header of Prometheus 3. */
 const prometheusAccept =
   'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2'
 
-/** The sum of the series of a name that have all of these labels. */
+/** Returns the sum of the series of a name with all of these labels. */
 export function sumOf({ series }: Scrape, name: string, labels: Readonly<Record<string, string>> = {}): number {
-  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  const expectedLabels = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
   return [...series]
     .filter(
-      ([each]) => each.split('{')[0] === `payout_gateway_${name}` && wanted.every((label) => each.includes(label)),
+      ([each]) =>
+        each.split('{')[0] === `payout_gateway_${name}` && expectedLabels.every((label) => each.includes(label)),
     )
     .reduce((sum, [, value]) => sum + value, 0)
 }
 
-/** Ways to run the service that is measured. */
+/** The process models of the measured service. */
 export const everyModel = everyEngine.flatMap((engine) => [[engine, '1'] as const, [engine, '2'] as const])
 
-/** A service with metrics, on a database with the demo. */
+/** Starts a service with metrics on the demo database. */
 export async function startMeasured(engine: 'sqlite' | 'postgres', environment: Record<string, string> = {}) {
   const METRICS_PORT = String(await freePort())
   const place = await placeFor(engine, { METRICS_PORT, ...environment })
@@ -60,7 +61,7 @@ export async function startMeasured(engine: 'sqlite' | 'postgres', environment: 
   return { ...service, place, scrape, metricsPort: METRICS_PORT }
 }
 
-/** A database with the demo, and the environment of a service on it. */
+/** Creates a demo database and the environment of a service on it. */
 export async function placeFor(
   engine: 'sqlite' | 'postgres',
   environment: Record<string, string>,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { startReceiver } from '../../../modules/webhooks/transport/support/receiver.ts'
 
-/** A span as a collector gets it, with its attributes and those of its process by their names. */
+/** A received span, with its attributes and those of its resource by name. */
 export type Span = {
   readonly traceId: string
   readonly spanId: string
@@ -33,7 +33,7 @@ type Export = {
   }[]
 }
 
-/** A collector on this machine, that answers as one does unless it is told otherwise. */
+/** Starts a collector that accepts exports unless `reply` overrides its response. */
 export async function startCollector(
   reply: (response: ServerResponse) => unknown = (response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
@@ -50,7 +50,7 @@ export async function startCollector(
 
 export type Collector = Awaited<ReturnType<typeof startCollector>>
 
-/** The spans of an export, as OTLP has them in JSON. */
+/** Returns the spans of an OTLP JSON export. */
 export function spansIn(body: string): Span[] {
   return (JSON.parse(body) as Export).resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans
@@ -76,10 +76,10 @@ function byName(attributes: Attributes): Record<string, unknown> {
   )
 }
 
-/** A span with those below it, by their names. */
+/** Returns a span and its descendants by name. */
 export type Tree = { readonly [name: string]: Tree }
 
-/** What is below a span, in any order. */
+/** Returns the descendants of a span, in any order. */
 export function treeBelow(spans: readonly Span[], spanId: string): Tree {
   const below = spans.filter(({ parentSpanId }) => parentSpanId === spanId)
   return Object.fromEntries(below.map((span) => [span.name, treeBelow(spans, span.spanId)]))

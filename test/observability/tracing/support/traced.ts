@@ -7,7 +7,7 @@ import { placeFor } from '../../metrics/support/scrape.ts'
 import type { Span } from './collector.ts'
 import { startCollector } from './collector.ts'
 
-/** A service that is traced, on a database with the demo, and the collector that it exports to. */
+/** Starts a traced service on the demo database, and its collector. */
 export async function startTraced(
   engine: Engine,
   environment: Record<string, string> = {},
@@ -20,7 +20,7 @@ export async function startTraced(
   return { ...service, ...collector, place, ask: askAt(service.address) }
 }
 
-/** Asks a service with the demo's key; the status and the JSON of the answer. */
+/** Sends a request with the demo's key; returns the status and the JSON of the response. */
 export function askAt(address: string) {
   return async (path: string, body?: object, headers: Record<string, string> = {}) => {
     const answer = await fetch(address + path, {
@@ -33,7 +33,7 @@ export function askAt(address: string) {
   }
 }
 
-/** The span that is like this, as soon as it was exported. */
+/** Waits for an exported span that matches. */
 export async function spanLike(spans: () => Span[], like: Partial<Span>): Promise<Span> {
   const matching = expect.objectContaining(like) as Span
   await expect.poll(spans).toContainEqual(matching)

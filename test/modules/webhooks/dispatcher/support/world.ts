@@ -26,7 +26,7 @@ import { fakeLookup, startReceiver } from '../../transport/support/receiver.ts'
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
-/** What a receiver got, as far as tests ask. */
+/** The parts of a received request that tests check. */
 export type ReceivedWebhook = {
   readonly sequence: number
   readonly type: string
@@ -36,13 +36,13 @@ export type ReceivedWebhook = {
 
 type Reply = (response: ServerResponse, got: ReceivedWebhook, count: number) => unknown
 
-/** Where nothing else has to be done. */
+/** The default of a callback. */
 export const unthrottled: Throttle = { waitMs: () => 0, recordStart: () => {} }
 
-/** What sends with, where it is not the only one and has nothing else to do. */
+/** The options of a dispatcher that is one of several. */
 type Sending = { readonly service?: Service; readonly leases?: Leases; readonly throttle?: Throttle }
 
-/** The sandbox repairs what a worker got wrong of due times, because merchants move its clock: so `live` is tested on each engine. */
+/** The sandbox corrects wrong due times, because merchants move its clock; so each engine is also tested in live mode. */
 export const everyWorld: readonly (readonly [engine: Engine, mode: Mode])[] = [
   ['sqlite', 'sandbox'],
   ...everyEngine.map((engine) => [engine, 'live'] as const),
@@ -50,7 +50,7 @@ export const everyWorld: readonly (readonly [engine: Engine, mode: Mode])[] = [
 
 const monotonicTime = performance.now.bind(performance)
 
-/** A service with clocks of the test's own, a merchant, and receivers; what sends is started by the test. */
+/** Starts a service with fake clocks, a merchant and receivers; the test starts the dispatcher. */
 export async function startWorld(engine: Engine, mode: Mode = 'live') {
   let time = Date.parse('2026-03-02T09:00:00.000Z')
   let elapsedMs = 0
@@ -64,7 +64,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
   const monotonic = vi.spyOn(performance, 'now').mockImplementation(() => monotonicTime() + elapsedMs)
   onTestFinished(() => monotonic.mockRestore())
 
-  /** Starts what sends, for the service or for another on the same database. */
+  /** Starts a dispatcher for the service or for another on the same database. */
   function dispatch({ service = app.service, leases = noLeases, throttle = unthrottled }: Sending = {}) {
     const sender = createSender(
       mode === 'sandbox'
@@ -77,7 +77,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
           },
     )
     const onFault = (error: unknown) => faults.push(error)
-    // It looks when a test says so, and not each second besides, unless the test has a timer of its own for that.
+    // It polls on the test's request instead of each second, unless the test brings its own timer.
     const hasFakeTimers = vi.isFakeTimers()
     if (!hasFakeTimers) vi.useFakeTimers({ toFake: ['setInterval'] })
     const started = startDispatcher({ service, sender, leases, throttle, onError: onFault, random: () => 0.5 })
@@ -91,7 +91,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     dispatchers.push(dispatcher)
     onTestFinished(async () => {
       const stopped = stop()
-      // What a receiver holds would be waited for.
+      // The stop would wait for attempts that a receiver holds.
       for (const { breakOff } of receivers) breakOff()
       for (const state of failures) state.isDown = false
       if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(5 * second)
@@ -100,7 +100,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     return dispatcher
   }
 
-  /** Waits until something is so, and has all look meanwhile. */
+  /** Waits until a condition holds, while all dispatchers poll. */
   function until(isSo: () => unknown, what = String(isSo)): Promise<void> {
     return waitUntil(isSo, what, async () => {
       for (const dispatcher of dispatchers) await dispatcher.poll().catch((error) => faults.push(error))
@@ -109,7 +109,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
 
   async function waitUntil(isSo: () => unknown, what: string, look: () => unknown): Promise<void> {
     const begunAt = monotonicTime()
-    // Looks take longer on a busy machine, as all else does.
+    // A poll takes longer on a busy machine.
     for (let looks = 0; !(await isSo()); looks++) {
       if (looks > 1_000 && monotonicTime() - begunAt > 5_000) throw new Error(`not so in time: ${what}`)
       await look()
@@ -118,7 +118,7 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     }
   }
 
-  /** A receiver that answers what `reply` says, and lists what it got. */
+  /** Starts a receiver that responds by `reply` and records its requests. */
   async function receiver(reply: Reply = (response) => response.end()) {
     const got: ReceivedWebhook[] = []
     const started = await startReceiver(
@@ -136,17 +136,17 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     return { url: url.replace('https://127.0.0.1', 'https://hooks.test'), got, received, sequences }
   }
 
-  /** An endpoint of a merchant at a URL; its id. */
+  /** Creates an endpoint of a merchant and returns its id. */
   async function endpoint(url: string, options: object = {}, context: Context = app.context()): Promise<string> {
     return (await perform(createWebhookEndpoint, context, { url, ...options })).id
   }
 
   const contextOf = (merchantId: string) => createContext(app.service, merchantId)
 
-  /** Makes events of new customers, as many as are asked for, at once. */
+  /** Creates `count` customers concurrently, each with an event. */
   async function customers(count: number, context: Context = app.context()): Promise<string[]> {
-    const made = Array.from({ length: count }, () => perform(createCustomer, context, sampleCustomer))
-    return (await Promise.all(made)).map(({ id }) => id)
+    const created = Array.from({ length: count }, () => perform(createCustomer, context, sampleCustomer))
+    return (await Promise.all(created)).map(({ id }) => id)
   }
 
   return {
@@ -154,9 +154,9 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     faults,
     dispatch,
     until,
-    /** Waits until something is so though nobody has anything look. */
+    /** Waits until a condition holds without polling on request. */
     onItsOwn: (isSo: () => unknown, what = String(isSo)) => waitUntil(isSo, what, () => {}),
-    /** The service, whose attempts can't be recorded while `isDown`; how often that was tried. */
+    /** Returns a service that cannot record attempts while `isDown`, and the number of tries. */
     failing: () => {
       const state = { isDown: true, tries: 0 }
       failures.push(state)
@@ -171,17 +171,17 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
     endpoint,
     contextOf,
     customers,
-    /** A URL at which nobody listens. */
+    /** Returns a URL without a listener. */
     nowhere: mode === 'live' ? 'https://hooks.test:1/' : 'http://127.0.0.1:1/',
-    /** Lets the time of day go on, which others may set. */
+    /** Advances the wall clock. */
     pass: (milliseconds: number) => {
       time += milliseconds
     },
-    /** Lets the time go on that nobody sets. */
+    /** Advances the monotonic clock. */
     elapse: (milliseconds: number) => {
       elapsedMs += milliseconds
     },
-    /** Other merchants, each with as many endpoints at a URL; their contexts. */
+    /** Creates other merchants, each with that many endpoints at a URL, and returns their contexts. */
     merchants: (count: number, { url, endpoints }: { url: string; endpoints: number }) =>
       Promise.all(
         Array.from({ length: count }, async () => {
@@ -195,23 +195,23 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
       if (row === undefined) throw new Error('there is no such endpoint')
       return row
     },
-    /** What became of each event, by its sequence. */
+    /** Returns the outcome of each event by its sequence. */
     async deliveries(webhookId: string) {
       const { items } = await listWebhookDeliveries(app.context(), { webhookId, limit: 100 })
       return new Map(items.map((each) => [each.sequence, each]))
     },
     events: () => eventsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: 10_000 }),
-    /** Makes one more event of a customer. */
+    /** Records one more event of a customer. */
     async change(customerId: string): Promise<void> {
       await perform(updateCustomer, app.context(), { customerId, firstName: `Ada ${changes++}` })
     },
-    /** Makes many events of a customer in one transaction. */
+    /** Records many events of a customer in one transaction. */
     async changes(count: number, objectId: string, type: EventType = 'customer.updated'): Promise<void> {
       const [event] = await eventsAfter(app.db, { merchantId: app.merchant.id, after: 0, limit: 1 })
       const happening = { type, objectId, at: new Date(time).toISOString(), data: event?.data ?? {} }
       await app.db.write(
         async (tx) => {
-          for (let made = 0; made < count; made++) await recordEvent(tx, app.context(), happening)
+          for (let index = 0; index < count; index++) await recordEvent(tx, app.context(), happening)
         },
         { merchantId: app.merchant.id },
       )
@@ -219,13 +219,13 @@ export async function startWorld(engine: Engine, mode: Mode = 'live') {
   }
 }
 
-/** Has timers go on only while a test waits, and then fast. */
+/** Replaces timers by ones that advance only while a test waits, and then fast. */
 export function useFakeTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** Answers with a status and nothing else. */
+/** Responds with a status and an empty body. */
 export function replyWithStatus(status: number): Reply {
   return (response) => {
     response.statusCode = status

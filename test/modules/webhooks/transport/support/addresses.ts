@@ -1,4 +1,4 @@
-/** Addresses that anyone reaches, also beside the edges of what is special. */
+/** Public addresses, including those next to special ranges. */
 export const outerAddresses = [
   '1.1.1.1',
   '8.8.8.8',
@@ -24,7 +24,7 @@ export const outerAddresses = [
   '2a00::1',
 ]
 
-/** One or more of each kind that is refused. */
+/** One or more addresses of each rejected range. */
 export const innerAddresses = [
   // This network, and unspecified.
   '0.0.0.0',
@@ -73,7 +73,7 @@ export const innerAddresses = [
   '255.255.255.255',
   'ff02::1',
   'ff0e::1',
-  // IPv4 in IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo; of public ones too.
+  // IPv4 in IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo; also of public addresses.
   '::ffff:127.0.0.1',
   '::ffff:7f00:1',
   '::ffff:8.8.8.8',
@@ -86,7 +86,7 @@ export const innerAddresses = [
   '64:ff9b:1::a00:1',
   '2002:7f00:1::1',
   '2001:0:a00:1::1',
-  // Unique local with Amazon's metadata, site-local, discard, segment routing, former 6bone, and what was never given out.
+  // Unique local with Amazon's metadata, site-local, discard, segment routing, former 6bone, and unallocated ranges.
   'fc00::1',
   'fd00::1',
   'fd00:ec2::254',

@@ -1,4 +1,4 @@
-/** A certificate of `localhost` and `hooks.test` that signed itself, and its key: for tests only, until 2126. */
+/** A self-signed certificate of `localhost` and `hooks.test` with its key, valid until 2126. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBtjCCAV2gAwIBAgIUFVfuKedUUAbBZ8rHS0e6iR9+MHwwCgYIKoZIzj0EAwIw
 HzEdMBsGA1UEAwwUcGF5b3V0LWdhdGV3YXktdGVzdHMwIBcNMjYxMTIzMDczOTUy

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest'
 import { completeLookup } from '../../../../../src/modules/webhooks/transport/dns-lookup.ts'
 import { certificate, certificateKey } from './certificate.ts'
 
-/** What a receiver got, and over how many connections. */
+/** The requests of a receiver, and its number of connections. */
 export type Received = {
   method?: string | undefined
   url?: string | undefined
@@ -14,7 +14,7 @@ export type Received = {
   body: string
 }
 
-/** A receiver of webhooks on this machine, for as long as the test runs. */
+/** Starts a webhook receiver until the test ends. */
 export async function startReceiver(
   reply: (response: ServerResponse, received: Received) => unknown = (response) => response.end(),
   { isSecure = false, port: wanted = 0 }: { isSecure?: boolean; port?: number } = {},
@@ -44,7 +44,7 @@ export async function startReceiver(
     url: `${isSecure ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     received,
     connections: () => connections,
-    /** Closes all connections, also those that wait for an answer, and takes no more. */
+    /** Closes all connections, including pending ones, and stops listening. */
     breakOff: () => {
       server.close()
       server.closeAllConnections()
@@ -52,14 +52,14 @@ export async function startReceiver(
   }
 }
 
-/** Names that are there: each is looked up as what the list says, its first answer first, and its last from then on. */
+/** Resolves each name by its list: the first lookup returns the first entry, and later ones repeat the last. */
 export function fakeLookup(answers: Record<string, readonly (readonly string[])[]>): LookupFunction {
-  const asked = new Map<string, number>()
+  const lookups = new Map<string, number>()
   return (hostname, options, done) => {
-    const turn = asked.get(hostname) ?? 0
-    asked.set(hostname, turn + 1)
-    const found = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
-    const all = found.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+    const turn = lookups.get(hostname) ?? 0
+    lookups.set(hostname, turn + 1)
+    const addresses = answers[hostname]?.at(Math.min(turn, (answers[hostname]?.length ?? 0) - 1)) ?? []
+    const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     setImmediate(() => completeLookup(all, { options, done, error: null }))
   }
 }
