@@ -20,10 +20,10 @@ import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 import type { AdverseReceivers, Kind } from './adverse-receivers.ts'
 
-/** An endpoint, by the path that its receiver has for it. */
+/** An endpoint, with the path of its receiver. */
 export type Endpoint = { readonly id: string; readonly path: string }
 
-/** A merchant whose receivers are of a kind, and to whose customers things happen by turns. */
+/** A merchant whose receivers are of one kind, and whose customers change in rotation. */
 export type Merchant = {
   readonly kind: Kind
   readonly context: Context
@@ -32,17 +32,17 @@ export type Merchant = {
 }
 
 export type AdverseWorld = {
-  /** Lets simulated time pass. */
+  /** Advances simulated time. */
   readonly pass: (milliseconds: number) => void
   readonly look: () => Promise<void>
-  /** Asks the database for nothing. */
+  /** Makes polls that find nothing cost no database query. */
   readonly ping: () => Promise<unknown>
   readonly merchant: (kind: Kind, endpoints: number) => Promise<Merchant>
-  /** Has something happen to a merchant; its event's number. */
+  /** Changes a customer of a merchant and returns the event's sequence number. */
   readonly happen: (merchant: Merchant) => Promise<number>
   readonly eventsOf: (merchant: Merchant) => Promise<Event[]>
   readonly deliveriesOf: (merchant: Merchant, endpoint: Endpoint) => Promise<readonly WebhookDelivery[]>
-  /** All events up to this number were tried. */
+  /** Whether all events up to this number were tried. */
   readonly cursorOf: (merchant: Merchant, endpoint: Endpoint) => Promise<number>
   readonly replay: (merchant: Merchant, endpoint: Endpoint, event: Event) => Promise<unknown>
   readonly faults: unknown[]
@@ -51,7 +51,7 @@ export type AdverseWorld = {
 
 const customersOfMerchant = 4
 
-/** The service at `url` with a clock of its own, sending to these receivers; it yields to nobody, which another proof is about. */
+/** The service at `url` with a simulated clock, sending to these receivers, without fair scheduling against payouts. */
 export async function startAdverseWorld(
   url: string,
   { lookUp, urlOf }: AdverseReceivers,

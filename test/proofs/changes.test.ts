@@ -6,7 +6,7 @@ import { parseSource } from '../support/source.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Every `{ file, from, to }` in the proofs and benchmarks: a change of source that removes a protection. */
+/** Every `{ file, from, to }` in the proofs and benchmarks: a source change that removes a protection. */
 function changesIn(path: string): { file: string; from: string }[] {
   const source = readFileSync(join(root, path), 'utf8')
   return parseSource(path, source).nodes.flatMap(({ type, properties }) => {

@@ -10,7 +10,7 @@ import { startLoad } from './wallet-load.ts'
 import type { OwnWallet } from './wallets.ts'
 import { depositTo, graphql, makeWallets, payoutFrom, walletByRest } from './wallets.ts'
 
-/** A place for a database, and how a server with a clock that can step is started on it. */
+/** A location for a database, and how to start a server on it with a clock that can step. */
 export type Watching = {
   readonly newUrl: (name: string) => Promise<string>
   readonly start: (options: SteppingOptions) => Promise<Stepping>
@@ -18,10 +18,13 @@ export type Watching = {
   readonly random: () => number
 }
 
-/** What was seen while the clock stepped. */
+/** The results while the clock stepped. */
 export type Watched = { steps: number; payouts: number; walks: number; readonly faults: string[] }
 
-/** Steps the clock of a server by an hour or two, over and over, while clients pay, page and come too often. */
+/**
+ * Repeatedly steps a server's clock by an hour or two, while clients pay, page through lists and exceed the rate
+ * limit.
+ */
 export async function watchSteps({ newUrl, start, forMs, random }: Watching): Promise<Watched> {
   const url = await newUrl('steps')
   const { apiKey, wallets } = await makeWallets(url, { count: 5, balance: '1000', fee: '1.5' })
@@ -63,7 +66,7 @@ export async function watchSteps({ newUrl, start, forMs, random }: Watching): Pr
 
 type Ask = (request: Request) => Promise<Answer>
 
-/** A deposit and a payout with keys, which are asked for again when the clock has stepped. */
+/** A deposit and a payout with keys, which are repeated after the clock has stepped. */
 async function startKeyed(ask: Ask, wallet: OwnWallet) {
   const deposit = depositTo(wallet, '10', 'kept deposit')
   const payout = payoutFrom(wallet, '5', 'kept payout')
@@ -88,7 +91,7 @@ function sameData(one: Answer, other: Answer): boolean {
   return dataOf(one) === dataOf(other)
 }
 
-/** Pages through all payouts over and over: each that was there when a walk began must be met, and none twice. */
+/** Pages through all payouts repeatedly: each one that existed at the start must appear, and none twice. */
 async function walkOverAndOver(ask: Ask, { paid }: Done, isOn: () => boolean) {
   const faults: string[] = []
   let count = 0
@@ -120,7 +123,7 @@ const payoutsPage = `query Walk($filter: PayoutFilter, $first: Int, $after: Stri
   payouts(filter: $filter, first: $first, after: $after) {
     pageInfo { hasNextPage endCursor } nodes { uuid createdAt updatedAt } } }`
 
-/** What was asked for after something had been answered must have a later id, and must not say that it is older. */
+/** A payout that was requested after another's response must have a later id and no earlier time. */
 function faultsOfOrder(paid: readonly Paid[]): string[] {
   const faults: string[] = []
   if (new Set(paid.map(({ id }) => id)).size !== paid.length) faults.push('two payouts have the same id')
@@ -146,7 +149,7 @@ function laterOf(one: Pick<Paid, 'id' | 'createdAt'>, other: Pick<Paid, 'id' | '
   }
 }
 
-/** Lists that are narrowed to a time must hold what the whole list says is of that time. */
+/** Lists that are filtered by time must contain the rows that the whole list has in that time. */
 async function faultsOfTimes(ask: Ask, random: () => number): Promise<string[]> {
   const rows = await walk(ask, {}, 100)
   const faults = rows

@@ -62,7 +62,7 @@ describe('illegal histories', () => {
 })
 
 describe('any small history', () => {
-  /** What happened in this order; of some something else is then told than what happened. */
+  /** Operations in the order of their effects, some of them with a wrong balance in the response. */
   const happened = fc.record({
     change: fc.constantFrom(-2n, -1n, 0n, 1n),
     isTold: fc.boolean(),
@@ -76,9 +76,9 @@ describe('any small history', () => {
     let balance = 3n
     return order.map(({ change, isTold, isAnswered, never, from, until, lie }, place): Operation => {
       if (isAnswered || !never) balance += change
-      // Of a deposit alone the answer need not tell.
+      // A deposit's response may lack the balance.
       const told = isAnswered && (isTold || change <= 0n) ? balance + lie : null
-      // Every event has a place of its own, up to three operations away from where it happened.
+      // Every event has a unique position, up to three operations away from its effect.
       const [start, end] = [(place - from) * 100 + place, (place + until) * 100 + 50 + place]
       return { start, end: isAnswered ? end : null, change, balance: told }
     })
@@ -99,7 +99,7 @@ describe('any small history', () => {
 })
 
 describe('a long history', () => {
-  /** What so many clients see who ask one after the other, each of something else; some get no answer. */
+  /** What a number of sequential clients observe, each of different operations; some get no response. */
   const longHistory = (clients: number) => {
     const random = randomFrom(7)
     const asking: { start: number; change: bigint }[] = []
@@ -113,7 +113,7 @@ describe('a long history', () => {
       }
       const [{ start, change }] = asking.splice(Math.floor(random() * clients), 1) as [(typeof asking)[0]]
       const isLost = random() < 0.002
-      // Half of those that are lost never happened.
+      // Half of the unanswered operations never took effect.
       if (!isLost || random() < 0.5) balance += change
       const isTold = change <= 0n
       history.push({ start, end: isLost ? null : place, change, balance: isTold && !isLost ? balance : null })
@@ -131,7 +131,7 @@ describe('a long history', () => {
   })
 })
 
-/** Tries every order of what is left; what was not answered may be left out. */
+/** Tries every order of the remaining operations; unanswered ones may be left out. */
 function hasOrder(balance: bigint, left: readonly Operation[]): boolean {
   if (left.every(({ end }) => end === null)) return true
   return left.some((next) => {

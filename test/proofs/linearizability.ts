@@ -1,29 +1,29 @@
-/** What a client asked of a wallet and what it was told; amounts are in units. */
+/** An operation on a wallet as a client saw it; amounts are in units. */
 export type Operation = {
-  /** Its places among all events: when it was asked for, and when answered; `end` is null where no answer came. */
+  /** Positions of its request and its response in the sequence of all events; `end` is null without a response. */
   readonly start: number
   readonly end: number | null
-  /** What it adds to the balance: less than nothing for a payout, and nothing for a look. */
+  /** Its change of the balance: negative for a payout, 0 for a read. */
   readonly change: bigint
-  /** The balance after it, where the answer says that: every answer does but a deposit's. */
+  /** The balance after it, if the response includes it, as all but a deposit's do. */
   readonly balance: bigint | null
-  /** One of the same history that it comes after in any case, such as the deposit whose answer shows the wallet. */
+  /** An earlier operation of the same history that precedes it, such as the deposit whose response shows the wallet. */
   readonly follows?: Operation
 }
 
-/** Orders that are begun before giving up: a legal history takes hardly more than it has operations. */
+/** Maximum search states: a legal history takes hardly more than it has operations. */
 const statesLimit = 1_000_000
 
 /**
- * Whether a wallet's history is linearizable: whether its operations can be put in one order, each at a moment between
- * its question and its answer, in which every balance is the one that was told and none is below zero. One without an
- * answer may have happened at any time after it was asked for, or never.
+ * Returns whether a wallet's history is linearizable: whether its operations have one order, each at a moment between
+ * request and response, in which every balance matches its response and none is negative. An operation without a
+ * response may take effect at any time after its request, or never.
  *
- * This is the search of Wing and Gong, which takes what may come next and turns back where nothing can, with Lowe's
- * memory of what had been taken before. The balances that were told leave it few choices.
+ * The search is Wing and Gong's, with backtracking, plus Lowe's cache of visited states. The reported balances leave
+ * it few choices.
  *
- * @returns null, or in words how far it can be explained
- * @throws when there are too many orders to tell
+ * @returns null, or a description of how far the history can be explained
+ * @throws when the search exceeds `statesLimit`
  */
 export function faultOfHistory(opening: bigint, history: readonly Operation[]): string | null {
   const search = searchThrough(opening, history)
@@ -48,18 +48,18 @@ export function faultOfHistory(opening: bigint, history: readonly Operation[]): 
   return null
 }
 
-/** What has been put in order so far, and what may come next. */
+/** The operations that are linearized so far, and the next candidates. */
 function searchThrough(opening: bigint, history: readonly Operation[]) {
   const byStart = history.toSorted((one, other) => one.start - other.start)
   const answered = byStart.filter(({ end }) => end !== null)
-  // A look that was not answered says nothing.
+  // A read without a response carries no information.
   const unanswered = byStart.filter(({ end, change }) => end === null && change !== 0n)
   const all = [...answered, ...unanswered]
   const numberOf = new Map(all.map((operation, number) => [operation, number]))
   const operationOf = (number: number) => all[number] as Operation
   const isTaken = new Uint8Array(all.length)
   let balance = opening
-  /** Every answered one before it is taken. */
+  /** Number of leading completed operations that are all linearized. */
   let first = 0
   let furthest = 0
 
@@ -80,7 +80,7 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
     }
   }
 
-  /** What was asked for before anything that is not taken was answered, and the one that was answered first. */
+  /** Operations requested before the first response among those left, and the operation with that response. */
   function candidates() {
     const found: number[] = []
     let next = first
@@ -97,8 +97,9 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
   }
 
   /**
-   * What may be taken next, the likeliest first: one that told the balance, together with those before it of which nobody
-   * told and that make the balance what it must be. In between nothing is answered, so all of them are candidates now.
+   * Returns the next candidates, the likeliest first: an operation with a reported balance, together with earlier
+   * operations without one that explain that balance. No response lies between them, so all of them are candidates
+   * now.
    */
   function* choices(): Generator<number[]> {
     const { found, next } = candidates()
@@ -109,11 +110,11 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
       return fitting.map((number) => [...untold, number])
     }
     const atOnce = fits([])
-    // It changes nothing and so stands in nobody's way.
+    // A read changes nothing, so it can't exclude another order.
     const look = atOnce.find(([number]) => operationOf(number as number).change === 0n)
     if (look) return yield look
     yield* atOnce
-    // A deposit stands in nobody's way either, but what was told without it must come before.
+    // A deposit can't exclude another order either, but operations whose balance does not include it must precede it.
     const isNextTold = told.includes(next)
     if (!isNextTold) yield [next]
     const untold = found.filter((number) => !told.includes(number) && number !== next)
@@ -132,7 +133,7 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
     giveBack,
     choices,
     isDone: () => first === answered.length,
-    /** Which are taken, for the memory. */
+    /** The set of linearized operations, as a cache key. */
     state: () => {
       const end = isTaken.lastIndexOf(1, answered.length - 1) + 1
       return `${first} ${isTaken.subarray(first, end).join('')} ${isTaken.subarray(answered.length).join('')}`
@@ -145,7 +146,7 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
   }
 }
 
-/** Every choice of `size` numbers. */
+/** Returns every combination of `size` numbers. */
 function* subsets(numbers: readonly number[], size: number): Generator<number[]> {
   if (size === 0) return yield []
   for (let i = 0; i <= numbers.length - size; i++) {

@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A database and where Litestream keeps a standby of it, by the configuration that operators have. */
+/** A database and the location of its Litestream standby, with the operators' configuration. */
 export type Replicated = { readonly program: string; readonly database: string; readonly standby: string }
 
 const configuration = join(import.meta.dirname, '../../deploy/litestream.yml')
 
-/** The only build that npm has, and only for this kind of machine, which is why it is no dependency: installing would fail on others. */
+/** The only build on npm, for this platform only: as a dependency it would break installs on others. */
 const build = {
   name: '@flydotio/litestream-linux-x64',
   version: '1.0.1',
@@ -19,9 +19,10 @@ const build = {
 }
 
 /**
- * Where the program Litestream is: what the variable LITESTREAM names, or 0.3.13, which npm installs in `folder`.
+ * Returns the path of the Litestream program: the variable LITESTREAM, or version 0.3.13, which npm installs in
+ * `folder`.
  *
- * @throws where npm has none for this machine, or another than the one that is meant
+ * @throws if npm has no build for this platform, or has another version
  */
 export async function findLitestream(folder: string): Promise<string> {
   const { LITESTREAM } = process.env
@@ -45,7 +46,7 @@ export async function findLitestream(folder: string): Promise<string> {
   return program
 }
 
-/** Starts what keeps the standby; `said` is its log. */
+/** Starts replication to the standby; `said` is its log. */
 export function replicate({ program, ...places }: Replicated) {
   const child = spawn(program, ['replicate', '-config', configuration], {
     env: environmentOf(places),
@@ -60,7 +61,7 @@ export function replicate({ program, ...places }: Replicated) {
   return { child, ended: once(child, 'close'), said: () => said }
 }
 
-/** Makes a database file of the standby. @throws where there is nothing to make it of, or `file` is there */
+/** Restores a database file from the standby. @throws if the standby is empty, or `file` exists */
 export async function restoreStandby({ program, ...places }: Replicated, file: string): Promise<void> {
   const words = ['restore', '-config', configuration, '-o', file, places.database]
   await promisify(execFile)(program, words, { env: environmentOf(places) })

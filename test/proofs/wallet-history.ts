@@ -7,7 +7,7 @@ import type { Operation } from './linearizability.ts'
 import type { OwnWallet } from './wallets.ts'
 import { depositTo, payoutFrom, walletByGraphql, walletByRest } from './wallets.ts'
 
-/** Who asks, for how much, and where: that changes when a server is started anew. */
+/** The clients, amounts and target of requests; a restarted server changes the target. */
 export type Recording = {
   readonly where: () => Promise<Target>
   readonly wallets: readonly OwnWallet[]
@@ -16,18 +16,18 @@ export type Recording = {
   readonly random: () => number
 }
 
-/** What was asked and answered, wallet by wallet; `faults` are answers that should not be, in words. */
+/** Requests and responses by wallet; `faults` describe responses that break the promise. */
 export type Recorded = {
   readonly histories: ReadonlyMap<OwnWallet, Operation[]>
   readonly faults: string[]
-  /** How many were asked for, were not answered, and were refused for lack of money. */
+  /** Number of requests, of those without a response, and of rejections for lack of funds. */
   readonly count: { asked: number; unknown: number; refused: number }
 }
 
-/** Clients at work: `over` settles when all was asked for, and each wallet was looked at once more. */
+/** Clients at work: `over` settles after the last request and one more read of each wallet. */
 export type RecordingClients = { readonly recorded: Recorded; readonly over: Promise<void> }
 
-/** Has clients pay out, deposit and look, each one thing after the other, through both doors. */
+/** Runs clients that pay out, deposit and read, each one operation at a time, through both APIs. */
 export function startRecording({ where, wallets, clients, operations, random }: Recording): RecordingClients {
   const recorded: Recorded = {
     histories: new Map(wallets.map((wallet) => [wallet, []])),
@@ -35,7 +35,7 @@ export function startRecording({ where, wallets, clients, operations, random }: 
     count: { asked: 0, unknown: 0, refused: 0 },
   }
   const agent = connections(clients)
-  /** The place of the latest event. */
+  /** The position of the latest event. */
   let place = 0
   const ask = async (wallet: OwnWallet, asked: Asked) => {
     const number = ++recorded.count.asked
@@ -43,7 +43,7 @@ export function startRecording({ where, wallets, clients, operations, random }: 
     const start = ++place
     const answer = await send(target, agent, asked.request(wallet, number)).catch(() => null)
     keep(recorded, wallet, { asked, answer, start, end: ++place })
-    // Whoever lost a server does not ask the next one a thousand times before that is there.
+    // Backs off after a lost server, instead of sending it thousands of requests before the next one listens.
     if (answer === null) await delay(10)
   }
   const client = async () => {
@@ -57,11 +57,11 @@ export function startRecording({ where, wallets, clients, operations, random }: 
   return { recorded, over }
 }
 
-/** One thing to ask for: what it changes, how it is asked for, and what an answer tells about the balance. */
+/** One kind of request: its change of the balance, its body, and how to read the balance from the response. */
 type Asked = {
   readonly change: Amount
   readonly request: (wallet: OwnWallet, number: number) => Request
-  /** The balance, or `undefined` where the answer is none that should be. */
+  /** The balance, or `undefined` for an invalid response. */
   readonly balanceIn: (answer: Answer) => Balance | undefined
 }
 
@@ -79,7 +79,7 @@ const lookByGraphql: Asked = {
   balanceIn: ({ text }) => told(JSON.parse(text).data?.wallet?.balance),
 }
 
-/** More is taken out than comes in, so that now and then there is not enough. */
+/** Payouts exceed deposits, so that some lack funds. */
 function anything(random: () => number): Asked {
   const chance = random()
   const amount = BigInt(Math.ceil(random() * 50 * Number(oneUnit)))
@@ -96,7 +96,7 @@ function depositOf(amount: Amount): Asked {
   }
 }
 
-/** With a key, the processes behind the door send it again where one of them dies. */
+/** With a key, the processes behind the API retry a request when one of them dies. */
 function payoutOf(amount: Amount, hasKey: boolean): Asked {
   return {
     change: -amount,
@@ -139,13 +139,13 @@ function keep({ histories, faults, count }: Recorded, wallet: OwnWallet, { asked
   if (isRefusal) count.refused++
   if (isRefusal || change <= 0n) history.push({ start, end, change: isRefusal ? 0n : change, balance })
   else {
-    // The answer to a deposit shows the wallet as it was at some time after it.
+    // A deposit's response shows the wallet at some time after the deposit.
     const deposit = { start, end, change, balance: null }
     history.push(deposit, { start, end, change: 0n, balance, follows: deposit })
   }
 }
 
-/** At the GraphQL door an unknown outcome is an error beside the data. */
+/** In the GraphQL API an unknown outcome is an error alongside the data. */
 function isUnavailable({ text }: Answer): boolean {
   return /"code":"UNAVAILABLE"/.test(text)
 }

@@ -12,7 +12,7 @@ import { perform } from '../support/perform.ts'
 import { connections, send } from './clients.ts'
 import { fillDatabase } from './server.ts'
 
-/** What seals the endpoints' secrets: `SECRETS_KEY` of whoever is to send. */
+/** Encrypts the endpoints' secrets: the `SECRETS_KEY` of the sending service. */
 export const backlogKey = Buffer.alloc(32, 5)
 
 export type Endpoint = { readonly id: string; readonly apiKey: string }
@@ -24,7 +24,7 @@ type Backlog = {
   readonly events: number
 }
 
-/** Merchants with so many endpoints each, which are disabled and have missed so many events; the first is one that can pay. */
+/** Merchants with a number of disabled endpoints that have missed a number of events; the first one can pay. */
 export async function makeBacklog(
   place: string,
   { merchants, ...missed }: Backlog,
@@ -59,7 +59,7 @@ async function missEvents(
   return endpoints
 }
 
-/** Has all endpoints enabled, which then get what they have missed, or disabled. */
+/** Enables all endpoints, which then receive the events that they missed, or disables them. */
 export async function switchAll(port: number, endpoints: readonly Endpoint[], isEnabled: boolean): Promise<void> {
   const agent = connections(8)
   const ask = async ({ id, apiKey }: Endpoint) => {

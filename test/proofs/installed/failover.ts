@@ -16,10 +16,10 @@ const clients = 64
 const merchants = 4
 const services = 2
 const kills = { ci: 2, quick: 4, long: 20 }
-/** Without the protection a few suffice, of those that leave nothing of the machine. */
+/** Failures per control: a few suffice, if they lose the whole machine. */
 const killsOfControl = 3
 
-/** The longest that nothing may be paid. */
+/** The maximum time without a successful payout. */
 const outageMs = 120_000
 
 export const proof: Proof = {
@@ -69,7 +69,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     witness.isOver = true
     await Promise.all(work)
     agent.destroy()
-    // A server that is killed now and then never comes to count its rows by itself, and an audit takes long without.
+    // A server that is killed repeatedly never runs autoanalyze, and audits are slow without statistics.
     await cluster.ask('analyze', 'payouts')
     const faults = [
       ...(await faultsOf(cluster, witness, feeds)),
@@ -83,10 +83,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
 }
 
-/** How long nothing was paid, from the last success before to the first after, by what was lost. */
+/** Time without payouts, from the last success before a failure to the first one after, by kind of failure. */
 type Outage = { readonly loss: Loss; readonly ms: number }
 
-/** Loses the primary while all pay, waits until something is paid that was asked for after that, and brings it back. */
+/**
+ * Fails the primary while all clients pay, waits for a payout that was requested after that, and recovers the
+ * primary.
+ */
 async function losePrimary(
   cluster: Cluster,
   witness: Witness,
@@ -95,24 +98,25 @@ async function losePrimary(
   const primary = await cluster.settled()
   await paidSince(witness, performance.now())
   await delay(500 + random() * 1_500)
-  // Standbys get nothing for a moment, as on a busy network: what is answered before they have it may be lost.
+  // Standbys receive nothing for a moment, as on a congested network: a primary that acknowledges anyway may lose
+  // payouts.
   const goOn = primary.stopSenders()
   await delay(100 + random() * 300)
   witness.longestGapMs = 0
   primary.lose(loss)
   const lostAt = performance.now()
   if (loss === 'server' || loss === 'patroni') goOn()
-  // Without Patroni it goes on until another takes over, and afterwards does not know that.
+  // Without Patroni the server stays primary until another takes over, and does not know that afterwards.
   if (loss === 'patroni') await cluster.replaced(primary)
   await paidSince(witness, loss === 'patroni' ? performance.now() : lostAt)
   const ms = witness.longestGapMs
-  // A machine that froze wakes up among all others, and still believes to be the primary.
+  // A frozen machine resumes and still believes that it is the primary.
   await delay(1_000 + random() * 2_000)
   primary.heal(loss)
   return { loss, ms }
 }
 
-/** Waits until something was acknowledged that was asked for after a moment. */
+/** Waits for the acknowledgement of a request that was sent after a given time. */
 async function paidSince(witness: Witness, moment: number): Promise<void> {
   const until = performance.now() + outageMs
   while (witness.latestAskedAt <= moment && witness.faults.size === 0) {
@@ -130,7 +134,10 @@ function noteEnd(witness: Witness, { ended }: Server): void {
 type StoredPayout = { readonly key: string; readonly id: string }
 type StoredEvent = { readonly merchant: string; readonly sequence: number; readonly what: string }
 
-/** What is stored against what was told: each acknowledged payout once, none that nobody asked for, and each event as it was told. */
+/**
+ * Compares stored rows with responses: each acknowledged payout once, no unrequested one, and each event as it was
+ * read.
+ */
 async function faultsOf(
   { ask }: Cluster,
   { acknowledged, sent }: Witness,

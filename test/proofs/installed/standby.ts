@@ -15,7 +15,7 @@ import { compare } from '../stored.ts'
 
 const deaths = { ci: 2, quick: 4, long: 40 }
 
-/** Litestream looks every second and sends every second; a busy machine may take as long again. */
+/** Litestream polls and sends once a second; a busy machine may take twice as long. */
 const windowMs = 5_000
 
 export const proof: Proof = {
@@ -66,14 +66,16 @@ function figureOf(logs: readonly PayoutLog[], losses: readonly Loss[], faults: r
   return [seen, ...faults.slice(0, 3)].join('; ')
 }
 
-/** How many payouts had been acknowledged at a moment, by a clock in milliseconds that nobody sets. */
+/** Number of acknowledged payouts by a monotonic clock in milliseconds. */
 type Mark = { readonly at: number; readonly count: number }
 
 type Death = { readonly diedAt: number; readonly marks: readonly Mark[]; readonly faults: string[] }
 
 type Dying = { url: string; apiKey: string; log: PayoutLog; hangs: boolean; loadMs: number }
 
-/** Has clients pay while Litestream follows, and then kills the service and Litestream as a machine that dies would. */
+/**
+ * Runs paying clients while Litestream replicates, then kills the service and Litestream as a failing machine would.
+ */
 async function dieUnderLoad(replicated: Replicated, { url, apiKey, log, hangs, loadMs }: Dying): Promise<Death> {
   const server = await startMain({ url })
   const following = replicate(replicated)
@@ -97,7 +99,7 @@ async function dieUnderLoad(replicated: Replicated, { url, apiKey, log, hangs, l
   return { diedAt, marks, faults }
 }
 
-/** Has the standby restored, and put in a new place by the operator's command, which audits it first; where it is then. */
+/** Restores the standby with the operator's command, which audits it first, and returns its path. */
 async function putInPlace(replicated: Replicated, place: string): Promise<string> {
   mkdirSync(place)
   const file = join(place, 'standby.sqlite')
@@ -110,7 +112,7 @@ async function putInPlace(replicated: Replicated, place: string): Promise<string
   return path
 }
 
-/** The payouts that were acknowledged and are not there, and how long before the end the first of them was, at most. */
+/** Acknowledged payouts that are missing, and the maximum age of the first of them at the kill. */
 type Loss = { readonly lost: readonly string[]; readonly oldestMs: number }
 
 function lossOf(path: string, { log, diedAt, marks }: Pick<Death, 'diedAt' | 'marks'> & { log: PayoutLog }): Loss {
@@ -124,7 +126,7 @@ function lossOf(path: string, { log, diedAt, marks }: Pick<Death, 'diedAt' | 'ma
   return { lost, oldestMs: lost.length === 0 ? 0 : diedAt - at }
 }
 
-/** Whether the service starts there and goes on. */
+/** Whether the service starts on the restored database and continues to pay. */
 async function canPay(path: string, apiKey: string): Promise<boolean> {
   const server = await startMain({ url: `sqlite:${path}` })
   const log = newPayoutLog('after')

@@ -28,7 +28,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const count = isControl ? 3 : backups[length]
   const copies: Copy[] = []
   while (copies.length < count) {
-    // Two at once, which is also how a careless timer would make them.
+    // Runs two concurrently, as overlapping timers would.
     const files = [0, 1].map((each) => join(folder, `${copies.length + each}.copy`))
     const acknowledged = new Map(log.acknowledged)
     await Promise.all(files.map((file) => (isControl ? copy(path, file) : backUp(url, file))))
@@ -50,10 +50,10 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   return { isHeld: faults.length === 0, figure }
 }
 
-/** A copy, and what had been acknowledged when it was begun. */
+/** A copy, and the payouts that were acknowledged before it began. */
 type Copy = { readonly file: string; readonly acknowledged: PayoutTruth['acknowledged'] }
 
-/** Has the operator's command make it, in a process beside the server. */
+/** Runs the operator's command in a process alongside the server. */
 async function backUp(url: string, file: string): Promise<void> {
   const program = join(import.meta.dirname, '../../../src/cli/cli.ts')
   await promisify(execFile)(process.execPath, [program, 'backup', file], { env: { ...process.env, DATABASE_URL: url } })
@@ -64,7 +64,7 @@ async function copy(path: string, file: string): Promise<void> {
   copyFileSync(path, file)
 }
 
-/** What contradicts in a copy, once it is a database again; one that can't be read is broken altogether. */
+/** Contradictions in a restored copy; an unreadable one counts as broken. */
 async function faultsOfCopy(file: string, truth: PayoutTruth): Promise<string[]> {
   try {
     return [...compare(file, truth).faults, ...(await faultsOfBooks(file))]
@@ -73,7 +73,7 @@ async function faultsOfCopy(file: string, truth: PayoutTruth): Promise<string[]>
   }
 }
 
-/** Whether the service starts on a copy and goes on where it ended. */
+/** Whether the service starts on a copy and continues from there. */
 async function canPay(file: string, apiKey: string): Promise<boolean> {
   try {
     const server = await startMain({ url: `sqlite:${file}` })

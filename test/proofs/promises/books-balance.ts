@@ -21,14 +21,14 @@ const engines = ['SQLite', 'PostgreSQL'] as const
 const looks = { ci: 1, quick: 1, long: 30 }
 const lookMs = 2_000
 
-/** The fee is left out of what is written of a transfer. */
+/** The control omits the fee from the stored transfer. */
 const leavesOut: Change = {
   file: 'src/modules/ledger/post-transfer.ts',
   from: '    fee,\n    sequence:',
   to: '    fee: 0n,\n    sequence:',
 }
 
-/** What became of a payout is there in the end, but not with the transfer that was made for it. */
+/** The payout has its final status, but the transfer for it is missing. */
 const comesLate: Change = {
   file: 'src/modules/payouts/settle-payout.ts',
   from: 'await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence: null })',
@@ -84,11 +84,11 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     return { isHeld: !isNoticed(unlike, addsUp) || !isNoticed(unbalanced, hasEvents), figure }
   }
   const missing = everyKind.filter((kind) => !kinds.has(kind))
-  // By chance a few programs may do without the rarest one.
+  // A few programs may miss the rarest outcome by chance.
   if (missing.length > 1) return { isHeld: false, figure: `${figure}; no program came to: ${missing.join(', ')}` }
   return { isHeld: unlike.length === 0 && unbalanced.length === 0 && seen.fewest >= fewestStates, figure }
 }
 
-/** What the audit calls what the controls break. */
+/** The audit checks that the controls break. */
 const addsUp = 'every balance is the sum of its entries'
 const hasEvents = 'every status has its events'

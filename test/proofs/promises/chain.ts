@@ -22,9 +22,9 @@ export const proof: Proof = {
 
 const rounds = { ci: 4, quick: 6, long: 60 }
 const payouts = { ci: 2_000, quick: 10_000, long: 1_000_000 }
-/** Against what is on PostgreSQL only, whose foreign keys make the filling of much slow. */
+/** Foreign keys slow down bulk inserts in PostgreSQL. */
 const payoutsOnPostgres = { ci: 1_000, quick: 1_000, long: 20_000 }
-/** At a million payouts, on a machine that others use as well. */
+/** For a million payouts, on a shared machine. */
 const mostSeconds = 60
 
 type Place = {
@@ -36,7 +36,7 @@ type Place = {
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const random = randomFrom(seed)
-  // Copies are made of what is at rest, which `careless` leaves as it is.
+  // Copies of a database at rest, which `careless` leaves unchanged.
   const server = await startPostgresServer(nonDurableSettings.filter((setting) => setting !== 'autovacuum=off'))
   try {
     const places: Place[] = [
@@ -73,7 +73,7 @@ function figureOf({ kills, payouts, seals, audits, faults }: Watched): string {
 
 type Spoilt = { readonly found: number; readonly seconds: number; readonly faults: readonly string[] }
 
-/** Does each thing to a copy of its own; the control asks only whether the books contradict themselves. */
+/** Applies each change to a separate copy; the control only asks whether the books contradict themselves. */
 async function spoilEach({
   url,
   engine,
@@ -116,7 +116,7 @@ function isNamed(difference: object | undefined, expected: object): boolean {
   return said !== undefined && Object.entries(expected).every(([name, value]) => said[name] === value)
 }
 
-/** An empty database of the latest form. */
+/** Creates an empty database with the latest schema. */
 async function make(url: string): Promise<void> {
   const fail = (error: Error) => {
     throw error

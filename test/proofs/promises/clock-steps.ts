@@ -16,7 +16,10 @@ export const proof: Proof = {
 
 const forMs = { ci: 2_000, quick: 2_000, long: 120_000 }
 
-/** The clock of a process goes back with the system's, and so do the times of rows, which the list holds otherwise. */
+/**
+ * The process clock steps back with the system clock, and so do the times of rows, which contradicts the order of the
+ * list.
+ */
 const goesBack: Change[] = [
   { file: 'src/core/ids-and-clock.ts', from: 'latest = Math.max(latest, clock())', to: 'latest = clock()' },
   {
@@ -62,7 +65,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     `${sum(({ payouts }) => payouts).toLocaleString('en')} payouts, ${sum(({ walks }) => walks)} walks through their pages: ` +
     `${sum(({ faults }) => faults.length)} wrong` +
     all.flatMap(({ name, faults }) => faults.slice(0, 2).map((fault) => `; ${name}: ${fault}`)).join('')
-  // With each clock it must be the clock that is seen to be wrong.
+  // With each clock the control must find faults of the clock.
   if (isControl)
     return { isHeld: all.some(({ faults }) => !faults.some((fault) => fault.includes('is older than'))), figure }
   return { isHeld: all.every(({ faults, walks }) => faults.length === 0 && walks > 0), figure }

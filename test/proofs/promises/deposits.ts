@@ -27,13 +27,13 @@ import { randomFrom } from '../proof.ts'
 import type { Server } from '../server.ts'
 import { startMain } from '../server.ts'
 
-/** Kills of each way to run the service. */
+/** Kills of each configuration. */
 const kills = { ci: 2, quick: 6, long: 100 }
 
-/** Blocks of each chain between two kills, and those that end it: more than any network needs. */
+/** Blocks of each chain between two kills, and final ones: more than any network's confirmations. */
 const [blocksBetween, lastBlocks] = [25, 70]
 
-/** Of each of two merchants a wallet on each. */
+/** Each of two merchants has a wallet on each. */
 const networks: readonly Network[] = ['erc20', 'bep20', 'trc20']
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
@@ -46,14 +46,14 @@ export const proof: Proof = {
   run,
 }
 
-/** Each report is taken for one of another transfer. */
+/** The control treats each report as one of another transfer. */
 const toldApart: Change = {
   file: 'src/modules/deposits/report-deposit.ts',
   from: '  return { ...report, txHash:',
   to: '  return { ...report, logIndex: Math.floor(Math.random() * 2 ** 31), txHash:',
 }
 
-/** A way to run the service. */
+/** A configuration of the service. */
 type Way = { readonly name: string; readonly url: string; readonly workers: number }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
@@ -75,7 +75,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   } finally {
     await postgres.remove()
   }
-  // Without its protection it must be broken each way.
+  // Without its protection each configuration must break.
   return { isHeld: isControl ? held.includes(true) : !held.includes(false), figure: figures.join('; ') }
 }
 
@@ -112,7 +112,7 @@ async function watchOver(way: Way, { count, random, isControl }: Watching): Prom
   for (let block = 0; block < lastBlocks; block++) for (const chain of chains) chain.mine({ isBusy: false })
   for (const node of nodes) node.look()
   await quiet(nodes)
-  // What is gone is told once more, after all that may have come late.
+  // Reports each dropped transfer once more, after any late report.
   for (const { gone, tellAgain } of nodes) tellAgain([...gone.values()])
   await quiet(nodes)
   const tellers = await Promise.all(telling.map(({ stop }) => stop()))
@@ -129,7 +129,7 @@ async function watchOver(way: Way, { count, random, isControl }: Watching): Prom
 
 type Killed = { readonly start: () => Promise<Server>; readonly random: () => number }
 
-/** The service after it was killed: the whole of it, or the process of it that writes, which another replaces. */
+/** The killed service: all of it, or its writer process, which the supervisor replaces. */
 async function killed(server: Server, { start, random }: Killed): Promise<Server> {
   const writer = processesOf(server.child.pid as number).find(({ role }) => role === 'writer')
   if (writer !== undefined && random() < 0.5) {
@@ -159,7 +159,7 @@ function openWallets(url: string): Promise<Owned[]> {
       const { id: merchantId } = await createMerchant(service, { name })
       const context = createContext(service, merchantId)
       for (const network of networks) {
-        // On Tron there is no USDC.
+        // USDC does not exist on Tron.
         const currency = network === 'trc20' ? 'USDT' : 'USDC'
         const { id, addresses } = await perform(createWallet, context, { currency, description: name, network })
         owned.push({ merchantId, walletId: id, ref: addresses[0]?.id ?? '' })
@@ -188,7 +188,7 @@ async function listAddresses({ port }: Server): Promise<Address[]> {
 
 type Telling = { readonly node: ChainNode; readonly rail: string; readonly random: () => number }
 
-/** Posts what a node has to tell, again until it is heard, and now and then though it was heard. */
+/** Posts a node's reports, repeats each until it is accepted, and sometimes after that. */
 function tellOn(server: () => Server, { node, rail, random }: Telling) {
   const agent = connections(4)
   const faults: string[] = []
@@ -227,7 +227,7 @@ function tellOn(server: () => Server, { node, rail, random }: Telling) {
   return { stop }
 }
 
-/** What each node tells just now. */
+/** The reports that each node has at present. */
 const telling = new Map<ChainNode, number>()
 
 async function underWay(node: ChainNode, tell: () => Promise<void>): Promise<void> {

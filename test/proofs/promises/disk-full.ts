@@ -15,7 +15,7 @@ import { compare, faultsOfBooks } from '../stored.ts'
 const fills = { ci: 2, quick: 4, long: 60 }
 const payoutsEach = 40
 const refusalsEach = 20
-/** Whoever is refused asks again, for so long at most. */
+/** Maximum time for which a rejected request is retried. */
 const patienceMs = 30_000
 
 export const proof: Proof = {
@@ -26,7 +26,7 @@ export const proof: Proof = {
   run,
 }
 
-/** What stays the same however often the server is started again. */
+/** What stays the same across restarts of the server. */
 type Bench = {
   readonly disk: SmallDisk
   readonly path: string
@@ -77,7 +77,7 @@ function outcomeOf({ disk, log, faults, seen }: Bench): Outcome {
   return { isHeld: seen.refused > 0 && seen.serving + seen.waiting > 0, figure: `${figure}; 0 lost, 0 doubled` }
 }
 
-/** Pays, fills the disk so that payouts are refused, frees it, and has those paid, all by the same process. */
+/** Pays, fills the disk until payouts are rejected, frees it, and retries those payouts, all in one process. */
 async function fillAndFree(bench: Bench, leftBytes: number): Promise<void> {
   const { disk, path, log, faults, seen } = bench
   await payAll(bench, newNarrations(bench, payoutsEach))
@@ -93,12 +93,13 @@ async function fillAndFree(bench: Bench, leftBytes: number): Promise<void> {
 }
 
 /**
- * Ends the server and starts it while the disk is full: it serves what it can, or it waits, alive and not ready. It
- * must not end, because then it would be started again and again.
+ * Stops the server and starts it while the disk is full: it serves what it can, or waits, alive and not ready. It
+ * must not exit, because then it would be restarted in a loop.
  */
 async function startOnFull(bench: Bench, before: Server, signal: 'SIGKILL' | 'SIGTERM'): Promise<Server> {
   const { disk, start, faults, seen } = bench
-  // A process that died leaves files behind that the next can use; one that ended has tidied up: the next needs room.
+  // A killed process leaves files that the next one can use; a stopped one has removed them, and the next needs
+  // space.
   await before.kill(signal)
   disk.fill()
   const starting = start()
@@ -117,7 +118,7 @@ async function startOnFull(bench: Bench, before: Server, signal: 'SIGKILL' | 'SI
   return server
 }
 
-/** What becomes of a start: the first thing that can be seen of it. */
+/** The outcome of a start: the first sign of it. */
 async function stateOf(bench: Bench, starting: Promise<Server>): Promise<'serving' | 'waiting' | 'ended'> {
   let state: 'serving' | 'ended' | null = null
   starting.then(
@@ -139,7 +140,7 @@ function newNarrations({ log }: Bench, count: number): string[] {
   return Array.from({ length: count }, (_, at) => `payout ${log.sent.size + at}`)
 }
 
-/** Pays each, and asks again for what is refused. */
+/** Makes each payout, and retries rejected ones. */
 async function payAll(bench: Bench, narrations: readonly string[]): Promise<void> {
   const lateAt = performance.now() + patienceMs
   for (const narration of narrations) {
@@ -150,7 +151,7 @@ async function payAll(bench: Bench, narrations: readonly string[]): Promise<void
   }
 }
 
-/** Pays until so many are refused; which. What is left of the disk may do for a few. */
+/** Pays until a number of payouts are rejected and returns those. The remaining space may suffice for a few. */
 async function payUntilRefused(bench: Bench, count: number): Promise<string[]> {
   const refused: string[] = []
   for (let tries = 0; refused.length < count; tries++) {
@@ -163,7 +164,7 @@ async function payUntilRefused(bench: Bench, count: number): Promise<string[]> {
   return refused
 }
 
-/** Asks for a payout under a key of its own; the status of the answer. */
+/** Requests a payout with a new idempotency key and returns the status. */
 async function pay(bench: Bench, narration: string): Promise<number> {
   const { log, faults } = bench
   const agent = connections(1)
@@ -183,7 +184,7 @@ async function expectStatus(bench: Bench, path: string, expected: number): Promi
   if (status !== expected) bench.faults.push(`${path} was answered with ${status}`)
 }
 
-/** What a path answers, `null` where nobody listens. */
+/** The response to a path, or `null` if nothing listens. */
 async function statusOf(target: Target, path: string): Promise<number | null> {
   const agent = connections(1)
   const answer = await send(target, agent, { method: 'GET', path }).catch(() => null)

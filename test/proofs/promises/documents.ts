@@ -19,14 +19,14 @@ export const proof: Proof = {
   run,
 }
 
-/** Documents that are sent. */
+/** Number of documents. */
 const documents: Record<Length, number> = { ci: 20_000, quick: 20_000, long: 200_000 }
 
-/** What the heap may hold when all is collected, in megabytes, and by how much more after the second half than after the first. */
+/** Maximum heap after garbage collection in megabytes, and maximum growth between the halfway point and the end. */
 const mostHeap = 150
 const mostHeapGrowth = 20
 
-/** The same of the process: with what SQLite holds for statements, and what V8 has not collected yet. */
+/** The same for the process, with SQLite's prepared statements and garbage that V8 has not collected yet. */
 const mostGrowth = 100
 
 const keepsPlans = {
@@ -49,7 +49,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const agent = connections(16)
   const target = { port: server.port, apiKey }
   const faults: string[] = []
-  // What nobody drops shows sooner.
+  // A leak without eviction shows sooner.
   const count = isControl ? documents.quick / 4 : documents[length]
   let sent = 0
   const client = async (until: number) => {
@@ -82,8 +82,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 const listTypes = { payouts: 'Payout', wallets: 'Wallet', customers: 'Customer' } as const
 
 /**
- * Documents of which no two are alike: most read other columns under other filters, which are statements of their own, and one in
- * ten is short and has a plan of thousands of members, under changing conditions.
+ * Creates distinct documents: most select other columns under other filters, which need separate SQL statements, and
+ * one in ten is short with a plan of thousands of members under varying conditions.
  */
 function distinctDocuments(random: () => number): (number: number) => { query: string; variables: object } {
   const leaves = Object.fromEntries(Object.entries(listTypes).map(([list, type]) => [list, leavesOf(type)]))
@@ -99,7 +99,7 @@ function distinctDocuments(random: () => number): (number: number) => { query: s
   }
 }
 
-/** The fields that have none of their own. */
+/** Fields without selections. */
 function leavesOf(type: string): readonly string[] {
   const fields = Object.values((sandboxSchema.getType(type) as GraphQLObjectType).getFields())
   return fields.filter((field) => isLeafType(getNullableType(field.type))).map(({ name }) => name)

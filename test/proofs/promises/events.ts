@@ -39,7 +39,7 @@ const toldLater: Change = {
   return tx.deferred.update<DeferredEvent | null>(`,
 }
 
-/** Services beside one another, of which one at a time is killed and started anew. */
+/** Concurrent services; one at a time is killed and restarted. */
 type Services = {
   readonly name: string
   readonly servers: Promise<Server>[]
@@ -56,7 +56,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   )
   const outcomes = [await watch(sqlite, { kills: kills[length], seed })]
 
-  // Only services die here.
+  // Only services are killed here.
   const server = await startPostgresServer(nonDurableSettings)
   try {
     const url = await newPostgresDatabase(server, 'events')
@@ -107,7 +107,7 @@ async function watch(services: Services, { kills, seed }: { kills: number; seed:
     for (;;) {
       const server = await (servers[Math.floor(random() * servers.length)] as Promise<Server>)
       const answer = await send({ port: server.port, apiKey }, agent, asked).catch(() => null)
-      // The outcome is unknown: it is asked again, by the same key.
+      // The outcome is unknown: retry with the same key.
       if (answer !== null && answer.status !== 503) return answer
       await delay(10)
     }
@@ -125,7 +125,7 @@ async function watch(services: Services, { kills, seed }: { kills: number; seed:
   }
   work.isOver = true
   await paying
-  // What a control tells late may still come.
+  // In a control, late events may still arrive.
   await delay(300)
   const latest = await latestOf(ask)
   for (const [place, seen] of feeds.entries()) {
@@ -140,7 +140,7 @@ async function watch(services: Services, { kills, seed }: { kills: number; seed:
   return { isHeld: work.paid.size > 20 * kills, figure: `${figure}, none missing, none twice` }
 }
 
-/** Pays over and over, each payout under a key of its own until it is answered, and completes every third. */
+/** Pays repeatedly, each payout with its own key until it is acknowledged, and completes every third. */
 async function payOn(work: Work, client: number): Promise<void> {
   const { ask, paid, completed } = work
   for (let number = 0; !work.isOver; number++) {
@@ -160,7 +160,7 @@ async function readOn(work: Work, seen: Seen[]): Promise<void> {
   while (!work.isOver) await readSome(work, seen, 2)
 }
 
-/** Reads what comes after what was seen; whether there was anything. */
+/** Reads the events after the last one seen; returns whether there were any. */
 async function readSome({ ask, faults }: Work, seen: Seen[], wait: number): Promise<boolean> {
   const after = seen.at(-1)?.sequence ?? 0
   const { status, text } = await ask({ method: 'GET', path: `/api/events?after=${after}&limit=100&wait=${wait}` })

@@ -21,7 +21,7 @@ export const proof: Proof = {
 
 const payoutCounts: Record<Length, number> = { ci: 10_000, quick: 10_000, long: 1_000_000 }
 
-/** How much more ten times as much may take: memory that is collected a little later. */
+/** Maximum memory growth for ten times the rows: garbage that is collected a little later. */
 const mostGrowth = 1.25
 
 const losesALine: Change = {
@@ -74,7 +74,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   return { isHeld: faults.length === 0, figure }
 }
 
-/** A merchant with so many payouts; the moment at which it had a tenth of them. */
+/** A merchant with a number of payouts, and the time at which it had a tenth of them. */
 async function fillWith(url: string, count: number, seed: number): Promise<string> {
   const db = await openDatabase({
     url,
@@ -91,7 +91,7 @@ async function fillWith(url: string, count: number, seed: number): Promise<strin
   return items[0]?.createdAt ?? ''
 }
 
-/** Payouts whose words a spreadsheet would run. */
+/** Payouts with texts that a spreadsheet would run as formulas. */
 async function payForFormulas(port: number, apiKey: string): Promise<void> {
   for (const narration of ['=HYPERLINK("https://example.com","Refund")', '+1+1', '-1+1', '@SUM(1)', 'a "b", c; d']) {
     const answer = await fetch(`http://127.0.0.1:${port}/api/payouts/banks`, {
@@ -112,7 +112,7 @@ async function payForFormulas(port: number, apiKey: string): Promise<void> {
   }
 }
 
-/** Has clients pay all the time, until it is stopped; how many payouts they made. */
+/** Runs paying clients until stopped; returns the number of payouts. */
 function keepPaying(port: number, apiKey: string) {
   let isOver = false
   const done = (async () => {

@@ -23,17 +23,17 @@ type Size = {
   readonly mostMegabytes: number
 }
 
-/** `mostMegabytes` is what the heap may grow in 100,000 requests. */
+/** `mostMegabytes` is the maximum heap growth in 100,000 requests. */
 const sizes: Record<Length, Size> = {
   ci: { warmUpMs: 3_000, loadMs: 8_000, looks: 5, mostMegabytes: 10 },
   quick: { warmUpMs: 3_000, loadMs: 8_000, looks: 5, mostMegabytes: 10 },
   long: { warmUpMs: 60_000, loadMs: 600_000, looks: 20, mostMegabytes: 1 },
 }
 
-/** What the heap of an idle process goes up and down by, which is much beside what a few thousand requests may leave. */
+/** Noise in the heap of an idle process, which is large compared with what a few thousand requests may leave. */
 const noiseMegabytes = 0.75
 
-/** SQLite begins its log anew when it has 4,000 pages of 4 kB, as soon as nobody reads from it. */
+/** SQLite restarts its WAL when it has 4,000 pages of 4 kB and has no readers. */
 const mostLogMegabytes = 32
 
 const keepsRequests = {
@@ -60,7 +60,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const looks: Look[] = []
   let logBytes = 0
   for (let i = 0; i < size.looks; i++) {
-    // What nobody lets go of shows sooner.
+    // A real leak shows sooner.
     if (i > 0) await load.goOn(Math.min(size.loadMs / (size.looks - 1), isControl ? 1_500 : Number.POSITIVE_INFINITY))
     looks.push({ ...(await measureHeld(server, probe)), requests: load.answered() })
     logBytes = Math.max(logBytes, statSync(`${path}-wal`).size)
@@ -83,7 +83,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 
 type Look = HeldResources & { readonly requests: number }
 
-/** Bytes that each request adds, as the line through all looks has it. */
+/** Bytes that each request adds: the slope of a line through all samples. */
 function slopeOf(looks: readonly Look[]): number {
   const middle = (of: (look: Look) => number) => looks.reduce((sum, each) => sum + of(each), 0) / looks.length
   const [requests, bytes] = [middle((each) => each.requests), middle((each) => each.heapBytes)]
@@ -91,7 +91,7 @@ function slopeOf(looks: readonly Look[]): number {
   return covariance / middle((each) => (each.requests - requests) ** 2)
 }
 
-/** Everything that callers do, good and bad, from 16 connections that are closed between two looks. */
+/** Everything that callers do, valid and invalid, from 16 connections that close between two samples. */
 function startLoad(target: Target, random: () => number) {
   const unexpected: string[] = []
   let answered = 0
@@ -111,7 +111,7 @@ function startLoad(target: Target, random: () => number) {
     agent.destroy()
     await wait(200)
   }
-  /** What the service remembers on purpose is full afterwards: documents, of which it keeps 1,000. */
+  /** Fills bounded caches first: the service keeps 1,000 documents. */
   const fillMemories = async () => {
     const agent = connections(16)
     const documents = Array.from({ length: 1_100 }, (_, i) => graphql(`{full${i}: merchant {name}}`))
@@ -126,7 +126,7 @@ type Expected = readonly [Request, status: number]
 const graphql = (query: string): Request => ({ path: '/graphql', body: { query } })
 const payouts = '/api/payouts/banks'
 
-/** Each makes a request that no other was, where that may leave something behind. */
+/** Each sends a request unlike any other, in the parts that could be kept. */
 const requests: readonly ((n: number) => Expected)[] = [
   () => [{ path: payouts, body: payoutBody }, 200],
   (n) => [{ path: payouts, body: payoutBody, headers: { 'idempotency-key': `key ${n}` } }, 200],
@@ -138,12 +138,12 @@ const requests: readonly ((n: number) => Expected)[] = [
   (n) => [{ method: 'GET', path: '/api/customers', headers: { 'x-api-key': `wrong ${n}` } }, 401],
   (n) => [{ method: 'GET', path: `/nowhere/${n}` }, 404],
   () => [graphql('{payouts(first: 5) {totalCount nodes {id amount wallet {balance}}}}'), 200],
-  // Documents that never come again must not be remembered for ever.
+  // Documents that never repeat must not stay cached permanently.
   (n) => [graphql(`{a${n}: merchant {name}}`), 200],
   (n) => [graphql(`{nothing${n}}`), 200],
   () => [{ path: '/graphql', body: { query: '{merchant {id}}' }, headers: { accept: 'text/event-stream' } }, 200],
   () => [{ path: '/graphql', body: { query: '{merchant {id}}' }, headers: { accept: 'multipart/mixed' } }, 200],
-  // By Yoga, which has memories of its own.
+  // Yoga handles these, and has caches of its own.
   (n) => [{ method: 'GET', path: `/graphql?query={a${n}:merchant{name}}` }, 200],
   (n) => [{ method: 'GET', path: `/graphql?query={nothing${n}}` }, 200],
 ]

@@ -14,7 +14,7 @@ import { faultsOfBooks } from '../stored.ts'
 const clients = 50
 const keys = { ci: 100, quick: 200, long: 4_000 }
 
-/** A server answers so many requests before it is killed, on average. */
+/** Average number of responses before a kill. */
 const answersEach = 800
 
 export const proof: Proof = {
@@ -24,7 +24,7 @@ export const proof: Proof = {
   run,
 }
 
-/** What was answered: by key and door, the different answers; and how many of each key were not marked as replayed. */
+/** Responses by key and API, and the number of responses per key without the replay marker. */
 type Log = {
   readonly answers: Map<string, Record<KeyedApi, Set<string>>>
   readonly firsts: Map<string, number>
@@ -45,7 +45,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const where = async () => ({ port: (await server).port, apiKey })
   const client = async () => {
     const agent = connections(1)
-    // Everyone walks through the keys in the same order, so that each is asked for by many at once, to the end.
+    // All clients use the keys in the same order, so that each key has several concurrent requests until the end.
     for (let at = 0; at < keyCount; at++) {
       const door = keyedApis[Math.floor(random() * keyedApis.length)] as KeyedApi
       await askUntilAnswered(where, agent, { key: `key ${at}`, door, log, changesKey: isControl })
@@ -56,7 +56,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   let kills = 0
   for (; ; kills++) {
     const { kill } = await server
-    // Counted in answers, so that a slow machine sees as many kills, and the end.
+    // Counts responses rather than time, so that a slow machine sees as many kills and reaches the end.
     const until = log.answered + random() * 2 * answersEach
     let isOver = false
     while (log.answered < until && !isOver) isOver = await Promise.race([delay(2, false), work.then(() => true)])
@@ -71,7 +71,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   return { isHeld: kills >= 3 && log.retries >= kills, figure: `${figure}, ${keyCount} payouts` }
 }
 
-/** Asks for a payout and, as long as the outcome is unknown, asks for it again. */
+/** Requests a payout and repeats the request while its outcome is unknown. */
 async function askUntilAnswered(
   where: () => Promise<Target>,
   agent: Agent,
@@ -97,7 +97,10 @@ function keep(log: Log, key: string, door: KeyedApi, { status, headers, text }: 
   if (door === 'rest' && headers['idempotent-replayed'] !== 'true') firsts.set(key, (firsts.get(key) ?? 0) + 1)
 }
 
-/** What contradicts: a key that was answered in several ways or not as it is stored, and payouts without a key. */
+/**
+ * Contradictions: a key with several results or with one that differs from the stored payout, and payouts without a
+ * key.
+ */
 function faultsOfAnswers(path: string, { answers, firsts }: Log, keyCount: number): string[] {
   const database = new Sqlite(path, { fileMustExist: true })
   const rows = database.prepare('select idempotency_key as key, id from payouts').all() as { key: string; id: string }[]

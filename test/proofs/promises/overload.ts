@@ -24,7 +24,7 @@ type Size = {
   readonly maxQueuedWrites: number
 }
 
-/** Ten times as many connections as may wait; where there is little time, both are a tenth of what they are. */
+/** Ten times as many connections as the queue holds; short runs divide both by ten. */
 const sizes: Record<Length, Size> = {
   ci: { floodMs: 2_000, measureMs: 500, connections: 2_000, maxQueuedWrites: 200 },
   quick: { floodMs: 2_000, measureMs: 500, connections: 2_000, maxQueuedWrites: 200 },
@@ -44,14 +44,14 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const capacity = await capacityFor({ port: unlimited.port, request: readRequest(apiKey) }, size.measureMs)
   await unlimited.kill('SIGTERM')
 
-  // Reads wait for nothing, so it is the limit of each merchant's rate that keeps them from taking all there is.
+  // Reads have no queue, so each merchant's rate limit bounds their load.
   const limit = isControl ? 'off' : String(Math.max(1, Math.floor(capacity / 4)))
   const limited = await startMain({ url, environment: { RATE_LIMIT: limit } })
   const reads = await overload(limited, { ...size, request: readRequest(apiKey), capacity })
   await limited.kill('SIGTERM')
 
   const seen = [describe('payouts', payouts), describe('reads', reads)]
-  // Payouts wait for those before them, and that is as many as the queue holds; refusing the rest takes up to half of the time.
+  // Payouts wait for earlier ones, up to the length of the queue; rejecting the rest takes up to half of the time.
   const longestWaitMs = (20_000 * size.maxQueuedWrites) / payouts.capacity
   const faults = [...faultsOf('payouts', payouts, size), ...faultsOf('reads', reads, size)]
   if (payouts.waitMs > longestWaitMs) faults.push(`payouts wait longer than ${longestWaitMs.toFixed(0)} ms`)
@@ -59,22 +59,22 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
 }
 
 type Asked = Size & {
-  readonly request: string /** Answers a second, where that is known. */
+  readonly request: string /** Responses per second, if known. */
   readonly capacity: number | null
 }
 
 type Seen = {
   readonly capacity: number
   readonly flood: FloodReport
-  /** The wait of the middle one of those that were accepted. */
+  /** Median wait of the accepted requests. */
   readonly waitMs: number
-  /** Megabytes: with all connections open and nothing asked yet, and at most while it was asked for too much. */
+  /** Megabytes: with all connections open and idle, and the maximum during overload. */
   readonly memory: { readonly before: number; readonly most: number }
-  /** How long one client waits for an answer, before and after. */
+  /** One client's response time, before and after. */
   readonly alone: { readonly beforeMs: number; readonly afterMs: number; readonly isAnswered: boolean }
 }
 
-/** Asks a server for three times what it can do. */
+/** Sends three times the load that a server can handle. */
 async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
   const target = { port, request: asked.request }
   const measured = asked.capacity ?? (await capacityFor(target, asked.measureMs))
@@ -90,7 +90,7 @@ async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
     most: asked.connections,
     onTick,
   })
-  // A limit of requests a second lets nobody pass in the second after.
+  // A limit per second lets no request pass in the following second.
   const after = await floodClosed(target, { clients: 1, forMs: 1_000 })
   const isAnswered = after.lost === 0 && after.waitsMs.length > 0
   return {
@@ -102,10 +102,13 @@ async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
   }
 }
 
-/** Answers a second to so many clients that payouts share their commits; each asks as fast as it is answered. */
+/**
+ * Responses per second with enough clients that payouts share commits; each client sends as fast as it gets
+ * responses.
+ */
 async function capacityFor(target: FloodTarget, forMs: number): Promise<number> {
   let most = 0
-  // A server that has just started gets faster for a while: three times what it does then would be no overload.
+  // A freshly started server gets faster for a while: three times its initial capacity would be no overload.
   for (let round = 0; round < 6; round++) {
     const { waitsMs } = await floodClosed(target, { clients: 128, forMs })
     const seen = (waitsMs.length * 1_000) / forMs
@@ -119,7 +122,7 @@ function faultsOf(name: string, { flood, memory, alone }: Seen, { connections }:
   const { sent, statuses, withoutRetryAfter, lost } = flood
   const refused = refusedIn(flood)
   const others = [...statuses.keys()].filter((status) => ![200, 201, 429, 503].includes(status))
-  // SQLite keeps 64 MiB of pages for each of two connections, and Node some 30 kB for each request under way.
+  // SQLite caches 64 MiB of pages per connection for two connections, and Node needs some 30 kB per pending request.
   const mostMemory = memory.before + 150 + 0.03 * connections
   return [
     ...(lost > 0 ? [`${lost} ${name} without an answer`] : []),

@@ -12,10 +12,10 @@ export const proof: Proof = {
   run,
 }
 
-/** How many documents are tried on each engine. */
+/** Documents tried on each engine. */
 const documents: Record<Length, number> = { ci: 1_000, quick: 5_000, long: 50_000 }
 
-/** What the control takes away, each from a field whose name tells which documents must show it. */
+/** The protections that the control removes, each with the field name that must reveal it. */
 const removed: Readonly<Record<string, Change>> = {
   reason: {
     file: 'src/modules/payouts/graphql.ts',
@@ -42,7 +42,7 @@ async function run({ seed, length, folder, isControl }: Run): Promise<Outcome> {
     )
     await Promise.all(worlds.map(({ end }) => end()))
     return {
-      // Without its protections both engines must show it.
+      // Without the protections both engines must reveal it.
       isHeld: isControl ? outcomes.some(({ isHeld }) => isHeld) : outcomes.every(({ isHeld }) => isHeld),
       figure: outcomes.map(({ figure }, i) => `${['SQLite', 'PostgreSQL'][i]}: ${figure}`).join('; '),
     }
@@ -64,7 +64,7 @@ async function compare({ ways, known }: World, seed: number, count: number): Pro
   return { isHeld: seen.count === count && seen.different.length === 0 && share >= 0.95, figure }
 }
 
-/** Whether anything that was taken away stays unseen, by the documents that ask for it and for nothing else of that. */
+/** Whether a removed protection stays unnoticed by documents that select its field and no other of them. */
 async function showRemoved({ ways, known }: World, seed: number): Promise<Outcome> {
   const { randomDocuments: anyDocuments } = await import('../../graphql/support/random-documents.ts')
   const { compareWays } = await import('../../graphql/support/execution-comparison.ts')
@@ -84,7 +84,7 @@ async function showRemoved({ ways, known }: World, seed: number): Promise<Outcom
 type Document = import('../../graphql/support/execution-comparison.ts').RequestDocument
 type World = Awaited<ReturnType<typeof openWorld>>
 
-/** A database with some of everything, and both ways of asking for it. */
+/** A database with some rows of every kind, and both ways to query it. */
 async function openWorld(url: string) {
   const { openDatabase } = await import('../../../src/app/open-database.ts')
   const { createService } = await import('../../../src/operations/context.ts')

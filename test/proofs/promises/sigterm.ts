@@ -19,7 +19,7 @@ export const proof: Proof = {
 
 const rounds = { ci: 2, quick: 3, long: 100 }
 
-/** The process ends on the spot, though with the right code. */
+/** The control exits immediately, with the right code. */
 const withoutDraining = {
   file: 'src/app/serve.ts',
   from: "process.on('SIGTERM', drain)",
@@ -32,7 +32,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const count = isControl ? 1 : rounds[length]
   for (let round = 0; round < count; round++) {
     const place = join(folder, `${round}.sqlite`)
-    // Every other time two processes answer and a third one writes.
+    // Every other run has two processes that respond and a third that writes.
     seen.push(await endUnderLoad(place, { workers: 1 + (round % 2), afterMs: 300 + random() * 700, isControl }))
   }
   const faults = seen.flatMap((each) => each.faults)
@@ -55,7 +55,7 @@ type Seen = {
 
 type Ending = { readonly workers: number; readonly afterMs: number; readonly isControl: boolean }
 
-/** Ends a server while it has all to do, and looks at what it did. */
+/** Stops a server under full load, and checks its behavior. */
 async function endUnderLoad(path: string, { workers, afterMs, isControl }: Ending): Promise<Seen> {
   const { url, apiKey } = await makeDatabase(path)
   const changes = isControl ? [withoutDraining] : []
@@ -90,7 +90,7 @@ async function endUnderLoad(path: string, { workers, afterMs, isControl }: Endin
   return { faults: found, paid, read, late: paid + read - before, endMs }
 }
 
-/** Reads lists over and over until its connections are gone. */
+/** Reads lists repeatedly until its connections close. */
 function startReading(target: Target) {
   const agent = connections(4)
   let count = 0
@@ -104,10 +104,7 @@ function startReading(target: Target) {
   return { answered: () => count, over }
 }
 
-/**
- * Sends half a payout to a server that has asked for it; what is given back sends the rest, and tells whether that was
- * answered as it should be.
- */
+/** Sends half of a payout's body; the returned function sends the rest and returns whether the response was right. */
 async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: string): Promise<() => Promise<boolean>> {
   const body = JSON.stringify({ ...payoutBody, narration })
   const head = [
@@ -123,7 +120,7 @@ async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: stri
   const closed = once(socket, 'close')
   log.sent.add(narration)
   socket.write(head.join('\r\n'))
-  // That it says so is how anyone can know that it has accepted the request.
+  // The interim response proves that the server has accepted the request.
   await once(socket, 'data')
   socket.write(body.slice(0, 40))
   return async () => {

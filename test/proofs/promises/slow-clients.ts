@@ -17,7 +17,7 @@ export const proof: Proof = {
   run,
 }
 
-/** The limits as they are, and so many times shorter where there is little time: what keeps them is the same. */
+/** The limits of production, divided by a factor in short runs; the enforcing code is the same. */
 const shortening: Record<Length, number> = { ci: 20, quick: 20, long: 1 }
 const limitsMs = {
   headersTimeout: 30_000,
@@ -32,7 +32,7 @@ const most = { slow: 200, readers: 10, idle: 10_000 }
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const times = shortening[length]
   const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
-  // To Node no limit is 0; the look at all connections has nothing to find then.
+  // For Node 0 means no limit; the check of all connections then finds none.
   const server = await startMain({ url, changes: limitChanges((ms) => (isControl ? 0 : Math.round(ms / times))) })
   const target = { port: server.port, apiKey }
   await makeLongList(target)
@@ -46,13 +46,13 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
     ...(await open('idle', idle, target, doNothing)),
   ]
   const atOnce = hostile.filter(({ isOpen }) => isOpen()).length
-  // The longest limit, which Node lets pass twice where it has something to write; then as long again, for a busy machine.
+  // The longest limit, which Node may exceed twofold while it writes, and as long again for a busy machine.
   const longestMs = (2 * limitsMs.connectionTimeout + limitsMs.connectionsCheckingInterval) / times
   const deadline = performance.now() + (isControl ? longestMs : 2 * longestMs)
   const isWaitedFor = ({ name, isOpen }: Hostile) => isOpen() && name !== 'readers of nothing'
   while (hostile.some(isWaitedFor) && performance.now() < deadline) await wait(50)
-  // Who reads nothing sees that it was dropped when it reads, and whom the server never took in, because too many came at
-  // once, when it writes.
+  // A client that never reads notices a dropped connection on its next read; one that the server never accepted,
+  // because of a full backlog, notices it on a write.
   if (!isControl) await wait(Math.max(0, deadline - longestMs - performance.now()))
   for (const { stir } of hostile) stir()
   await wait(1_000)
@@ -70,7 +70,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   return { isHeld: left.length + failed.length === 0 && served > 0 && told >= 2 * most.slow, figure }
 }
 
-/** So many methods that one page of them is 30 kB. */
+/** Number of payout methods for a page of 30 kB. */
 async function makeLongList(target: Target): Promise<void> {
   const agent = connections(20)
   const asked = { path: '/api/payout/methods/banks', body: bankMethodBody }
@@ -89,32 +89,32 @@ function limitChanges(limit: (ms: number) => number): Change[] {
     })
 }
 
-/** A number as the sources write it. */
+/** Formats a number as the sources write it. */
 function written(ms: number): string {
   return `${ms / 1_000}_000`
 }
 
-/** How many files and connections this process may have open; the servers that it starts may have as many. */
+/** Open file limit of this process, which the servers that it starts inherit. */
 function openFilesLimit(): number {
   const limit = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim()
   return limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
 }
 
-/** A connection that misbehaves. */
+/** A misbehaving connection. */
 type Hostile = {
   readonly name: string
   readonly isOpen: () => boolean
-  /** Whether it was told that it is too slow. */
+  /** Whether it got a response that it is too slow. */
   readonly isTold: () => boolean
-  /** Reads what it has not read so far, and writes what means nothing. */
+  /** Reads the pending bytes and writes meaningless ones. */
   readonly stir: () => void
   readonly drop: () => void
 }
 
-/** What a connection does to be a nuisance, until it is closed. */
+/** What a connection does to misbehave until it is closed. */
 type Misbehaviour = (socket: Socket, target: Target) => void
 
-/** Opens so many connections that behave in this way, as many at once as the queue of a listening socket takes. */
+/** Opens a number of connections with this behavior, as many concurrently as the listen backlog holds. */
 async function open(name: string, count: number, target: Target, misbehave: Misbehaviour): Promise<Hostile[]> {
   const opened: Hostile[] = []
   while (opened.length < count) {
@@ -152,13 +152,13 @@ function openOne(name: string, target: Target, misbehave: Misbehaviour): Promise
 const head = ({ apiKey }: Target) =>
   `POST /api/payouts/banks HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\n`
 
-/** One header after the other, for ever. */
+/** Sends one header after another without an end. */
 function sendSlowHead(socket: Socket, target: Target): void {
   socket.write(head(target))
   repeat(socket, 'x-more: x\r\n')
 }
 
-/** A body that is announced and comes space by space. */
+/** Announces a body and sends it space by space. */
 function sendSlowBody(socket: Socket, target: Target): void {
   socket.write(`${head(target)}content-length: 100000\r\n\r\n`)
   repeat(socket, ' ')
@@ -169,7 +169,7 @@ function repeat(socket: Socket, bytes: string): void {
   socket.once('close', () => clearInterval(sending))
 }
 
-/** Asks for more than the system keeps on its way, and reads none of it. */
+/** Requests more than the system's socket buffers hold, and reads none of it. */
 function readNothing(socket: Socket, { apiKey }: Target): void {
   socket.pause()
   socket.write(`GET /api/payout/methods?limit=100 HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\n\r\n`.repeat(400))
@@ -177,7 +177,7 @@ function readNothing(socket: Socket, { apiKey }: Target): void {
 
 function doNothing(): void {}
 
-/** Pays and reads as an ordinary client does, each time over a new connection and over one that is kept. */
+/** Pays and reads as an ordinary client, each time over a new connection and over a kept-alive one. */
 function serveOthers(target: Target) {
   const agents = [connections(1), null]
   const failed: string[] = []

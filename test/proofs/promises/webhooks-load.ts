@@ -17,20 +17,20 @@ import { backlogKey, makeBacklog, switchAll } from '../webhook-backlog.ts'
 /** Deliveries are events of each merchant times its endpoints; one of the merchants pays. */
 const [merchants, endpoints, clients] = [10, 10, 64]
 const eventsOf: Record<Length, number> = { ci: 20, quick: 100, long: 100 }
-/** What nothing holds back is soon over: there must be some left when a round ends. */
+/** Deliveries without a limit finish fast: some must be left when a round ends. */
 const eventsOfControl = 300
 
 /** A round is a window with deliveries and one without. */
 const rounds: Record<Length, number> = { ci: 8, quick: 8, long: 60 }
 const windowMs = 1_000
 
-/** What payouts must keep of their throughput. */
+/** The share of their throughput that payouts must keep. */
 const leastRatio = 0.85
 
-/** Until what was begun is over, and until a service is as fast as it gets. */
+/** Time to drain work that has begun, and to warm up a service. */
 const [settleMs, warmUpMs] = [500, 3_000]
 
-/** What is not delivered though nothing came for so long does not come. */
+/** A silence of this length means that no more deliveries arrive. */
 const quietMs = 15_000
 
 export const proof: Proof = {
@@ -41,14 +41,14 @@ export const proof: Proof = {
   isAlone: true,
 }
 
-/** Has it looked more often which endpoints are enabled, so that rounds may be short: others use the machine as well. */
+/** Polls more often for enabled endpoints, so that rounds may be short on a shared machine. */
 const looksOften: Change = {
   file: 'src/modules/webhooks/dispatcher/dispatcher.ts',
   from: 'const pollIntervalMs = 1_000',
   to: 'const pollIntervalMs = 200',
 }
 
-/** A way to run the service: in so many groups of processes. */
+/** A configuration of the service, with its number of process groups. */
 type Way = { readonly name: string; readonly url: string; readonly groups: number; readonly workers: number }
 
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
@@ -102,13 +102,13 @@ type Work = {
   readonly servers: readonly Server[]
   readonly receiver: PostReceiver
   readonly enable: (isEnabled: boolean) => Promise<void>
-  /** How many deliveries there are. */
+  /** Number of deliveries. */
   readonly all: number
 }
 
 /**
- * Payouts' throughput with deliveries by that without, in each round, of which every other begins without; and how many payouts
- * and deliveries a second that is.
+ * Payout throughput with deliveries relative to that without, per round, in alternating order; and payouts and
+ * deliveries per second.
  */
 async function measureRounds({ servers, receiver, enable, all }: Work, apiKey: string, rounds: number) {
   const load = servers.map(({ port }) => {
@@ -134,7 +134,7 @@ async function measureRounds({ servers, receiver, enable, all }: Work, apiKey: s
     const isFirst = seen.length % 2 === 0
     const windows = [await measure(isFirst), await measure(!isFirst)] as const
     const [sending, silent] = isFirst ? windows : [windows[1], windows[0]]
-    // Nothing was left to be sent: such a round says nothing.
+    // No deliveries were left at the end, so the round proves nothing.
     if (sending.after.deliveries === all) break
     seen.push({ ratio: sending.perTime / silent.perTime, paid: silent.paid, deliveries: sending.deliveries })
   }
@@ -148,7 +148,7 @@ async function measureRounds({ servers, receiver, enable, all }: Work, apiKey: s
   }
 }
 
-/** Time of the processors so far that nobody but this proof had, or could have had: what others take says nothing of the service. */
+/** CPU time that was used by this proof or idle so far; the rest belongs to other processes. */
 function timeLeft(): number {
   let idle = 0
   for (const { times } of cpus()) idle += times.idle
@@ -159,7 +159,7 @@ function timeUnder(root: number): number {
   return processesUnder(root).reduce((sum, pid) => sum + processorTimeOf(pid), 0)
 }
 
-/** Has everything delivered that still is to be, while nobody pays. */
+/** Delivers all remaining events while no client pays. */
 async function drain({ servers, receiver, enable, all }: Work) {
   const cpuMs = () => servers.reduce((sum, { child }) => sum + timeUnder(child.pid as number), 0)
   await enable(true)
@@ -176,7 +176,7 @@ async function drain({ servers, receiver, enable, all }: Work) {
   return { deliveries, figure }
 }
 
-/** Processor time of a post to the same receiver with nothing but Node, in microseconds. */
+/** CPU time of a post to the same receiver with plain Node, in microseconds. */
 async function postBare({ port }: PostReceiver): Promise<number> {
   const agent = connections(clients)
   const asked = { path: '/bare', headers: { 'webhook-id': 'none' }, body: JSON.stringify({ filler: 'x'.repeat(500) }) }
