@@ -101,7 +101,7 @@ export async function startAdverseWorld(
       (await listWebhookDeliveries(context, { webhookId: id, limit: 100 })).items,
     cursorOf: async ({ context: { merchantId } }, { id }) => {
       const [row] = await endpointsByIds(db, { merchantId, ids: [id] })
-      if (row === undefined) throw new Error('there is no such endpoint')
+      if (row === undefined) throw new Error('unknown endpoint')
       return row.cursor
     },
     replay: ({ context }, { id }, event) =>

@@ -55,9 +55,9 @@ function startAuditor(url: string) {
     begun.resolve()
   })
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
-  ended.then(() => begun.reject(new Error('the auditor ended by itself')))
+  ended.then(() => begun.reject(new Error('the auditor exited early')))
   const stop = async () => {
-    if (child.exitCode !== null) throw new Error('the auditor ended by itself')
+    if (child.exitCode !== null) throw new Error('the auditor exited early')
     child.disconnect()
     await ended
     return snapshots

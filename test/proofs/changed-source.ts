@@ -26,6 +26,7 @@ export function changeSource(changes: readonly Change[]): void {
 
 function changed(source: string, { file, from, to }: Change): string {
   const parts = source.split(from)
-  if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${from}`)
+  if (parts.length !== 2)
+    throw new Error(`${file} contains this text ${parts.length - 1} times instead of once: ${from}`)
   return parts.join(to)
 }

@@ -29,7 +29,7 @@ function textOf(node: Node | undefined): string | null {
   return quasi && others.length === 0 ? (quasi.value as { cooked: string }).cooked : null
 }
 
-test('every change of source that a proof makes is found exactly once in the file that it names', () => {
+test('the text of every source change in a proof occurs exactly once in its file', () => {
   const paths = ['test/proofs', 'test/bench'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts') && !path.startsWith('yardsticks'))

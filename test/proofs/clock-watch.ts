@@ -79,8 +79,8 @@ async function startKeyed(ask: Ask, wallet: OwnWallet) {
     await ask(deposit)
     const after = await balance()
     return [
-      ...(again.headers['idempotent-replayed'] === 'true' && sameData(again, first) ? [] : ['a kept key paid again']),
-      ...(after === before ? [] : [`keys that were kept changed the balance from ${before} to ${after}`]),
+      ...(again.headers['idempotent-replayed'] === 'true' && sameData(again, first) ? [] : ['a stored key paid again']),
+      ...(after === before ? [] : [`stored keys changed the balance from ${before} to ${after}`]),
     ]
   }
   return { faults }
@@ -99,7 +99,7 @@ async function walkOverAndOver(ask: Ask, { paid }: Done, isOn: () => boolean) {
     const known = paid.map(({ id }) => id)
     const met = (await walk(ask, {}, 20)).map(({ uuid }) => uuid)
     const different = new Set(met)
-    if (different.size !== met.length) faults.push('a walk met a payout twice')
+    if (different.size !== met.length) faults.push('a walk returned a payout twice')
     if (known.some((id) => !different.has(id))) faults.push('a walk missed a payout')
   }
   return { count, faults }
@@ -133,8 +133,7 @@ function faultsOfOrder(paid: readonly Paid[]): string[] {
   for (const { id, createdAt, start } of byStart) {
     for (; (paid[answered] as Paid).end < start; answered++) latest = laterOf(latest, paid[answered] as Paid)
     if (id < latest.id) faults.push(`the id ${id} is not later than ${latest.id}`)
-    if (createdAt < latest.createdAt)
-      faults.push(`${createdAt} is older than what was made before, ${latest.createdAt}`)
+    if (createdAt < latest.createdAt) faults.push(`${createdAt} is older than the previous payout, ${latest.createdAt}`)
   }
   const [first, last] = [paid[0], paid.at(-1)]
   const spanMs = Date.parse(String(last?.createdAt)) - Date.parse(String(first?.createdAt))

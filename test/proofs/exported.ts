@@ -65,13 +65,13 @@ export async function sumExport(file: string): Promise<ExportTotals> {
       lines++
       const sum = (held.get(account) ?? 0n) + unitsOf(total)
       held.set(account, sum)
-      if (sum !== unitsOf(running_total)) faults.push(`line ${lines} of ${account} comes to ${sum}`)
+      if (sum !== unitsOf(running_total)) faults.push(`line ${lines} of ${account} adds up to ${sum}`)
     } else if (type === 'CLOSING') {
       closed.add(account)
-      if (held.get(account) !== unitsOf(running_total)) faults.push(`${account} comes to ${held.get(account)} units`)
+      if (held.get(account) !== unitsOf(running_total)) faults.push(`${account} adds up to ${held.get(account)} units`)
     } else end = number
   }
-  if (end !== lines) faults.push(`there are ${lines} lines, and the end says ${end}`)
+  if (end !== lines) faults.push(`there are ${lines} lines, but the end line says ${end}`)
   if (closed.size !== held.size) faults.push(`${held.size} balances were opened and ${closed.size} closed`)
   return { lines, faults: faults.slice(0, 5) }
 }
@@ -104,11 +104,11 @@ print(rows)
 export async function comparedByPython(csv: string, ndjson: string): Promise<{ figure: string; faults: string[] }> {
   try {
     const { stdout } = await promisify(execFile)('python3', ['-c', comparison, csv, ndjson])
-    return { figure: `python3 read ${Number(stdout).toLocaleString('en')} records alike from both forms`, faults: [] }
+    return { figure: `python3 read ${Number(stdout).toLocaleString('en')} equal records from both formats`, faults: [] }
   } catch (error) {
     const { code, stderr = '' } = error as NodeJS.ErrnoException & { stderr?: string }
-    if (code === 'ENOENT') return { figure: 'there is no python3 here to read the CSV', faults: [] }
-    return { figure: 'python3 read something else', faults: [stderr.trim().split('\n').at(-1) ?? ''] }
+    if (code === 'ENOENT') return { figure: 'python3 is not installed, so the CSV was not read', faults: [] }
+    return { figure: 'python3 found a difference', faults: [stderr.trim().split('\n').at(-1) ?? ''] }
   }
 }
 

@@ -64,7 +64,7 @@ async function paid(witness: Witness, { random, ...client }: Client, key: string
         return id
       }
     }
-    if (answer !== null && !isPassing(answer)) witness.faults.add(`${key} was answered with ${told(answer)}`)
+    if (answer !== null && !isPassing(answer)) witness.faults.add(`${key} got ${told(answer)}`)
     witness.retries++
     await delay(50)
   }
@@ -103,13 +103,13 @@ export async function readUntilOver(witness: Witness, client: Client, told: Map<
     const answer = await answered(witness, client, { method: 'GET', path })
     if (answer?.status !== 200) {
       if (answer !== null && !isPassing(answer))
-        witness.faults.add(`events were answered with ${answer.status}: ${answer.text.slice(0, 60)}`)
+        witness.faults.add(`reading events failed with ${answer.status}: ${answer.text.slice(0, 60)}`)
       await delay(100)
       continue
     }
     const { data } = JSON.parse(answer.text) as { data: { sequence: number; type: string; object: { id: string } }[] }
     for (const { sequence, type, object } of data) {
-      if (sequence !== told.size + 1) witness.faults.add(`event ${told.size + 1} was told as ${sequence}`)
+      if (sequence !== told.size + 1) witness.faults.add(`event ${told.size + 1} has the sequence ${sequence}`)
       told.set(sequence, `${type} ${object.id}`)
     }
   }

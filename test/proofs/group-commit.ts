@@ -37,13 +37,15 @@ async function proveSharedCommits(): Promise<void> {
   const syncs = syncsIn(tracePath) - syncsBefore
   await server.end()
 
-  print(`64 clients: ${payouts} payouts in ${commits} commits: ${(commits / payouts).toFixed(4)} a payout`)
+  print(`64 clients: ${payouts} payouts in ${commits} commits: ${(commits / payouts).toFixed(4)} per payout`)
   print(
-    isTraced ? `  ${syncs} syncs: ${(syncs / payouts).toFixed(4)} a payout` : '  syncs: not counted, no strace here',
+    isTraced
+      ? `  ${syncs} syncs: ${(syncs / payouts).toFixed(4)} per payout`
+      : '  syncs: not counted, because strace is not installed',
   )
-  assert.ok(commits / payouts <= 0.1, 'more than one commit for ten payouts')
+  assert.ok(commits / payouts <= 0.1, 'more than one commit per ten payouts')
   // Each commit syncs the WAL once; an occasional checkpoint syncs the WAL and the file once more.
-  if (isTraced) assert.ok(syncs >= commits && syncs / payouts <= 0.12, 'commits are not synced, or too often')
+  if (isTraced) assert.ok(syncs >= commits && syncs / payouts <= 0.12, 'too few or too many syncs per commit')
 }
 
 async function proveCostAlone(): Promise<void> {
@@ -69,12 +71,12 @@ async function proveCostAlone(): Promise<void> {
 
   const rate = median(rates.grouped) / median(rates.alone)
   const cost = median(costs.alone) / median(costs.grouped)
-  print('1 client, medians of 12 rounds by turns:')
+  print('1 client, medians of 12 alternating rounds:')
   for (const kind of kinds) {
     print(`  ${kind}: ${median(rates[kind]).toFixed(0)} payouts/s, ${median(costs[kind]).toFixed(0)} µs of CPU each`)
   }
-  print(`  grouped against alone: throughput ${rate.toFixed(3)}, payouts for the same CPU ${cost.toFixed(3)}`)
-  assert.ok(rate >= 0.9 || cost >= 0.9, 'the group commit costs more than a tenth at one client')
+  print(`  grouped relative to alone: throughput ${rate.toFixed(3)}, payouts for the same CPU ${cost.toFixed(3)}`)
+  assert.ok(rate >= 0.9 || cost >= 0.9, 'the group commit costs more than a tenth with one client')
 }
 
 type Server = {
@@ -95,7 +97,7 @@ async function startServer(kind: 'grouped' | 'alone', name: string, tracePath: s
   const [program = '', ...words] = tracePath === null ? command : [...trace, ...command]
   const child = spawn(program, words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const endEarly = (code: unknown) => {
-    throw new Error(`the server ended by itself with ${code}`)
+    throw new Error(`the server exited early with ${code}`)
   }
   child.once('exit', endEarly)
   return {

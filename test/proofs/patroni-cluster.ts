@@ -13,7 +13,7 @@ const programs = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/bin/etcdctl', '/usr
 export function missingPrograms(): string | null {
   const missing = programs.filter((path) => !existsSync(path))
   if (missing.length === 0 && process.platform === 'linux') return null
-  return `it needs ${missing.join(', ') || 'Linux'}: on Debian 12, apt-get update && apt-get install patroni etcd-server etcd-client postgresql-15 (nothing of it need be started)`
+  return `the proof needs ${missing.join(', ') || 'Linux'}: on Debian 12, apt-get update && apt-get install patroni etcd-server etcd-client postgresql-15 (no service needs to be started)`
 }
 
 /** Three machines with etcd, Patroni and PostgreSQL, each with its own address, configured as in `deploy/patroni/`. */
@@ -85,7 +85,7 @@ function filled(file: string, { name, host }: Machine, changes: Changes): string
     .join('\n')
     .replaceAll('10.0.0.', network)
   return changes.reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`deploy/patroni/${file} does not say ${from}`)
+    if (!changed.includes(from)) throw new Error(`deploy/patroni/${file} does not contain ${from}`)
     return changed.replaceAll(from, to)
   }, text)
 }
@@ -125,7 +125,7 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
       if (asked.some((row) => !row.isStandby)) return
       await delay(100)
     }
-    throw new Error(`nobody replaced ${lost.name}: ${await told(nodes)}`)
+    throw new Error(`no machine replaced ${lost.name}: ${await told(nodes)}`)
   }
   return {
     nodes,

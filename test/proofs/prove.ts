@@ -79,7 +79,7 @@ async function prove(name: string, proof: Proof): Promise<boolean> {
     const outcome = await childOutcome(name, isControl, proof.seconds[length])
     const isAsItMustBe = 'isHeld' in outcome && outcome.isHeld !== isControl
     isHeld &&= isAsItMustBe
-    const what = isControl ? `without ${proof.control}` : 'as it is'
+    const what = isControl ? `without ${proof.control}` : 'with its protection'
     const verdict = isAsItMustBe ? (isControl ? 'broken, as it must be' : 'held') : 'WRONG'
     const figure = 'isHeld' in outcome ? outcome.figure : outcome.fault
     lines.push(`  ${what}: ${verdict}: ${figure} (${secondsSince(startedAt)} s)`)
@@ -123,8 +123,8 @@ async function childOutcome(name: string, isControl: boolean, seconds: number): 
   clearTimeout(late)
   endGroup()
   process.off('exit', endGroup)
-  if (isLate) return { fault: `not done after ${seconds} s` }
-  return outcome ?? { fault: `ended with ${code}: ${errors}` }
+  if (isLate) return { fault: `not finished after ${seconds} s` }
+  return outcome ?? { fault: `exited with ${code}: ${errors}` }
 }
 
 /** Removes a proof's folder, and any mount in it that a killed proof left. */
@@ -148,7 +148,7 @@ function namesFor(length: Length): string[] {
 async function load(name: string): Promise<Proof> {
   const paths = ['promises', 'installed'].map((folder) => join(import.meta.dirname, folder, `${name}.ts`))
   const path = paths.find((each) => existsSync(each))
-  if (path === undefined) throw new Error(`There is no proof ${name}: choose among ${namesFor('long').join(', ')}`)
+  if (path === undefined) throw new Error(`There is no proof ${name}. Choose one of: ${namesFor('long').join(', ')}`)
   return ((await import(path)) as { proof: Proof }).proof
 }
 

@@ -35,7 +35,7 @@ export class StartFailed extends Error {
   readonly ended: Ended
 
   constructor(ended: Ended) {
-    super(`the server ended with ${ended.code ?? ended.signal} before it was ready: ${ended.errors}`)
+    super(`the server exited with ${ended.code ?? ended.signal} before it was ready: ${ended.errors}`)
     this.ended = ended
   }
 }

@@ -52,7 +52,7 @@ function writeUntilFull(file: number, size: number): void {
 function shimmed(folder: string, place: string): SmallDisk {
   const full = join(folder, 'full')
   return {
-    kind: 'the shim, for want of a right to mount',
+    kind: 'the shim, because this user can’t mount',
     place,
     environment: buildShim(folder)({ database: join(place, 'payouts.sqlite'), full }),
     fill: () => writeFileSync(full, ''),

@@ -43,14 +43,14 @@ export function compare(path: string, { sent, acknowledged }: PayoutTruth, after
   const faults: string[] = []
   const stored = new Map<string, Row>()
   for (const row of rows) {
-    if (!sent.has(row.narration)) faults.push(`${row.narration} was never asked for`)
-    if (stored.has(row.narration)) faults.push(`${row.narration} is there twice`)
+    if (!sent.has(row.narration)) faults.push(`${row.narration} was never requested`)
+    if (stored.has(row.narration)) faults.push(`${row.narration} is stored twice`)
     stored.set(row.narration, row)
   }
   for (const [narration, answer] of acknowledged) {
     const row = stored.get(narration)
     if (!row) faults.push(`${narration} was acknowledged and is lost`)
-    else if (!isAs(row, answer)) faults.push(`${narration} is not as it was acknowledged`)
+    else if (!isAs(row, answer)) faults.push(`${narration} differs from its acknowledgement`)
   }
   const unacknowledged = rows.filter(({ narration }) => !acknowledged.has(narration)).length
   return { faults, unacknowledged, latest: rows.at(-1)?.sequence ?? after }

@@ -132,7 +132,7 @@ function keep({ histories, faults, count }: Recorded, wallet: OwnWallet, { asked
   }
   const seen = balanceIn(answer)
   if (seen === undefined) {
-    faults.push(`answered with ${answer.status}: ${answer.text.slice(0, 300)}`)
+    faults.push(`unexpected response ${answer.status}: ${answer.text.slice(0, 300)}`)
     return
   }
   const { balance, isRefusal } = seen

@@ -72,5 +72,5 @@ async function doSomething(
 
 function keepOther(done: Done, { status, text }: Answer, code: unknown): void {
   if (code === 'INSUFFICIENT_FUNDS' || code === 'PAYOUT_STATUS_CONFLICT') done.refused++
-  else done.faults.push(`answered with ${status}: ${text.slice(0, 300)}`)
+  else done.faults.push(`unexpected response ${status}: ${text.slice(0, 300)}`)
 }

@@ -65,7 +65,7 @@ export async function switchAll(port: number, endpoints: readonly Endpoint[], is
   const ask = async ({ id, apiKey }: Endpoint) => {
     const path = `/api/webhooks/${id}/${isEnabled ? 'enable' : 'disable'}`
     const { status, text } = await send({ port, apiKey }, agent, { path, body: {} })
-    if (status !== 200) throw new Error(`${path} was answered ${status}: ${text}`)
+    if (status !== 200) throw new Error(`${path} responded with ${status}: ${text}`)
   }
   await Promise.all(endpoints.map(ask))
   agent.destroy()

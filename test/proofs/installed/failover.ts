@@ -24,7 +24,7 @@ const outageMs = 120_000
 
 export const proof: Proof = {
   promise:
-    'no acknowledged payout is lost or doubled when the primary of a replicated PostgreSQL is lost and another takes over',
+    'no acknowledged payout is lost or doubled when the primary of a replicated PostgreSQL fails and a standby takes over',
   control: 'synchronous replication',
   seconds: { ci: 600, quick: 900, long: 4_000 },
   isAlone: true,
@@ -120,14 +120,14 @@ async function losePrimary(
 async function paidSince(witness: Witness, moment: number): Promise<void> {
   const until = performance.now() + outageMs
   while (witness.latestAskedAt <= moment && witness.faults.size === 0) {
-    if (performance.now() > until) witness.faults.add(`nothing was paid for ${outageMs / 1_000} s`)
+    if (performance.now() > until) witness.faults.add(`no payout succeeded for ${outageMs / 1_000} s`)
     await delay(5)
   }
 }
 
 function noteEnd(witness: Witness, { ended }: Server): void {
   ended.then(({ errors, log }) => {
-    if (!witness.isOver) witness.faults.add(`a service ended: ${errors.slice(-500)} ${log.slice(-500)}`)
+    if (!witness.isOver) witness.faults.add(`a service exited: ${errors.slice(-500)} ${log.slice(-500)}`)
   })
 }
 
@@ -154,13 +154,13 @@ async function faultsOf(
   if (lost.length > 0) faults.push(`${lost.length} acknowledged payouts lost, such as ${lost[0]}`)
   if (stored.size !== payouts.length) faults.push(`${payouts.length - stored.size} payouts doubled`)
   const unasked = payouts.filter(({ key }) => !sent.has(key))
-  if (unasked.length > 0) faults.push(`${unasked.length} payouts that nobody asked for`)
+  if (unasked.length > 0) faults.push(`${unasked.length} stored payouts were never requested`)
   const byMerchant = Map.groupBy(events, ({ merchant }) => merchant)
   const gaps = [...byMerchant.values()].filter((each) => each.some(({ sequence }, place) => sequence !== place + 1))
-  if (gaps.length > 0) faults.push(`the events of ${gaps.length} merchants are not dense`)
+  if (gaps.length > 0) faults.push(`the event numbers of ${gaps.length} merchants have gaps`)
   const there = new Set(events.map(({ sequence, what }) => `${sequence} ${what}`))
   const untrue = feeds.flatMap((told) => [...told].filter(([sequence, what]) => !there.has(`${sequence} ${what}`)))
-  if (untrue.length > 0) faults.push(`${untrue.length} events were told that are not there, such as ${untrue[0]}`)
+  if (untrue.length > 0) faults.push(`${untrue.length} events that clients read are not stored, such as ${untrue[0]}`)
   return faults
 }
 
@@ -183,7 +183,7 @@ function outcomeOf({ acknowledged, retries, longestMs }: Witness, { outages, cou
     .map((loss) => ({ loss, all: outages.filter((each) => each.loss === loss).map(({ ms }) => ms) }))
     .filter(({ all }) => all.length > 0)
     .map(({ loss, all }) => `${loss} ${all.map(seconds).join(' ')}`)
-  const done = `${outages.length} primaries lost, ${clients} clients at ${services} services, ${acknowledged.size} acknowledged, ${events} events told, ${retries} retries, the slowest answer ${seconds(longestMs)} s; seconds without one, to the first after each loss: ${times.join(', ')}`
+  const done = `${outages.length} primaries failed, ${clients} clients of ${services} services, ${acknowledged.size} acknowledged, ${events} events read, ${retries} retries, slowest response ${seconds(longestMs)} s; seconds without a payout after each failure: ${times.join(', ')}`
   if (faults.length > 0) return { isHeld: false, figure: `${faults.slice(0, 4).join('; ')}; ${done}` }
   return { isHeld: outages.length === count && acknowledged.size > 100 * count, figure: `0 lost, 0 doubled; ${done}` }
 }

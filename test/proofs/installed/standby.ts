@@ -19,8 +19,8 @@ const deaths = { ci: 2, quick: 4, long: 40 }
 const windowMs = 5_000
 
 export const proof: Proof = {
-  promise: 'a standby by Litestream is one sound moment, lacks only what was acknowledged in the last 5 s, and pays',
-  control: 'a Litestream that goes on: it hangs from the middle on',
+  promise: 'a Litestream standby is consistent, lacks only payouts acknowledged in the last 5 s, and can pay',
+  control: 'continuous replication: Litestream hangs from the middle of the run',
   seconds: { ci: 150, quick: 240, long: 1_500 },
   run,
 }
@@ -52,8 +52,9 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const { sent, acknowledged } = mergedLog(logs)
     const kept = new Map([...acknowledged].filter(([narration]) => !lost.has(narration)))
     faults.push(...compare(restored, { sent, acknowledged: kept }).faults)
-    if (loss.oldestMs > windowMs) faults.push(`what was acknowledged ${Math.round(loss.oldestMs)} ms before is lost`)
-    if (losses.length === deaths[length] && !(await canPay(restored, apiKey))) faults.push('nothing can be paid there')
+    if (loss.oldestMs > windowMs)
+      faults.push(`a payout acknowledged ${Math.round(loss.oldestMs)} ms before the kill is lost`)
+    if (losses.length === deaths[length] && !(await canPay(restored, apiKey))) faults.push('the standby cannot pay')
   }
   return { isHeld: faults.length === 0, figure: figureOf(logs, losses, faults) }
 }
@@ -62,7 +63,7 @@ function figureOf(logs: readonly PayoutLog[], losses: readonly Loss[], faults: r
   const { acknowledged } = mergedLog(logs)
   const lost = losses.map((loss) => loss.lost.length)
   const oldest = losses.map(({ oldestMs }) => Math.round(oldestMs))
-  const seen = `${losses.length} deaths, ${acknowledged.size} acknowledged; lost ${lost.join(', ')}, of the last ${oldest.join(', ')} ms`
+  const seen = `${losses.length} deaths, ${acknowledged.size} acknowledged; lost per kill ${lost.join(', ')}, acknowledged in its last ${oldest.join(', ')} ms`
   return [seen, ...faults.slice(0, 3)].join('; ')
 }
 
@@ -93,9 +94,10 @@ async function dieUnderLoad(replicated: Replicated, { url, apiKey, log, hangs, l
   await Promise.all([clients.over, following.ended])
   clearInterval(marking)
   const faults: string[] = []
-  if (signal !== 'SIGKILL') faults.push(`the server ended by itself: ${errors}`)
-  if (log.others.size > 0) faults.push(`not every payout was answered with 200: ${[...log.others]}`)
-  if (following.said().includes('level=ERROR')) faults.push(`Litestream said ${following.said().slice(-500)}`)
+  if (signal !== 'SIGKILL') faults.push(`the server exited before its kill: ${errors}`)
+  if (log.others.size > 0) faults.push(`some payouts got another status than 200: ${[...log.others]}`)
+  if (following.said().includes('level=ERROR'))
+    faults.push(`Litestream logged an error: ${following.said().slice(-500)}`)
   return { diedAt, marks, faults }
 }
 

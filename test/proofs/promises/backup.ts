@@ -10,8 +10,8 @@ import type { PayoutTruth } from '../stored.ts'
 import { compare, faultsOfBooks } from '../stored.ts'
 
 export const proof: Proof = {
-  promise: 'a backup made under load balances, and has every payout that was acknowledged before it began',
-  control: 'the command: the file is copied as files are',
+  promise: 'a backup under load balances, and has every payout that was acknowledged before it began',
+  control: 'the backup command: the file is copied like any file',
   seconds: { ci: 90, quick: 90, long: 900 },
   run,
 }
@@ -42,10 +42,10 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
     faults.push(...(await faultsOfCopy(file, { sent: log.sent, acknowledged })))
   }
   const restored = (copies.at(-1) as Copy).file
-  if (!(await canPay(restored, apiKey))) faults.push('nothing can be paid from the last one')
+  if (!(await canPay(restored, apiKey))) faults.push('a service on the last copy cannot pay')
   const counts = copies.map(({ acknowledged }) => acknowledged.size)
   const figure =
-    `${copies.length} copies, with the first ${counts[0]} to ${counts.at(-1)} of ${log.acknowledged.size} payouts: ` +
+    `${copies.length} copies with ${counts[0]} to ${counts.at(-1)} of ${log.acknowledged.size} payouts: ` +
     `${faults.length} faults${faults.length > 0 ? `, such as ${faults[0]}` : ''}`
   return { isHeld: faults.length === 0, figure }
 }
@@ -69,7 +69,7 @@ async function faultsOfCopy(file: string, truth: PayoutTruth): Promise<string[]>
   try {
     return [...compare(file, truth).faults, ...(await faultsOfBooks(file))]
   } catch (error) {
-    return [`it can't be read: ${(error as Error).message}`]
+    return [`the copy is unreadable: ${(error as Error).message}`]
   }
 }
 

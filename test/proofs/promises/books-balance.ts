@@ -7,8 +7,8 @@ import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: 'the books balance at every commit, as a model on paper says and while others look, on both engines',
-  control: 'the fee of a transfer, or one commit for a settlement and its money',
+  promise: 'the books balance at every commit, match a model, and look balanced to concurrent audits, on both engines',
+  control: 'the fee of a transfer, or one commit for a settlement and its transfer',
   seconds: { ci: 120, quick: 120, long: 7_200 },
   run,
 }
@@ -71,7 +71,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   const figure =
     `${engines.map((engine) => `${runs[engine][length]} runs on ${engine}`).join(' and ')} of ${commandsPerRun} commands; ` +
-    `${seen.snapshots} snapshots of ${seen.states} states beside ${seen.operations.toLocaleString('en')} operations: ` +
+    `${seen.snapshots} snapshots of ${seen.states} states during ${seen.operations.toLocaleString('en')} operations: ` +
     `${unlike.length + unbalanced.length} contradictions` +
     [...unlike, ...new Set(unbalanced)]
       .slice(0, 4)
@@ -85,7 +85,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   const missing = everyKind.filter((kind) => !kinds.has(kind))
   // A few programs may miss the rarest outcome by chance.
-  if (missing.length > 1) return { isHeld: false, figure: `${figure}; no program came to: ${missing.join(', ')}` }
+  if (missing.length > 1) return { isHeld: false, figure: `${figure}; no program reached: ${missing.join(', ')}` }
   return { isHeld: unlike.length === 0 && unbalanced.length === 0 && seen.fewest >= fewestStates, figure }
 }
 

@@ -8,8 +8,8 @@ import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: 'a clock that steps by an hour, forth and back, harms nothing while the service runs',
-  control: 'a clock, and a list’s latest time, that are held where the system’s clock goes back',
+  promise: 'clock steps of an hour in either direction break no promise of a running service',
+  control: 'the monotonic clock, and a list’s latest time, when the system clock steps back',
   seconds: { ci: 120, quick: 120, long: 1_200 },
   run,
 }
@@ -61,8 +61,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   const sum = (of: (watched: Watched) => number) => all.reduce((total, watched) => total + of(watched), 0)
   const figure =
-    `${sum(({ steps }) => steps)} steps of ${Object.keys(clocks).join(', ')}${library ? '' : ' (libfaketime is not here)'}; ` +
-    `${sum(({ payouts }) => payouts).toLocaleString('en')} payouts, ${sum(({ walks }) => walks)} walks through their pages: ` +
+    `${sum(({ steps }) => steps)} steps of ${Object.keys(clocks).join(', ')}${library ? '' : ' (libfaketime is not installed)'}; ` +
+    `${sum(({ payouts }) => payouts).toLocaleString('en')} payouts, ${sum(({ walks }) => walks)} walks through all pages: ` +
     `${sum(({ faults }) => faults.length)} wrong` +
     all.flatMap(({ name, faults }) => faults.slice(0, 2).map((fault) => `; ${name}: ${fault}`)).join('')
   // With each clock the control must find faults of the clock.

@@ -39,9 +39,8 @@ const networks: readonly Network[] = ['erc20', 'bep20', 'trc20']
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
 export const proof: Proof = {
-  promise:
-    'each transfer on a chain that became final is credited once, whatever is reported of it, how often and when',
-  control: 'telling transfers apart by network, transaction and log',
+  promise: 'each final transfer on a chain is credited once, whatever reports of it arrive, how often and when',
+  control: 'distinguishing transfers by network, transaction and log index',
   seconds: { ci: 240, quick: 600, long: 4_000 },
   run,
 }
@@ -181,7 +180,7 @@ async function listAddresses({ port }: Server): Promise<Address[]> {
   const path = '/rails/one/addresses?after=0'
   const answer = await send({ port, apiKey: '' }, agent, { method: 'GET', path, headers: headersOver(path) })
   agent.destroy()
-  if (answer.status !== 200) throw new Error(`the list of addresses was answered ${answer.status}: ${answer.text}`)
+  if (answer.status !== 200) throw new Error(`listing the addresses failed with ${answer.status}: ${answer.text}`)
   const { data } = JSON.parse(answer.text) as { data: { addresses: Address[] } }
   return data.addresses.map((address) => ({ ...address, needed: requiredConfirmations(address.network as Network) }))
 }
@@ -254,17 +253,19 @@ function judge(url: string, { wallets, nodes }: Judging) {
         .filter((each) => each.ref === ref)
         .reduce((sum, { amount }) => sum + units(amount), 0n)
       const { balance = 0n } = (await walletById(db, { merchantId, id: walletId })) ?? {}
-      if (balance !== owed) faults.push(`a wallet has ${balance} and not ${owed}`)
+      if (balance !== owed) faults.push(`a wallet has ${balance} instead of ${owed}`)
       const pending = await findPendingDeposits({ db, merchantId }, [walletId])
-      if (pending.length > 0) faults.push(`${pending.length} are pending for ever`)
+      if (pending.length > 0) faults.push(`${pending.length} stay pending`)
     }
     const lost = nodes.flatMap(({ gone }) => [...gone.keys()]).filter((name) => final.has(name))
     const unseen = lost.filter((name) => !attention.has(name))
-    if (unseen.length > 0) faults.push(`${unseen.length} that were credited are gone, and nobody is told`)
-    if ([...attention.keys()].some((name) => !final.has(name))) faults.push('one needs a person, and was not credited')
+    if (unseen.length > 0)
+      faults.push(`${unseen.length} credited transfers left the chain without an entry in the attention queue`)
+    if ([...attention.keys()].some((name) => !final.has(name)))
+      faults.push('the attention queue has a transfer that was not credited')
     const { balanced } = await auditBooks(createService({ db, mode: 'sandbox' }))
     if (!balanced) faults.push('the books do not balance')
-    const figure = `${final.size} transfers credited, ${new Set(lost).size} of them gone later, ${attention.size} in attention`
+    const figure = `${final.size} transfers credited, ${new Set(lost).size} of them dropped from the chain later, ${attention.size} in the attention queue`
     return { faults, figure, credited: final.size }
   })
 }

@@ -20,13 +20,13 @@ const patienceMs = 30_000
 
 export const proof: Proof = {
   promise:
-    'on a full disk payouts are refused whole, reads go on, a start waits, and all heals when there is room again',
-  control: 'refusing what a failed commit has not stored',
+    'on a full disk payouts fail without a trace, reads continue, a start waits, and all recovers when space is free',
+  control: 'rejecting requests whose commit failed',
   seconds: { ci: 120, quick: 200, long: 1_500 },
   run,
 }
 
-/** What stays the same across restarts of the server. */
+/** State that all servers of the proof share. */
 type Bench = {
   readonly disk: SmallDisk
   readonly path: string
@@ -71,7 +71,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 
 function outcomeOf({ disk, log, faults, seen }: Bench): Outcome {
   const figure =
-    `on ${disk.kind}: ${log.acknowledged.size} acknowledged, ${seen.refused} refused and paid later, and of the ` +
+    `on ${disk.kind}: ${log.acknowledged.size} acknowledged, ${seen.refused} rejected and paid later; of the ` +
     `starts on the full disk ${seen.serving} served and ${seen.waiting} waited`
   if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
   return { isHeld: seen.refused > 0 && seen.serving + seen.waiting > 0, figure: `${figure}; 0 lost, 0 doubled` }
@@ -86,7 +86,7 @@ async function fillAndFree(bench: Bench, leftBytes: number): Promise<void> {
   await expectStatus(bench, '/api/customers', 200)
   const look = compare(path, log)
   faults.push(...look.faults)
-  if (look.unacknowledged > 0) faults.push(`${look.unacknowledged} were refused and are there`)
+  if (look.unacknowledged > 0) faults.push(`${look.unacknowledged} rejected payouts are stored`)
   disk.free()
   await payAll(bench, refused)
   seen.refused += refused.length
@@ -110,7 +110,7 @@ async function startOnFull(bench: Bench, before: Server, signal: 'SIGKILL' | 'SI
   disk.free()
   seen[state]++
   if (state === 'ended') {
-    faults.push('it ended because the disk was full')
+    faults.push('the server exited because the disk was full')
     return start()
   }
   const server = await starting
@@ -145,7 +145,8 @@ async function payAll(bench: Bench, narrations: readonly string[]): Promise<void
   const lateAt = performance.now() + patienceMs
   for (const narration of narrations) {
     while ((await pay(bench, narration)) === 503) {
-      if (performance.now() > lateAt) return void bench.faults.push(`${narration} is refused though there is room`)
+      if (performance.now() > lateAt)
+        return void bench.faults.push(`${narration} is still rejected although space is free`)
       await delay(100)
     }
   }
@@ -158,7 +159,7 @@ async function payUntilRefused(bench: Bench, count: number): Promise<string[]> {
     const [narration] = newNarrations(bench, 1) as [string]
     if ((await pay(bench, narration)) === 503) refused.push(narration)
     if (tries < 300) continue
-    bench.faults.push('payouts are not refused though there is no room')
+    bench.faults.push('payouts are accepted although no space is free')
     break
   }
   return refused
@@ -175,13 +176,13 @@ async function pay(bench: Bench, narration: string): Promise<number> {
   const { status, text } = await send(bench, agent, asked).catch((error: Error) => ({ status: 0, text: error.message }))
   agent.destroy()
   if (status === 200) log.acknowledged.set(narration, acknowledgedBy(text))
-  else if (status !== 503) faults.push(`${narration} was answered with ${status}: ${text}`)
+  else if (status !== 503) faults.push(`${narration} got ${status}: ${text}`)
   return status
 }
 
 async function expectStatus(bench: Bench, path: string, expected: number): Promise<void> {
   const status = await statusOf(bench, path)
-  if (status !== expected) bench.faults.push(`${path} was answered with ${status}`)
+  if (status !== expected) bench.faults.push(`${path} responded with ${status}`)
 }
 
 /** The response to a path, or `null` if nothing listens. */

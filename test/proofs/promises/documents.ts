@@ -12,8 +12,8 @@ import { randomFrom } from '../proof.ts'
 import { makeDatabase, startProgram } from '../server.ts'
 
 export const proof: Proof = {
-  promise: 'however many distinct documents are sent, what is remembered of them stays within a bound',
-  control: 'the bound of what all plans together hold',
+  promise: 'the caches of documents stay within a bound, however many distinct documents arrive',
+  control: 'the limit of the size of all cached plans',
   seconds: { ci: 200, quick: 200, long: 1_200 },
   isAlone: true,
   run,

@@ -22,8 +22,8 @@ const readers = 4
 const kills = { ci: 6, quick: 20, long: 200 }
 
 export const proof: Proof = {
-  promise: 'every reader sees every event once and in order, and nothing happens without its event',
-  control: 'writing an event in the transaction of what it tells',
+  promise: 'every reader sees every event once and in order, and no change lacks its event',
+  control: 'writing an event in the transaction of its change',
   seconds: { ci: 240, quick: 400, long: 4_000 },
   run,
 }
@@ -146,7 +146,7 @@ async function payOn(work: Work, client: number): Promise<void> {
   for (let number = 0; !work.isOver; number++) {
     const key = `${client} ${number}`
     const answer = await ask({ path: '/api/payouts/banks', headers: { 'idempotency-key': key }, body: payoutBody })
-    if (answer.status !== 200) throw new Error(`a payout was answered with ${answer.status}: ${answer.text}`)
+    if (answer.status !== 200) throw new Error(`a payout got ${answer.status}: ${answer.text}`)
     const { id } = (JSON.parse(answer.text) as { data: { id: string } }).data
     paid.add(id)
     if (number % 3 !== 0) continue
@@ -165,7 +165,7 @@ async function readSome({ ask, faults }: Work, seen: Seen[], wait: number): Prom
   const after = seen.at(-1)?.sequence ?? 0
   const { status, text } = await ask({ method: 'GET', path: `/api/events?after=${after}&limit=100&wait=${wait}` })
   if (status !== 200) {
-    faults.add(`events were answered with ${status}: ${text.slice(0, 100)}`)
+    faults.add(`reading events failed with ${status}: ${text.slice(0, 100)}`)
     await delay(100)
     return false
   }
@@ -183,7 +183,7 @@ async function latestOf(ask: Work['ask']): Promise<number> {
 function faultsOf(seen: readonly Seen[], { paid, completed }: Work, latest: number): string[] {
   const faults: string[] = []
   for (const [place, { sequence }] of seen.entries()) {
-    if (sequence !== place + 1) faults.push(`event ${place + 1} was seen as ${sequence}`)
+    if (sequence !== place + 1) faults.push(`event ${place + 1} has the sequence ${sequence}`)
     if (faults.length > 0) break
   }
   if (seen.length !== latest) faults.push(`${seen.length} of ${latest} events were seen`)

@@ -12,8 +12,8 @@ import { fillDatabase, startMain } from '../server.ts'
 
 export const proof: Proof = {
   promise:
-    'an export beside payouts that are made has every line, leads from one balance to the other to the unit, and takes no more memory for ten times as much',
-  control: 'the look at whether lines lead to the balances, where one of them is lost',
+    'an export during payouts has every line, adds up exactly from the opening to the closing balance, and needs no more memory for ten times the rows',
+  control: 'checking lines against the balances, when a line is lost',
   seconds: { ci: 120, quick: 120, long: 1_500 },
   isAlone: true,
   run,
@@ -48,7 +48,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const to = new Date().toISOString()
   const exported = async (name: string, words: readonly string[]) => {
     const { code, errors, peakMb } = await runExport(url, ['payouts', ...words, '--out', file(name)], changes)
-    if (code !== 0) faults.push(`${name} ended with ${code}: ${errors}`)
+    if (code !== 0) faults.push(`${name} exited with ${code}: ${errors}`)
     return peakMb
   }
   const small = await exported('tenth.ndjson', ['--format', 'ndjson', '--to', tenth])
@@ -63,13 +63,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const read = await comparedByPython(file('all.csv'), file('all.ndjson'))
   faults.push(...told.faults, ...read.faults)
   if (large > small * mostGrowth)
-    faults.push(`ten times as much takes ${large.toFixed(0)} MB and not ${small.toFixed(0)}`)
+    faults.push(`ten times the rows take ${large.toFixed(0)} MB instead of ${small.toFixed(0)}`)
   if (lost.code === 0 || leftoverFiles(file('lost.csv')).length > 0)
-    faults.push('an export that loses a line is written')
-  if (paid === 0) faults.push('nothing was paid meanwhile')
+    faults.push('an export that lacks a line was written')
+  if (paid === 0) faults.push('no payout was made meanwhile')
   const figure =
     `${told.lines.toLocaleString('en')} payouts at a peak of ${large.toFixed(0)} MB, a tenth at ${small.toFixed(0)}; ` +
-    `${read.figure}; ${paid.toLocaleString('en')} payouts made meanwhile, a log of ${walMb.toFixed(0)} MB; ` +
+    `${read.figure}; ${paid.toLocaleString('en')} payouts made meanwhile, a WAL of ${walMb.toFixed(0)} MB; ` +
     `${faults.length} faults${faults.length > 0 ? `, such as ${faults[0]}` : ''}`
   return { isHeld: faults.length === 0, figure }
 }
@@ -108,7 +108,7 @@ async function payForFormulas(port: number, apiKey: string): Promise<void> {
         },
       }),
     })
-    if (answer.status !== 200) throw new Error(`a payout was answered with ${answer.status}`)
+    if (answer.status !== 200) throw new Error(`a payout got ${answer.status}`)
   }
 }
 

@@ -25,8 +25,8 @@ const clients = 4
 const lanes = 2
 
 export const proof: Proof = {
-  promise: 'after an I/O error nothing is acknowledged that is not there',
-  control: 'ending the process when a commit has failed',
+  promise: 'after an I/O error no payout is acknowledged that is not stored',
+  control: 'exiting the process when a commit fails',
   seconds: { ci: 120, quick: 400, long: 4_000 },
   run,
 }
@@ -65,8 +65,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   await Promise.all(Array.from({ length: lanes }, lane))
   const figure =
-    `at the first ${failures[length].of} writes and syncs ${seen.errors} errors and ${seen.shorts} short writes, of ` +
-    `which ${seen.ended} ended the process and ${seen.unavailable} gave a 503; ${seen.acknowledged} acknowledged`
+    `in the first ${failures[length].of} writes and syncs ${seen.errors} errors and ${seen.shorts} short writes, ` +
+    `of which ${seen.ended} ended the process and ${seen.unavailable} led to a 503; ${seen.acknowledged} acknowledged`
   if (seen.faults.length > 0) return { isHeld: false, figure: `${figure}; ${seen.faults.slice(0, 3).join('; ')}` }
   return { isHeld: seen.acknowledged > 0 && seen.ended > 0, figure: `${figure}, 0 of them false` }
 }
@@ -98,7 +98,7 @@ async function meet({ folder, path, apiKey, shim, starts }: Bench, failure: Fail
   const records = readRecords(shimLog)
   const isMet = records.some(({ operation }) => operation === 'fail')
   const faults = faultsOfAnswers(ended, log)
-  if (!isMet && failure.how !== 'short') faults.push('it was never reached')
+  if (!isMet && failure.how !== 'short') faults.push('the failing operation was never reached')
   // The state that a restarted process finds, and the state after an additional power cut.
   const cut = join(place, 'cut.sqlite')
   const disk = diskWith(readFileSync(path))
@@ -141,5 +141,7 @@ function faultsOfAnswers({ code, signal, errors }: Ended, { others }: PayoutLog)
   const statuses = [...others.keys()].filter((status) => status !== 503)
   const faults = statuses.map((status) => `${status} was answered`)
   const isEndedByItself = code === 1 && errors.includes('disk I/O error')
-  return isEndedByItself || signal === 'SIGKILL' ? faults : [...faults, `it ended with ${code ?? signal}: ${errors}`]
+  return isEndedByItself || signal === 'SIGKILL'
+    ? faults
+    : [...faults, `the server exited with ${code ?? signal}: ${errors}`]
 }

@@ -6,8 +6,8 @@ import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: 'the time of a refusal does not tell whether a key id exists: |Welch t| < 4.5',
-  control: 'the same path for ids that exist and ids that do not',
+  promise: 'the response time of a 401 does not reveal whether a key id exists: |Welch t| < 4.5',
+  control: 'the same code path for existing and unknown key ids',
   seconds: { ci: 90, quick: 90, long: 600 },
   run,
   isAlone: true,
@@ -52,8 +52,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   // time.
   const middle = measured.toSorted((a, b) => a.t - b.t)[(measured.length - 1) / 2] as Measured
   const figure =
-    `t = ${middle.t.toFixed(1)}, the middle one of ${measured.map(({ t }) => t.toFixed(1)).join(', ')}, of ${tries.toLocaleString('en')} each; ` +
-    `ids that exist take ${middle.differenceNs.toFixed(0)} ns longer of ${(middle.meanNs / 1000).toFixed(1)} µs`
+    `t = ${middle.t.toFixed(1)}, the median of ${measured.map(({ t }) => t.toFixed(1)).join(', ')}, with ${tries.toLocaleString('en')} tries each; ` +
+    `existing ids take ${middle.differenceNs.toFixed(0)} ns longer, of ${(middle.meanNs / 1000).toFixed(1)} µs`
   return { isHeld: Math.abs(middle.t) < threshold, figure }
 }
 
@@ -72,7 +72,7 @@ async function measure(service: Service, authenticate: Authenticate, tried: read
       const startedAt = process.hrtime.bigint()
       try {
         await authenticate(service, key)
-        throw new Error('a key that nobody has was taken')
+        throw new Error('the service accepted an invalid key')
       } catch (error) {
         timed[i] = Number(process.hrtime.bigint() - startedAt)
         if ((error as { code?: unknown }).code !== 'INVALID_TOKEN') throw error

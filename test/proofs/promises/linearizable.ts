@@ -14,8 +14,8 @@ import { startRecording } from '../wallet-history.ts'
 import { makeWallets } from '../wallets.ts'
 
 export const proof: Proof = {
-  promise: 'what is told of a wallet has one order, whichever process answers and whichever is killed, on both engines',
-  control: 'the end of a read transaction when more was committed',
+  promise: 'a wallet is linearizable, whichever process responds and whichever is killed, on both engines',
+  control: 'ending a read transaction after a newer commit',
   seconds: { ci: 120, quick: 120, long: 2_400 },
   run,
 }
@@ -70,7 +70,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const { unknown, refused, faults, disorders } = seen
   const figure =
     `${count} histories of ${operations[length].toLocaleString('en')} operations by ${clients} clients, ` +
-    `${unknown} of them of unknown outcome, ${refused} payouts refused: ${disorders.length} wallets without an order` +
+    `${unknown} of them with an unknown outcome, ${refused} payouts rejected: ${disorders.length} wallets without a linearization` +
     [...faults, ...disorders]
       .slice(0, 3)
       .map((fault) => `; ${fault}`)

@@ -12,8 +12,8 @@ import { readBeginning } from '../read-beginning.ts'
 import type { Ids, RestInput } from '../rest-inputs.ts'
 
 export const proof: Proof = {
-  promise: 'no malformed input is a 5xx, and each refusal of input names a field: both doors, both engines',
-  control: 'schemas that refuse, and refusals that name fields',
+  promise: 'no malformed input leads to a 5xx, and each validation error names a field: both APIs, both engines',
+  control: 'schema validation, and field names in errors',
   seconds: { ci: 120, quick: 240, long: 3_600 },
   run,
 }
@@ -79,8 +79,8 @@ function outcomeOf({ answers, broken, smallest }: Tally, isControl: boolean): Ou
   const share = (what: RegExp) =>
     [...answers].reduce((sum, [answer, each]) => sum + (what.test(answer) ? each : 0), 0).toLocaleString('en')
   const figure =
-    `${count.toLocaleString('en')} inputs: ${share(/^2.. done/)} done, ${share(/INVALID_INPUT/)} refused as input, ` +
-    `${broken.failure} failures, ${broken.nameless} refusals that name no field${smallest === null ? '' : `; ${smallest}`}`
+    `${count.toLocaleString('en')} inputs: ${share(/^2.. done/)} done, ${share(/INVALID_INPUT/)} rejected as invalid, ` +
+    `${broken.failure} failures, ${broken.nameless} validation errors without a field${smallest === null ? '' : `; ${smallest}`}`
   // Without the protections both kinds of faults must appear: one alone would leave the other check unproven.
   const isHeld = isControl
     ? broken.failure === 0 || broken.nameless === 0
@@ -138,10 +138,11 @@ function withoutPlace(path: string): string {
 }
 
 function requireNames({ names, spoilt }: RestInput, named: readonly string[]): void {
-  if (named.length === 0) throw new Broken('nameless', 'a refusal without a field')
+  if (named.length === 0) throw new Broken('nameless', 'a validation error without a field')
   const unknown = named.find((name) => !names.includes(name))
-  if (unknown !== undefined) throw new Broken('nameless', `a refusal names ${unknown}, which nobody knows`)
-  if (spoilt !== null && !named.includes(spoilt)) throw new Broken('nameless', `${spoilt} is wrong, and not named`)
+  if (unknown !== undefined) throw new Broken('nameless', `an error names ${unknown}, which is no field`)
+  if (spoilt !== null && !named.includes(spoilt))
+    throw new Broken('nameless', `${spoilt} is invalid, and the error does not name it`)
 }
 
 async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
@@ -162,7 +163,7 @@ async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
     if (isRefused && !isNamed) throw new Broken('nameless', errors.map(({ message }) => message).join(' '))
     if (refused?.code !== 'INVALID_INPUT' || !given.asksForFields) return
     const named = fieldsOf(refused.fields)
-    if (named.length === 0 || !named.every(isKnown(given))) throw new Broken('nameless', `a refusal names ${named}`)
+    if (named.length === 0 || !named.every(isKnown(given))) throw new Broken('nameless', `an error names ${named}`)
   })
 }
 
@@ -236,7 +237,7 @@ async function send({ server, apiKey }: DemoService, url: string, sent: Sent): P
     const json = /^data: (.+)$/m.exec(body)?.[1] ?? body
     return { status: statusCode, body: json === '' ? null : JSON.parse(json) }
   } catch {
-    throw new Broken('failure', `${statusCode} with what is no JSON: ${body.slice(0, 200)}`)
+    throw new Broken('failure', `${statusCode} with a body that is no JSON: ${body.slice(0, 200)}`)
   }
 }
 

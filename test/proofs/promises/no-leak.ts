@@ -10,8 +10,8 @@ import { randomFrom } from '../proof.ts'
 import { makeDatabase, startProgram } from '../server.ts'
 
 export const proof: Proof = {
-  promise: 'nothing is kept of a request that is over: the heap, the open files and the log of SQLite stay as they are',
-  control: 'letting go of requests',
+  promise: 'a completed request leaves nothing: heap, open files and SQLite’s WAL do not grow',
+  control: 'releasing requests',
   seconds: { ci: 120, quick: 120, long: 1_200 },
   run,
 }
@@ -76,7 +76,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const figure =
     `${(last.requests - first.requests).toLocaleString('en')} requests after ${first.requests.toLocaleString('en')}: ` +
     `the heap of ${(first.heapBytes / 2 ** 20).toFixed(1)} MB grew by ${growth.toFixed(2)} MB in 100,000, open files by ` +
-    `${more}, the log of SQLite to ${logMegabytes.toFixed(1)} MB${failed.length > 0 ? `; ${failed[0]}` : ''}`
+    `${more}, the WAL of SQLite to ${logMegabytes.toFixed(1)} MB${failed.length > 0 ? `; ${failed[0]}` : ''}`
   const isFlat = growth <= mostGrowth && more <= 0 && logMegabytes <= mostLogMegabytes
   return { isHeld: isFlat && failed.length === 0, figure }
 }
@@ -101,7 +101,7 @@ function startLoad(target: Target, random: () => number) {
       const [asked, expected] = next(answered)
       const { status } = await send(target, agent, asked)
       answered++
-      if (status !== expected) unexpected.push(`${asked.path} answered ${status} rather than ${expected}`)
+      if (status !== expected) unexpected.push(`${asked.path} responded with ${status} instead of ${expected}`)
     }
   }
   const goOn = async (forMs: number) => {

@@ -18,8 +18,8 @@ const keys = { ci: 100, quick: 200, long: 4_000 }
 const answersEach = 800
 
 export const proof: Proof = {
-  promise: 'one key pays once, through retries, crashes and restarts, at both doors',
-  control: 'keeping the key for a retry',
+  promise: 'one idempotency key pays once, across retries, crashes and restarts, in both APIs',
+  control: 'storing the key for retries',
   seconds: { ci: 120, quick: 240, long: 2_400 },
   run,
 }
@@ -90,7 +90,7 @@ async function askUntilAnswered(
 function keep(log: Log, key: string, door: KeyedApi, { status, headers, text }: Answer): void {
   const { answers, firsts, faults } = log
   log.answered++
-  if (status !== 200) faults.push(`${key} at ${door} was answered with ${status}: ${text}`)
+  if (status !== 200) faults.push(`${key} in the ${door} API got ${status}: ${text}`)
   const known = answers.get(key) ?? { rest: new Set(), graphql: new Set() }
   answers.set(key, known)
   known[door].add(text)
@@ -109,10 +109,11 @@ function faultsOfAnswers(path: string, { answers, firsts }: Log, keyCount: numbe
 
   const faults = rows.length === keyCount ? [] : [`${rows.length} payouts for ${keyCount} keys`]
   for (const [key, { rest, graphql }] of answers) {
-    if (rest.size > 1 || graphql.size > 1) faults.push(`${key} was answered in different ways`)
-    if ((firsts.get(key) ?? 0) > 1) faults.push(`${key} was twice answered as if for the first time`)
+    if (rest.size > 1 || graphql.size > 1) faults.push(`${key} got different responses`)
+    if ((firsts.get(key) ?? 0) > 1) faults.push(`${key} got two responses that were not marked as replayed`)
     const ids = [...[...rest].map(paidId.rest), ...[...graphql].map(paidId.graphql)]
-    if (ids.some((id) => id !== stored.get(key))) faults.push(`${key} was answered with ${ids}, not ${stored.get(key)}`)
+    if (ids.some((id) => id !== stored.get(key)))
+      faults.push(`${key} got the payouts ${ids}, but ${stored.get(key)} is stored`)
   }
   return faults
 }

@@ -10,8 +10,8 @@ import { makeDatabase, startMain } from '../server.ts'
 
 export const proof: Proof = {
   promise:
-    'asked for three times what it can do, it answers what it accepts, refuses the rest with 503 or 429, and is well after',
-  control: 'the limits of the queue of payouts and of the rate of reads',
+    'under three times its capacity, the service completes what it accepts, rejects the rest with 503 or 429, and recovers',
+  control: 'the limits of queued payouts and of the read rate',
   seconds: { ci: 90, quick: 90, long: 600 },
   run,
   isAlone: true,
@@ -125,12 +125,12 @@ function faultsOf(name: string, { flood, memory, alone }: Seen, { connections }:
   // SQLite caches 64 MiB of pages per connection for two connections, and Node needs some 30 kB per pending request.
   const mostMemory = memory.before + 150 + 0.03 * connections
   return [
-    ...(lost > 0 ? [`${lost} ${name} without an answer`] : []),
-    ...(others.length > 0 ? [`${name} answered with ${others}`] : []),
-    ...(withoutRetryAfter > 0 ? [`${withoutRetryAfter} ${name} refused without Retry-After`] : []),
-    ...(refused < sent / 10 ? [`hardly any ${name} were refused`] : []),
-    ...(memory.most > mostMemory ? [`memory grew to ${memory.most.toFixed(0)} MB by ${name}`] : []),
-    ...(alone.isAnswered && alone.afterMs < 10 * alone.beforeMs ? [] : [`it is not well after ${name}`]),
+    ...(lost > 0 ? [`${lost} ${name} without a response`] : []),
+    ...(others.length > 0 ? [`${name} got ${others}`] : []),
+    ...(withoutRetryAfter > 0 ? [`${withoutRetryAfter} ${name} rejected without Retry-After`] : []),
+    ...(refused < sent / 10 ? [`hardly any ${name} were rejected`] : []),
+    ...(memory.most > mostMemory ? [`memory grew to ${memory.most.toFixed(0)} MB under ${name}`] : []),
+    ...(alone.isAnswered && alone.afterMs < 10 * alone.beforeMs ? [] : [`the server has not recovered after ${name}`]),
   ]
 }
 
@@ -142,8 +142,8 @@ function describe(name: string, { capacity, flood, waitMs, memory, alone }: Seen
   const done = flood.sent - refusedIn(flood) - flood.lost
   return (
     `${name}: of ${flood.sent.toLocaleString('en')} at 3 × ${capacity.toFixed(0)}/s ${done.toLocaleString('en')} done ` +
-    `(the middle one after ${waitMs.toFixed(0)} ms), ${refusedIn(flood).toLocaleString('en')} refused, memory ` +
-    `${memory.before.toFixed(0)} to ${memory.most.toFixed(0)} MB, alone ${alone.beforeMs.toFixed(1)} ms before and ` +
+    `(median ${waitMs.toFixed(0)} ms), ${refusedIn(flood).toLocaleString('en')} rejected, memory ` +
+    `${memory.before.toFixed(0)} to ${memory.most.toFixed(0)} MB, one client ${alone.beforeMs.toFixed(1)} ms before and ` +
     `${alone.afterMs.toFixed(1)} ms after`
   )
 }

@@ -6,8 +6,8 @@ import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: "a plan's answer is the interpreter's to the byte, and what has no errors is answered by a plan",
-  control: 'one column that a field says it is made of, and the right place of one cell',
+  promise: "a plan's response equals graphql-js's to the byte, and plans serve every request without errors",
+  control: 'one column that a field depends on, and the right position of one cell',
   seconds: { ci: 240, quick: 600, long: 4_000 },
   run,
 }
@@ -60,7 +60,7 @@ async function compare({ ways, known }: World, seed: number, count: number): Pro
   const wrong = [...seen.different, ...seen.unplanned].slice(0, 1).map((each) => JSON.stringify(each).slice(0, 3_000))
   const figure =
     `${seen.count} documents, ${seen.planned} planned, ${seen.withErrors} with errors, ${share.toFixed(4)} of the others ` +
-    `planned, ${seen.different.length} not alike${wrong.length > 0 ? `, such as ${wrong}` : ''}`
+    `planned, ${seen.different.length} with a difference${wrong.length > 0 ? `, such as ${wrong}` : ''}`
   return { isHeld: seen.count === count && seen.different.length === 0 && share >= 0.95, figure }
 }
 

@@ -20,7 +20,7 @@ const cutsEach = 30
 const payoutsEach = 200
 
 export const proof: Proof = {
-  promise: 'no acknowledged payout is lost when the power fails, whatever of the unsynced writes the disk has kept',
+  promise: 'no acknowledged payout is lost in a power cut, whichever unsynced writes the disk has kept',
   control: 'synchronous=FULL',
   seconds: { ci: 120, quick: 300, long: 1_000 },
   run,
@@ -75,7 +75,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   const figure =
     `${seen.cuts} cuts, ${seen.torn} of them with torn writes, after ${seen.acknowledged} acknowledged payouts ` +
-    `and ${seen.checkpoints} syncs of checkpoints`
+    `and ${seen.checkpoints} checkpoint syncs`
   if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
   return { isHeld: seen.checkpoints > 0 && seen.torn > 0, figure: `${figure}, 0 lost` }
 }
@@ -125,7 +125,7 @@ async function cutOften(
   }
   seen.acknowledged += acknowledged.size
   const isWhole = [...log.acknowledged.keys()].every((narration) => acknowledged.has(narration))
-  return isWhole ? [] : ['the shim did not see an answer that a client has']
+  return isWhole ? [] : ['the shim did not record a response that a client received']
 }
 
 /** A payout's response on its way to a client, which the shim records as one write. */

@@ -16,8 +16,8 @@ const wholeEvery = 25
 const booksEvery = 25
 
 export const proof: Proof = {
-  promise: 'no acknowledged payout is lost when the process dies',
-  control: 'waiting for the commit before answering',
+  promise: 'no acknowledged payout is lost when the process is killed',
+  control: 'waiting for the commit before responding',
   seconds: { ci: 120, quick: 400, long: 4_000 },
   run,
 }
@@ -64,11 +64,11 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     await delay(random() * 60)
     const { signal, errors } = await server.kill()
     await clients.over
-    if (signal !== 'SIGKILL') faults.push(`the server ended by itself: ${errors}`)
-    if (log.others.size > 0) faults.push(`not every payout was answered with 200: ${[...log.others]}`)
+    if (signal !== 'SIGKILL') faults.push(`the server exited before its kill: ${errors}`)
+    if (log.others.size > 0) faults.push(`some payouts got another status than 200: ${[...log.others]}`)
   }
   const { acknowledged } = mergedLog(logs)
-  const figure = `${logs.length} kills, ${acknowledged.size} acknowledged, ${unacknowledged} stored without an answer`
+  const figure = `${logs.length} kills, ${acknowledged.size} acknowledged, ${unacknowledged} stored without a response`
   if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
   // Few responses before the kills would prove nothing.
   return { isHeld: acknowledged.size > 3 * logs.length, figure: `${figure}, 0 lost` }

@@ -33,8 +33,8 @@ const accounts = { without: '0690000031', with: '9999999900' } as const
 type Kind = keyof typeof accounts
 
 export const proof: Proof = {
-  promise: `payouts are accepted at least ${leastShare} times as fast while their rail pays them as they are where none does`,
-  control: 'the limit of calls at once',
+  promise: `payouts are accepted at least ${leastShare} times as fast with a rail that pays them as without a rail`,
+  control: 'the limit of concurrent calls',
   seconds: { ci: 180, quick: 420, long: 1_800 },
   run,
   isAlone: true,
@@ -138,8 +138,8 @@ function judge(seen: Record<Kind, readonly Round[]>, forMs: number): Outcome {
   const paidWithin = median(seen.with.map(({ accepted, left }) => (accepted - left) / accepted))
   const drained = median(seen.with.map(({ left, drainMs }) => (left * 1_000) / drainMs))
   const figure =
-    `${rate('with').toFixed(0)} payouts a second against ${rate('without').toFixed(0)}: ${share.toFixed(2)}, ` +
-    `${cpu('with')} ms of processor for each, paid, against ${cpu('without')}, ` +
-    `${(100 * paidWithin).toFixed(0)} % paid meanwhile and the others at ${drained.toFixed(0)} a second`
+    `${rate('with').toFixed(0)} payouts/s with a rail, ${rate('without').toFixed(0)} without: ${share.toFixed(2)}, ` +
+    `${cpu('with')} ms of CPU per paid payout, ${cpu('without')} without a rail, ` +
+    `${(100 * paidWithin).toFixed(0)} % paid meanwhile and the others at ${drained.toFixed(0)}/s`
   return { isHeld: share >= leastShare, figure }
 }

@@ -33,8 +33,8 @@ const stuckMs = 60_000
 
 export const proof: Proof = {
   promise:
-    'the books of a bank and ours agree to the unit, and no order is made twice, whatever is lost, doubled, late or killed between them',
-  control: 'taking what is unknown for unknown, and not for failed',
+    'the books of a bank and ours agree exactly, and no order is placed twice, whatever is lost, doubled, late or killed',
+  control: 'treating an unknown outcome as unknown instead of failed',
   seconds: { ci: 240, quick: 600, long: 3_000 },
   run,
 }
@@ -285,7 +285,7 @@ async function judge({ url, decided, file, kills }: Judged): Promise<Outcome> {
   }).length
   const { balanced } = await withDatabase(url, (service) => auditBooks(service))
   const figure =
-    `${decided.length} payouts, ${kills} kills, ${books.length} orders there, ${twice} twice, ${invented} of nobody, ` +
+    `${decided.length} payouts, ${kills} kills, ${books.length} orders there, ${twice} twice, ${invented} of no payout, ` +
     `${differing} differing, ${stuck} stuck${balanced ? '' : ', the books do not balance'}`
   return { isHeld: twice + invented + differing + stuck === 0 && balanced, figure }
 }

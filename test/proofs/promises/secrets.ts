@@ -9,8 +9,8 @@ import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
   promise:
-    'nothing that a caller sends is logged or answered to another: both doors, both engines, also when they fail',
-  control: 'a log that leaves out what was sent',
+    'no value that a caller sends is logged or returned to another merchant: both APIs, both engines, also in failures',
+  control: 'omitting request inputs from the log',
   seconds: { ci: 90, quick: 90, long: 1_200 },
   run,
 }
@@ -41,12 +41,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     // The APIs don't see which engine runs, so one of its failures suffices for a short run.
     await watchService(postgres.url('postgres'), { ...watching, failures: length === 'long' ? all : all.slice(0, 2) })
     await postgres.remove()
-    if (seen.lines < seen.requests || seen.failures < seen.requests / 20) throw new Error('too little was looked at')
+    if (seen.lines < seen.requests || seen.failures < seen.requests / 20)
+      throw new Error('too few log lines or failures were checked')
   }
   const { requests, lines, failures: failed, leaks } = seen
   const figure =
-    `${requests.toLocaleString('en')} requests, ${failed.toLocaleString('en')} of them failures of the database: ` +
-    `${leaks.length} leaks in ${lines.toLocaleString('en')} lines of the log and the answers` +
+    `${requests.toLocaleString('en')} requests, ${failed.toLocaleString('en')} of them database failures: ` +
+    `${leaks.length} leaks in ${lines.toLocaleString('en')} lines of log and responses` +
     `${leaks.length > 0 ? `; ${leaks.slice(0, 2).join('; ')}` : ''}`
   return { isHeld: leaks.length === 0, figure }
 }
@@ -91,7 +92,7 @@ async function watchService(url: string, { random, seen, failures }: Watching): 
     failure = null
     for (const request of reads) {
       const { text } = await send(demo, request, other.apiKey)
-      if (holds(text, canaries)) seen.leaks.push(`${request.url} answered another merchant with it`)
+      if (holds(text, canaries)) seen.leaks.push(`${request.url} returned it to another merchant`)
     }
     const lines = log.splice(0)
     seen.lines += lines.length

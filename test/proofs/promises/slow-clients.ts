@@ -11,8 +11,9 @@ import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { makeDatabase, startMain } from '../server.ts'
 
 export const proof: Proof = {
-  promise: 'who sends slowly, reads nothing or does nothing is dropped in time, and meanwhile all others are served',
-  control: 'time limits of connections',
+  promise:
+    'clients that send slowly, read nothing or do nothing are dropped in time, and all others are served meanwhile',
+  control: 'connection timeouts',
   seconds: { ci: 90, quick: 90, long: 600 },
   run,
 }
@@ -42,14 +43,14 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const hostile = [
     ...(await open('slow heads', most.slow, target, sendSlowHead)),
     ...(await open('slow bodies', most.slow, target, sendSlowBody)),
-    ...(await open('readers of nothing', most.readers, target, readNothing)),
+    ...(await open('clients that never read', most.readers, target, readNothing)),
     ...(await open('idle', idle, target, doNothing)),
   ]
   const atOnce = hostile.filter(({ isOpen }) => isOpen()).length
   // The longest limit, which Node may exceed twofold while it writes, and as long again for a busy machine.
   const longestMs = (2 * limitsMs.connectionTimeout + limitsMs.connectionsCheckingInterval) / times
   const deadline = performance.now() + (isControl ? longestMs : 2 * longestMs)
-  const isWaitedFor = ({ name, isOpen }: Hostile) => isOpen() && name !== 'readers of nothing'
+  const isWaitedFor = ({ name, isOpen }: Hostile) => isOpen() && name !== 'clients that never read'
   while (hostile.some(isWaitedFor) && performance.now() < deadline) await wait(50)
   // A client that never reads notices a dropped connection on its next read; one that the server never accepted,
   // because of a full backlog, notices it on a write.
@@ -64,9 +65,9 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const told = hostile.filter(({ isTold }) => isTold()).length
   const figure =
     `${hostile.length.toLocaleString('en')} connections, ${idle.toLocaleString('en')} of them idle, ` +
-    `${atOnce.toLocaleString('en')} at once: ` +
-    `${left.length} still open after their time${left.length > 0 ? ` (${[...new Set(left.map(({ name }) => name))]})` : ''}, ` +
-    `${told} told why with 408; meanwhile ${served} requests of others served, ${failed.length} not ${failed.slice(0, 2)}`
+    `${atOnce.toLocaleString('en')} concurrently: ` +
+    `${left.length} still open after their limit${left.length > 0 ? ` (${[...new Set(left.map(({ name }) => name))]})` : ''}, ` +
+    `${told} got a 408; meanwhile ${served} requests of other clients succeeded, ${failed.length} failed ${failed.slice(0, 2)}`
   return { isHeld: left.length + failed.length === 0 && served > 0 && told >= 2 * most.slow, figure }
 }
 

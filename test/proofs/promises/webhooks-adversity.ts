@@ -38,8 +38,8 @@ const [longestDelayMs, giveUpMs] = [1_000, 30_000]
 
 export const proof: Proof = {
   promise:
-    'receivers that are down for three days, hang, reset, fail, redirect inside or resolve anew hold up no other merchant, lose nothing and lead nowhere',
-  control: 'the places that none gets of whom it is doubtful whether it answers',
+    'receivers that are down for three days, hang, reset, fail, redirect to internal hosts or change DNS delay no other merchant, lose no event and reach nothing internal',
+  control: 'slots that unhealthy endpoints can’t occupy',
   seconds: { ci: 400, quick: 500, long: 2_400 },
   run,
 }
@@ -210,9 +210,9 @@ function judge({ delays, seen, trapped, faults }: Judged): Outcome {
   const isLate = delays.some(({ ms, stillMs }) => ms - roundTrips * stillMs > longestDelayMs)
   const wrong = [...new Set([...seen.flatMap(({ strange }) => strange), ...faults.map(String)])].slice(0, 3)
   const figure =
-    `others' ${delays.length} events within ${longest.toFixed(0)} ms${longest > longestDelayMs && !isLate ? ' (the machine stood still)' : ''}; ` +
-    `of ${events} to ${seen.length} adverse endpoints ${arrived} arrived, ${replayed} when replayed, ${tried} still tried, ` +
-    `${lost} lost, ${overtaken} overtaken; ${trapped} connections led inside`
+    `others' ${delays.length} events within ${longest.toFixed(0)} ms${longest > longestDelayMs && !isLate ? ' (the machine stalled)' : ''}; ` +
+    `of ${events} to ${seen.length} adverse endpoints ${arrived} arrived, ${replayed} after a replay, ${tried} still retried, ` +
+    `${lost} lost, ${overtaken} overtaken; ${trapped} connections reached internal addresses`
   const isWell = !isLate && delays.length > 100 && lost === 0 && overtaken === 0 && trapped === 0
   return { isHeld: isWell && wrong.length === 0, figure: [figure, ...wrong].join('; ') }
 }

@@ -33,8 +33,8 @@ const quietMs = 15_000
 
 export const proof: Proof = {
   promise:
-    'every event is delivered at least once, each object’s in order, and none invented, whichever process is killed when',
-  control: 'storing the cursor only when what it passes was attempted',
+    'every event is delivered at least once, in order for each object, and none is invented, whichever process is killed',
+  control: 'moving the cursor only past attempted events',
   seconds: { ci: 180, quick: 600, long: 3_000 },
   run,
 }
@@ -111,7 +111,7 @@ async function killOver(way: Way, { count, random, isControl }: Killing): Promis
   const agent = connections(clients)
   const target = { port: servers[0]?.port ?? 0, apiKey }
   const made = await send(target, agent, { path: '/api/webhooks', body: { url: receiver.url } })
-  if (made.status !== 201) throw new Error(`the endpoint was answered ${made.status}: ${made.text}`)
+  if (made.status !== 201) throw new Error(`creating the endpoint failed with ${made.status}: ${made.text}`)
 
   const load = startLoad(() => ({ port: servers[Math.floor(random() * servers.length)]?.port ?? 0, apiKey }), ids)
   for (let kill = 0; kill < count; kill++) {

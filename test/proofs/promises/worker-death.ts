@@ -22,8 +22,8 @@ const silenceMs = writeTimeoutMs + 5_000
 
 export const proof: Proof = {
   promise:
-    'whichever process of several dies or is stopped, every request is answered in time, and no payout is lost or doubled',
-  control: 'readers that accept their connections themselves',
+    'when any one of several processes dies or stops, every request gets a timely response, and no payout is lost or doubled',
+  control: 'letting each reader accept its own connections',
   seconds: { ci: 300, quick: 300, long: 8_000 },
   run,
 }
@@ -34,7 +34,7 @@ const roundRobin: Change = {
   to: 'cluster.schedulingPolicy = cluster.SCHED_RR',
 }
 
-/** What clients saw of all servers in order. */
+/** The clients' observations over all servers. */
 type Seen = {
   readonly log: PayoutLog
   readonly faults: string[]
@@ -70,7 +70,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     ...Array.from({ length: 4 }, () => payWithKeys(seen, { apiKey, agent })),
     payWithoutKeys(seen, { apiKey, agent }),
   ])
-  // Connections arrive continuously, so that one is always being handed to the process that dies.
+  // Connections arrive continuously, so that one is always under way to the process that dies.
   for (let i = 0; i < 8; i++) clients.push(connectAnew(seen, { apiKey, agent: agents[1] as Agent }))
 
   const deaths = { reader: 0, writer: 0, supervisor: 0 }
@@ -85,7 +85,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
       process.kill(pid, isStop ? 'SIGSTOP' : 'SIGKILL')
       if (isStop) stops++
       else deaths[role]++
-      if (isStop && !(await isGone(pid))) seen.faults.push(`a ${role} that was stopped was not ended`)
+      if (isStop && !(await isGone(pid))) seen.faults.push(`a stopped ${role} was not killed`)
     }
     await paysAgain(seen)
     // A dying supervisor closes all connections: earlier requests may end without a response.
@@ -126,7 +126,7 @@ async function paysAgain({ log, faults }: Seen): Promise<void> {
   const before = log.acknowledged.size
   const until = performance.now() + 4 * silenceMs
   while (log.acknowledged.size === before && faults.length === 0) {
-    if (performance.now() > until) faults.push('nothing was paid any more')
+    if (performance.now() > until) faults.push('no payout succeeded any more')
     await delay(5)
   }
 }
@@ -192,8 +192,8 @@ async function answerTo(seen: Seen, { apiKey, agent }: Client, asked: Request): 
   ends.abort()
   seen.longestMs = Math.max(seen.longestMs, performance.now() - begunAt)
   if (answer === 'broken') seen.broken++
-  if (answer === 'silence') seen.faults.push(`a request had no answer after ${silenceMs / 1000} s`)
+  if (answer === 'silence') seen.faults.push(`a request had no response after ${silenceMs / 1000} s`)
   if (typeof answer === 'string') return null
-  if (![200, 503].includes(answer.status)) seen.faults.push(`an answer was ${answer.status}: ${answer.text}`)
+  if (![200, 503].includes(answer.status)) seen.faults.push(`a response was ${answer.status}: ${answer.text}`)
   return answer
 }

@@ -41,7 +41,7 @@ export function diskWith(main: Buffer): Disk {
     } else if (name === 'folder') {
       for (const each of files.values()) each.isNameSynced = true
     } else if (!file || operation === 'unlink') {
-      throw new Error(`the ${name} file met ${operation}, which this disk does not know`)
+      throw new Error(`the ${name} file has ${operation}, which this disk does not support`)
     } else if (operation === 'sync') {
       for (const each of file.pending) change(file.synced, each)
       file.pending = []

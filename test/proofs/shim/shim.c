@@ -2,7 +2,7 @@
 // database's files in order, interleaved with writes to sockets, so that the log also orders the responses to
 // clients. It can also make the disk fail. It supports one thread: the service writes in one.
 //
-//   SHIM_DATABASE  the file; its -wal and -journal belong to it. The -shm does not: it is mapped, and made anew.
+//   SHIM_DATABASE  the file; its -wal and -journal belong to it. The -shm does not: it is mapped, and rebuilt.
 //   SHIM_LOG       where the records go, if anywhere
 //   SHIM_FAIL_AT   which write, truncation or sync of its files fails, counted from 1
 //   SHIM_FAIL_HOW  error: EIO and nothing done; half: half is written, then EIO; short: half is written, and it says so

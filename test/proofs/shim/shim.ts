@@ -23,11 +23,11 @@ export type ShimEnvironment = (options: ShimOptions) => Record<string, string>
  * @throws Error if there is no C compiler, or the system is not Linux
  */
 export function buildShim(folder: string): ShimEnvironment {
-  if (process.platform !== 'linux') throw new Error('this proof needs Linux: it stands in for the C library')
+  if (process.platform !== 'linux') throw new Error('this proof needs Linux: its shim overrides the C library')
   const library = join(folder, 'shim.so')
   const source = join(import.meta.dirname, 'shim.c')
   const { error, status, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, source, '-ldl'])
-  if (error) throw new Error('this proof needs a C compiler: there is no cc here')
+  if (error) throw new Error('this proof needs a C compiler: cc is not installed')
   if (status !== 0) throw new Error(`the shim does not compile: ${stderr}`)
   return ({ database, log, failure, full }) => ({
     LD_PRELOAD: library,
@@ -55,7 +55,7 @@ export type ShimRecord = {
 
 /** Returns every record of a log in order. */
 export function readRecords(log: string): ShimRecord[] {
-  if (!existsSync(log)) throw new Error('the shim saw nothing: it was not loaded')
+  if (!existsSync(log)) throw new Error('the shim has no records: it was not loaded')
   const text = readFileSync(log)
   const records: ShimRecord[] = []
   for (let at = 0; at < text.length; ) {
