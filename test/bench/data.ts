@@ -14,7 +14,7 @@ import { perform } from '../support/perform.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** How much a merchant has. */
+/** The number of a merchant's objects. */
 export type Sizes = {
   readonly customers: number
   readonly methods: number
@@ -22,18 +22,18 @@ export type Sizes = {
   readonly payouts: number
 }
 
-/** A database of one merchant, and what requests to it name. */
+/** A database of one merchant, and the ids that requests use. */
 export type BenchDatabase = {
   readonly path: string
   readonly sizes: Sizes
   readonly merchantId: string
   readonly apiKey: string
-  /** A customer's wallet that has an address, and whose it is. */
+  /** A customer's wallet with an address, and its customer. */
   readonly walletId: string
   readonly customerId: string
 }
 
-/** Fills a database by the operator's own command, or takes what is there from an earlier run. */
+/** Fills a database with the operator's own command, or reuses one from an earlier run. */
 export async function createBenchDatabase(folder: string, name: string, sizes: Sizes): Promise<BenchDatabase> {
   const path = join(folder, `${name}.sqlite`)
   const known = join(folder, `${name}.json`)
@@ -67,14 +67,14 @@ export async function isBalanced(path: string): Promise<boolean> {
   return ((await command(path, ['audit'])) as { balanced: boolean }).balanced
 }
 
-/** A copy to write to; nothing has the original open. */
+/** A writable copy; no process has the original open. */
 export function copyDatabase({ path }: BenchDatabase, folder: string, name: string): string {
   const copy = join(folder, `${name}.sqlite`)
   copyFileSync(path, copy)
   return copy
 }
 
-/** Brings a new database to so many merchants that can pay, and a rate. */
+/** Adds a number of paying merchants and a rate to a new database. */
 export async function richMerchants(url: string, count: number): Promise<{ id: string; apiKey: string }[]> {
   const db = await openDatabase({
     url,
@@ -90,7 +90,7 @@ export async function richMerchants(url: string, count: number): Promise<{ id: s
   return merchants
 }
 
-/** A merchant whose wallet covers whatever is paid. */
+/** A merchant whose wallet covers any number of payouts. */
 async function richMerchant(service: Service): Promise<{ id: string; apiKey: string }> {
   const merchant = await createMerchant(service, { name: 'Bench' })
   const context: Context = createContext(service, merchant.id)

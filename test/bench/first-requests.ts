@@ -13,8 +13,9 @@ import { createBenchDatabase } from './data.ts'
 import { screens } from './screens.ts'
 import { median } from './statistics.ts'
 
-// What the first request of a document costs after a start, against its tenth: of one that is trusted and so known at the start, and
-// of one that is not, as the control. Every round is a process of its own, which other documents have warmed.
+// The cost of a document's first request after a start, relative to its tenth: of a trusted document, known at the
+// start, and of an untrusted one as the control. Every round is a separate process, which other documents have warmed
+// up.
 //
 // `node test/bench/first-requests.ts [rounds]`
 

@@ -1,6 +1,6 @@
 /**
- * Who needs each index of the tables that a payout writes to, by its name; a primary key is `<table>_key`. What a later version
- * drops may stay for as long as an earlier one is measured too.
+ * The purpose of each index of the tables that a payout writes to, by its name; a primary key is `<table>_key`. The
+ * purpose of a dropped index may stay as long as benchmarks run earlier versions too.
  */
 const purposes: Readonly<Record<string, string>> = {
   sequences_key: 'the statement that gives the next number',
@@ -18,7 +18,7 @@ const purposes: Readonly<Record<string, string>> = {
   events_key: 'the events in their order, for the feed, webhooks and streams, and that no number is given twice',
 }
 
-/** Who needs an index; `null` where nobody has said so. */
+/** Returns the purpose of an index, or `null` if none is declared. */
 export function purposeOf(index: string): string | null {
   return purposes[index] ?? null
 }

@@ -10,7 +10,7 @@ import { isShort } from './report.ts'
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-lean-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-// A yardstick that kept less than the promises of a payout would be no yardstick.
+// A yardstick that kept fewer promises than a payout would be an unfair comparison.
 test('the lean yardstick pays once for a key, nothing that is not covered, and keeps its books', async () => {
   const path = join(folder, 'source.sqlite')
   const [merchant] = await richMerchants(`sqlite:${path}`, 1)

@@ -1,7 +1,7 @@
 import type { PoolOptions, PoolWorker, WorkerRequest } from 'vitest/node'
 import { ThreadsPoolWorker } from 'vitest/node'
 
-/** Runs that one thread serves, so that state that a mutant has left in it is soon gone. */
+/** Maximum runs per thread, so that state left by a mutant does not last. */
 const maxRuns = 50
 
 type Listener = Parameters<PoolWorker['on']>[1]

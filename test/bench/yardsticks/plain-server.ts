@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 
-/** Whose key is whose, as a map: nothing is looked up or hashed. */
+/** Merchants by API key, in memory: no lookup in a table, no hash. */
 export const merchantIds: Readonly<Record<string, string>> = JSON.parse(process.env.MERCHANTS ?? '{}')
 
 type Asked = { readonly merchantId: string; readonly url: string; readonly key: string; readonly body: string }
 
-/** An HTTP server of Node alone; `answer` gives a status and a value to be sent as JSON. */
+/** A plain HTTP server of Node; `answer` returns a status and a value to send as JSON. */
 export function servePlainly(answer: (asked: Asked) => Promise<[number, unknown]> | [number, unknown]): void {
   const server = createServer(async (request, response) => {
     const merchantId = merchantIds[String(request.headers['x-api-key'])]

@@ -9,13 +9,13 @@ const made = /\/(node_modules|dist|gql|__generated__|api\.ts|state\.json|unanswe
 export type Example = {
   readonly folder: string
   readonly address: string
-  /** What its processes have printed so far. */
+  /** The output of its processes so far. */
   readonly output: () => string
   readonly stop: () => Promise<void>
 }
 
 /**
- * Copies an example as it is in the repository, runs the commands of its README, and waits until it says where it listens.
+ * Copies an example from the repository, runs the commands of its README, and waits until it prints its URL.
  *
  * @param below an empty folder
  * @throws an Error with the commands' output if they exit before that
@@ -54,7 +54,7 @@ async function commandsOf(folder: string): Promise<string> {
   return commands
 }
 
-/** Runs commands as whoever copies them does: with the Node of the machine, not with the one that this project brings. */
+/** Runs commands as a user who copies them: with the machine's Node, not with the project's own. */
 export function run(commands: string, folder: string, environment: Record<string, string>) {
   const path = String(process.env.PATH).split(delimiter)
   return spawn('bash', ['-ec', commands], {
