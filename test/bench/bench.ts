@@ -47,8 +47,8 @@ const { values } = parseArgs({
 })
 const isQuick = values.quick
 const windows = isQuick
-  ? { warmUpMs: 1_000, seconds: 1, longestSeconds: 2, rounds: 3 }
-  : { warmUpMs: 4_000, seconds: 3, longestSeconds: 8, rounds: 7 }
+  ? { warmUpMs: 1_000, seconds: 1, maxSeconds: 2, rounds: 3 }
+  : { warmUpMs: 4_000, seconds: 3, maxSeconds: 8, rounds: 7 }
 /** Paying merchants, one for each client. */
 const payers = 64
 const smallSizes = { customers: 1_000, methods: 2_000, wallets: 500, payouts: 10_000 }
@@ -126,7 +126,7 @@ async function profile(names: readonly string[]): Promise<void> {
 async function* asked(names: readonly string[] | undefined): AsyncGenerator<Measure> {
   const known = [...groups.flatMap((group) => group.names), 'start']
   const unknown = names?.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new Error(`there is no measure ${unknown}: choose among ${known.join(', ')}`)
+  if (unknown !== undefined) throw new Error(`There is no measure ${unknown}. Choose one of: ${known.join(', ')}`)
   for (const group of groups) {
     const isAsked = names ? group.names.some((name) => names.includes(name)) : !(isQuick && group.isLong)
     if (!isAsked) continue
@@ -140,9 +140,9 @@ async function compareStarts(): Promise<void> {
   const [many, few] = await startUps(databases, isQuick ? 2 : 7, folder)
   if (!many || !few) return
   const [of, than = ''] = databases.map(({ sizes }) => `${sizes.payouts} payouts`)
-  const said = ({ startMs, cpuMs, memoryMiB }: StartUp) =>
+  const describeStartUp = ({ startMs, cpuMs, memoryMiB }: StartUp) =>
     `${startMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of CPU) and holds ${memoryMiB.toFixed(0)} MiB`
-  print(`The service starts with ${of} in ${said(many)}, with ${than} in ${said(few)}.\n`)
+  print(`The service starts with ${of} in ${describeStartUp(many)}, with ${than} in ${describeStartUp(few)}.\n`)
   const target = { against: than, reach: 1.1, aim: 1.05 }
   rows.push(
     costRow(`Start-up with ${of}`, many.startMs / few.startMs, target, many.cpuMs / few.cpuMs),

@@ -28,17 +28,17 @@ function send({ path, body, headers = {}, apiKeys }: Load, port: number, agent: 
   const key = randomUUID()
   const own = Object.entries(headers).map(([name, value]) => [name, value.replaceAll('{key}', key)])
   return new Promise((resolve, reject) => {
-    const asked = request({
+    const sent = request({
       ...{ host: '127.0.0.1', port, path, agent, method: body === undefined ? 'GET' : 'POST' },
       headers: { 'x-api-key': apiKeys[0] ?? '', 'content-type': 'application/json', ...Object.fromEntries(own) },
     })
-    asked.on('error', reject)
-    asked.on('response', (response) => {
+    sent.on('error', reject)
+    sent.on('response', (response) => {
       const { statusCode = 0 } = response
       response.resume()
       response.on('end', () => (statusCode < 300 ? resolve() : reject(new Error(`${path} answered ${statusCode}`))))
     })
-    asked.end(body?.replaceAll('{key}', key))
+    sent.end(body?.replaceAll('{key}', key))
   })
 }
 

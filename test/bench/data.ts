@@ -38,13 +38,13 @@ export async function createBenchDatabase(folder: string, name: string, sizes: S
   const path = join(folder, `${name}.sqlite`)
   const known = join(folder, `${name}.json`)
   if (existsSync(known)) {
-    const found = JSON.parse(readFileSync(known, 'utf8')) as BenchDatabase
-    if (JSON.stringify(found.sizes) === JSON.stringify(sizes)) return { ...found, path }
-    throw new Error(`${known} is of other sizes: remove it, or name another folder`)
+    const existing = JSON.parse(readFileSync(known, 'utf8')) as BenchDatabase
+    if (JSON.stringify(existing.sizes) === JSON.stringify(sizes)) return { ...existing, path }
+    throw new Error(`${known} has other sizes: remove it, or use another folder`)
   }
   const options = Object.entries(sizes).flatMap(([noun, count]) => [`--${noun}`, String(count)])
   const [merchant] = (await command(path, ['fill', '--seed', '1', ...options])) as { id: string; apiKey: string }[]
-  if (!merchant) throw new Error('nothing was filled')
+  if (!merchant) throw new Error('the database has no merchant: filling it failed')
   const db = new Sqlite(path, { readonly: true })
   const one = (sql: string) => db.prepare<[string], string>(sql).pluck().get(merchant.id) ?? ''
   const payingId = one(

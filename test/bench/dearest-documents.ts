@@ -35,7 +35,7 @@ const queryType = schema.getQueryType() as GraphQLObjectType
 export const rootFields: readonly string[] = Object.keys(queryType.getFields())
 
 /** Maximum number of fields in a searched tree. */
-const mostParts = 120
+const maxParts = 120
 
 const times = [
   '2000-01-01T00:00:00.000Z',
@@ -272,8 +272,8 @@ export function fullDocument(roots: readonly DocumentPart[], isVaried: boolean):
       isVaried ? withVariation(root, i) : { ...root, args: withSize(root.args, i) },
     )
   let all: DocumentPart[] = []
-  for (const wanted of roots) {
-    const root = countOf(wanted) > mostParts ? null : fitted(wanted)
+  for (const target of roots) {
+    const root = countOf(target) > maxParts ? null : fitted(target)
     if (root === null) continue
     let count = Math.min(limits.aliases + 1, Math.floor(limits.cost / (documentOf([root])?.cost ?? 1)))
     while (count > 0 && documentOf([...all, ...copiesOf(root, count)], false) === null) count = Math.floor(count * 0.8)

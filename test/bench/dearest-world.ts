@@ -81,7 +81,7 @@ export function idsOf(path: string, merchantId: string, customerId: string): Ids
   const of = (table: string, where = '') =>
     ids(`select id from ${table} where merchant_id = ? ${where} order by id desc`)
   const payouts = of('payouts')
-  const found = {
+  const idsByType = {
     Payout: payouts,
     PayoutOfCustomer: of('payouts', ofCustomer),
     Customer: [customerId, ...of('customers')],
@@ -94,7 +94,7 @@ export function idsOf(path: string, merchantId: string, customerId: string): Ids
     referenceId: ids('select reference_id from payouts where merchant_id = ? order by sequence'),
   }
   db.close()
-  return found
+  return idsByType
 }
 
 /** A caller with one customer's client token. */

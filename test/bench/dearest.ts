@@ -73,10 +73,10 @@ async function ask(
   { query, variables }: Pick<CostedDocument, 'query' | 'variables'>,
   caller: Caller,
 ): Promise<boolean> {
-  const asked = { service, engine, merchantId, caller, requestId: 'dearest', log }
+  const context = { service, engine, merchantId, caller, requestId: 'dearest', log }
   const request = { query, variables: known(variables) as Record<string, unknown>, operationName: null }
-  const answered = await executeRequest(request, asked)
-  if (!answered) throw new Error('no subscription was asked for')
+  const answered = await executeRequest(request, context)
+  if (!answered) throw new Error('executeRequest returned no result')
   return serializeResult(answered.result).length > 0 && answered.result.errors === undefined
 }
 

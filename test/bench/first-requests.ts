@@ -41,8 +41,8 @@ async function measure({ databasePath, data }: Round): Promise<number[][]> {
   }
   for (let turn = 0; turn < warming; turn++) for (const query of Object.values(screens('other'))) await ask({ query })
   const times: number[][] = []
-  const asked = Object.entries(screens('trusted'))
-  for (const [documentId, query] of asked) {
+  const queries = Object.entries(screens('trusted'))
+  for (const [documentId, query] of queries) {
     const named = process.argv[2] === 'trusted' ? { documentId } : { query }
     const took: number[] = []
     for (let place = 0; place < requestsOfEach; place++) took.push(await ask(named))

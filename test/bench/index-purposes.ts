@@ -4,11 +4,11 @@
  */
 const purposes: Readonly<Record<string, string>> = {
   sequences_key: 'the statement that gives the next number',
-  accounts_key: 'a debit, a balance, and what refers to an account',
-  transfers_key: 'a transfer by its id: the audit, and what refers to it',
+  accounts_key: 'a debit, a balance, and foreign keys to an account',
+  transfers_key: 'a transfer by its id: the audit, and foreign keys to it',
   transfers_by_wallet: "the statement of a wallet, each place once; the audit's chain of balances",
   transfers_in: 'the statement of a wallet, of what came in',
-  payouts_key: 'a payout by its id, and what refers to it',
+  payouts_key: 'a payout by its id, and foreign keys to it',
   payouts_by_sequence: 'every page of the list, and that no number is given twice',
   payouts_by_idempotency_key: 'that a key pays once, and its replay',
   payouts_by_customer: 'the payouts of a customer, filtered or not',

@@ -70,8 +70,8 @@ export function leanCopyOf({ path, merchantId, sizes }: BenchDatabase, folder: s
   db.exec('insert into entries select id, 1, null, balance, balance, 0 from wallets; detach source')
   db.close()
   const lean = leanPayouts(copy)
-  for (let made = 0; made < sizes.payouts; made += 1_000) {
-    const some = Array.from({ length: Math.min(1_000, sizes.payouts - made) }, (_, i) => `filled-${made + i}`)
+  for (let start = 0; start < sizes.payouts; start += 1_000) {
+    const some = Array.from({ length: Math.min(1_000, sizes.payouts - start) }, (_, i) => `filled-${start + i}`)
     lean.together(some.map((key) => ({ merchantId, key, body: JSON.stringify(filling) })))
   }
   lean.close()

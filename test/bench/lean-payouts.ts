@@ -127,10 +127,10 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
     const { currency = '', recipient_currency = '', customer_id: payer = null } = request
     const { recipient_name, recipient_country, bank_name, bank_code, account_number, payment_purpose } = request
     const narration = request.narration ?? null
-    const now = Date.now()
+    const nowMs = Date.now()
     const customerId = payer === null ? 0 : customer.get(payer, merchantId)
-    const price = rateInForce.get(currency, recipient_currency, now)
-    const tariff = feeInForce.get(currency, recipient_currency, now)
+    const price = rateInForce.get(currency, recipient_currency, nowMs)
+    const tariff = feeInForce.get(currency, recipient_currency, nowMs)
     if (customerId === undefined || !price) return refused
     // Rounded up.
     const fee = tariff ? tariff.flat + (amount * tariff.millionths + 99_999_999n) / 100_000_000n : null
@@ -143,13 +143,13 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
     const { lastInsertRowid: id } = insertPayout.run(
       ...[merchantId, wallet.id, customerId, 'PROCESSING', amount, fee, wallet.balance, price.rate, amount_fiat],
       ...[recipient_name, recipient_currency, recipient_country, bank_name, bank_code, account_number, payment_purpose],
-      ...[narration, reference_id, now],
+      ...[narration, reference_id, nowMs],
     )
-    insertEntry.run(wallet.id, wallet.entry_count, id, -total, wallet.balance, now)
+    insertEntry.run(wallet.id, wallet.entry_count, id, -total, wallet.balance, nowMs)
     insertKey.run(merchantId, key, fingerprint, id)
     const payout = { ...request, id, status: 'PROCESSING', amount, fee, balance_after: wallet.balance, narration }
     return answer(
-      { ...payout, rate: price.rate, amount_fiat, reference_id, created_at: BigInt(now) } as never,
+      { ...payout, rate: price.rate, amount_fiat, reference_id, created_at: BigInt(nowMs) } as never,
       wallet,
       payer,
     )

@@ -47,7 +47,7 @@ const [lives, rounds, only] = [Number(values.lives), Number(values.rounds), valu
 const [clients, bursts, requests, warmUps] = [32, 16, 320, 2] as const
 
 /** Maximum relative cost of metrics. */
-const mostOfMetrics = 1.03
+const maxMetricsRatio = 1.03
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -147,12 +147,12 @@ function printCosts(title: string, all: ReadonlyMap<string, readonly number[]>):
   const without = all.get(plain) as readonly number[]
   const rows = [...all].map(([kind, own]) => {
     const ratios = own.map((cost, life) => cost / (without[life] as number))
-    if (kind === metrics && quantile(ratios, 0.25) > mostOfMetrics) process.exitCode = 1
-    const shown = [0.5, 0.25, 0.75].map((share) => percent(quantile(ratios, share)))
+    if (kind === metrics && quantile(ratios, 0.25) > maxMetricsRatio) process.exitCode = 1
+    const columns = [0.5, 0.25, 0.75].map((share) => percent(quantile(ratios, share)))
     return [
       kind,
       quantile(own, 0.5).toFixed(1),
-      ...(kind === plain ? ['', ''] : [shown[0] ?? '', `${shown[1]} to ${shown[2]}`]),
+      ...(kind === plain ? ['', ''] : [columns[0] ?? '', `${columns[1]} to ${columns[2]}`]),
     ]
   })
   print(`### ${title}\n`)

@@ -65,7 +65,7 @@ try {
   await server.remove()
 }
 if (unexplained.size > 0) {
-  process.stderr.write(`index-purposes.ts does not say who needs ${[...unexplained].join(', ')}\n`)
+  process.stderr.write(`index-purposes.ts has no purpose for ${[...unexplained].join(', ')}\n`)
   process.exitCode = 1
 }
 
@@ -73,8 +73,9 @@ async function show(engine: string, url: string, openStorage: () => Storage | Pr
   const merchants = (await richMerchants(url, groupSize)).map(({ id }) => id)
   const db = await openDatabase({ url, onFatal: fail })
   const service = createService({ db, mode: 'sandbox' })
-  let made = 0
-  const pay = (merchantId = '') => perform(createPayout, createContext(service, merchantId, `cost-${made++}`), request)
+  let payoutCount = 0
+  const pay = (merchantId = '') =>
+    perform(createPayout, createContext(service, merchantId, `cost-${payoutCount++}`), request)
   const ways: Record<string, () => Promise<unknown>> = {
     alone: () => inTurn(Array.from({ length: groupSize }, () => () => pay(merchants[0]))),
     [`${groupSize} of one merchant`]: () => Promise.all(merchants.map(() => pay(merchants[0]))),
@@ -85,11 +86,11 @@ async function show(engine: string, url: string, openStorage: () => Storage | Pr
   const { ran } = await watchStatements(ways.alone as () => Promise<unknown>)
   const tables = [...new Set(ran.flatMap(({ text }) => writtenBy(text) ?? []))]
   const before = await storage.stored(tables)
-  const madeBefore = made
+  const madeBefore = payoutCount
   const costs: Cost[] = []
   for (const [way, work] of Object.entries(ways)) costs.push(await costOf(way, work, storage))
   const after = await storage.stored(tables)
-  const payouts = made - madeBefore
+  const payouts = payoutCount - madeBefore
 
   print(`## ${engine}\n`)
   print(costTable(costs, storage.logPageBytes))

@@ -6,7 +6,7 @@ export const plainForms = ['transaction', 'statement'] as const
 export type PlainForm = (typeof plainForms)[number]
 
 /** A payout to make: `key` is the caller's idempotency key. */
-type Asked = { readonly merchantId: string; readonly key: string | null }
+type PayoutRequest = { readonly merchantId: string; readonly key: string | null }
 
 /**
  * Payouts in plain form. Either form writes the same rows as the service, and neither checks its input nor separates
@@ -17,13 +17,13 @@ type Asked = { readonly merchantId: string; readonly key: string | null }
 export function plainPayouts(url: string, connections: number, form: PlainForm = 'transaction') {
   const pool = new pg.Pool({ connectionString: url, max: connections })
   const pay = { transaction: payInTransaction, statement: payInStatement }[form]
-  return { pay: (asked: Asked) => pay(pool, asked), close: () => pool.end() }
+  return { pay: (asked: PayoutRequest) => pay(pool, asked), close: () => pool.end() }
 }
 
 const amount = 100_000_000n
 
 /** One transaction of eight statements, each sent after the previous response. */
-async function payInTransaction(pool: pg.Pool, { merchantId, key }: Asked): Promise<string> {
+async function payInTransaction(pool: pg.Pool, { merchantId, key }: PayoutRequest): Promise<string> {
   const client = await pool.connect()
   const run = async (name: string, text: string, values: unknown[]) => (await client.query({ name, text, values })).rows
   try {
@@ -47,7 +47,7 @@ async function payInTransaction(pool: pg.Pool, { merchantId, key }: Asked): Prom
 }
 
 /** One statement, which is its own transaction. */
-async function payInStatement(pool: pg.Pool, { merchantId, key }: Asked): Promise<string> {
+async function payInStatement(pool: pg.Pool, { merchantId, key }: PayoutRequest): Promise<string> {
   const values = [merchantId, 'USDC', amount, 'NGN', randomUUID(), randomUUID(), key]
   const { rows } = await pool.query({ name: 'pay', text: statementText, values })
   return rows[0].balance_after

@@ -118,12 +118,12 @@ function phaseOf(frames: readonly Frame[]): string {
   const phase = ownPhases.get(first?.functionName ?? '')
   if (!first || phase !== undefined) return phase ?? 'other'
   const caller = frames.find(({ url }) => url !== '')
-  const found = phasePatterns.find(([pattern]) => caller && pattern.test(pathOf(caller)))?.[1] ?? 'other'
-  if (first.url !== '') return found
+  const located = phasePatterns.find(([pattern]) => caller && pattern.test(pathOf(caller)))?.[1] ?? 'other'
+  if (first.url !== '') return located
   // Code generated at run time has a script: row builders, input validators, and compiled queries.
   const isMade = first.scriptId !== '0'
-  if (found === rows) return isMade ? rows : 'SQLite: statements'
-  return isMade && found !== 'validation' ? 'GraphQL: execution' : found
+  if (located === rows) return isMade ? rows : 'SQLite: statements'
+  return isMade && located !== 'validation' ? 'GraphQL: execution' : located
 }
 
 function pathOf({ url }: Frame): string {

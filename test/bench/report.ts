@@ -21,9 +21,9 @@ export type Row = {
 /** The rows of a measure: its first subject, or the one that a target names, compared with others. */
 export function rowsOf({ title, targets, isCost = false }: Measure, figures: readonly Figures[]): Row[] {
   const named = (name: string | undefined) => {
-    const found = figures.find((each) => each.name === name)
-    if (!found) throw new Error(`${title}: there is no ${name}`)
-    return found
+    const match = figures.find((each) => each.name === name)
+    if (!match) throw new Error(`${title}: there is no ${name}`)
+    return match
   }
   return targets.map(({ of, ...target }) => {
     const [own, other] = [named(of ?? figures[0]?.name), named(target.against)]
@@ -103,10 +103,10 @@ export function measureTable({ title }: Measure, figures: readonly Figures[]): s
 
 /** The CPU time of a request: by phase, and by function. */
 export function profileTables({ title }: Measure, { cpuMicros, phases, functions }: Profile): string {
-  const parts = (heading: string, found: readonly ProfilePart[]) =>
+  const parts = (heading: string, entries: readonly ProfilePart[]) =>
     table(
       [heading, 'share', 'µs'],
-      found.map(({ name, share, micros }) => [name, `${(share * 100).toFixed(1)} %`, micros.toFixed(1)]),
+      entries.map(({ name, share, micros }) => [name, `${(share * 100).toFixed(1)} %`, micros.toFixed(1)]),
     )
   return `${parts(`${title}: ${cpuMicros.toFixed(0)} µs`, phases)}\n${parts('function', functions)}`
 }

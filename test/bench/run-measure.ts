@@ -26,7 +26,7 @@ export type Windows = {
   readonly warmUpMs: number
   readonly seconds: number
   /** Maximum length of a warm-up and of a window. */
-  readonly longestSeconds: number
+  readonly maxSeconds: number
   readonly rounds: number
 }
 
@@ -44,7 +44,7 @@ export async function runMeasure(measure: Measure, windows: Windows, folder: str
     Promise.all([...servers.values()].map((server) => server.end())),
   )
   for (const { name, isBalanced } of servers.keys()) {
-    if (isBalanced && !(await isBalanced())) throw new Error(`${measure.title}: ${name} left books in disorder`)
+    if (isBalanced && !(await isBalanced())) throw new Error(`${measure.title}: the books of ${name} do not balance`)
   }
   return figures
 }
@@ -60,8 +60,8 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
     await warmUp(subject.load, serverOf(subject), { clients: Math.max(clients, warmingClients), ...windows, folder })
     ready.push(await runLoad(subject.load, { port: serverOf(subject).port, clients, seconds: 1, folder }))
   }
-  const wanted = Math.max(windows.seconds, ...ready.map((last) => secondsFor(clients, last)))
-  const seconds = Math.min(wanted, windows.longestSeconds)
+  const windowSeconds = Math.max(windows.seconds, ...ready.map((last) => secondsFor(clients, last)))
+  const seconds = Math.min(windowSeconds, windows.maxSeconds)
   const seen = new Map(subjects.map((subject) => [subject, [] as Window[]]))
   for (let round = 0; round < windows.rounds; round++) {
     const first = round % subjects.length
@@ -84,13 +84,13 @@ const warmingClients = 32
 async function warmUp(
   load: Load,
   server: Server,
-  { clients, warmUpMs, longestSeconds, folder }: Windows & { clients: number; folder: string },
+  { clients, warmUpMs, maxSeconds, folder }: Windows & { clients: number; folder: string },
 ): Promise<void> {
   const before = server.cpuMs()
   for (let second = 1; ; second++) {
     await runLoad(load, { port: server.port, clients, seconds: 1, folder })
     const worked = (await idleCpuMs(server)) - before
-    if (second === longestSeconds || worked >= warmUpMs) return
+    if (second === maxSeconds || worked >= warmUpMs) return
   }
 }
 
@@ -104,9 +104,9 @@ async function idleCpuMs({ cpuMs }: Server): Promise<number> {
   let latest = cpuMs()
   for (let polls = 0; polls < 20; polls++) {
     await wait(50)
-    const now = cpuMs()
-    if (now === latest) break
-    latest = now
+    const usedMs = cpuMs()
+    if (usedMs === latest) break
+    latest = usedMs
   }
   return latest
 }
@@ -125,8 +125,8 @@ async function requireSameAnswers({ title, subjects }: Measure, serverOf: (subje
     if (status >= 300 || value == null) throw new Error(`${title}: ${subject.name} answered ${status}`)
     if (place === 0) expected = value
     else if (!isDeepStrictEqual(value, expected)) {
-      const shown = [expected, value].map((each) => JSON.stringify(each).slice(0, 2_000))
-      throw new Error(`${title}: ${subject.name} answers otherwise:\n${shown.join('\n')}`)
+      const texts = [expected, value].map((each) => JSON.stringify(each).slice(0, 2_000))
+      throw new Error(`${title}: ${subject.name} returns a different response:\n${texts.join('\n')}`)
     }
   }
 }

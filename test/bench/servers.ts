@@ -82,7 +82,7 @@ function portOf(child: ChildProcess, name: string): Promise<number> {
       resolve(Number(port))
     })
     child.once('exit', (code) => {
-      if (running.delete(child)) process.stderr.write(`${name} ended by itself with ${code}: ${text}\n`)
+      if (running.delete(child)) process.stderr.write(`${name} exited early with ${code}: ${text}\n`)
       reject(new Error(`${name} did not start`))
     })
   })

@@ -6,17 +6,17 @@ const maxRuns = 50
 
 type Listener = Parameters<PoolWorker['on']>[1]
 
-let kept: { readonly worker: ThreadsPoolWorker; runs: number } | null = null
+let current: { readonly worker: ThreadsPoolWorker; runs: number } | null = null
 
 /** Keeps one thread for many mutants: starting it and loading packages takes longer than most tests. */
 export function createPersistentWorker(options: PoolOptions): PoolWorker {
-  if (kept && kept.runs >= maxRuns) {
-    void kept.worker.stop()
-    kept = null
+  if (current && current.runs >= maxRuns) {
+    void current.worker.stop()
+    current = null
   }
-  kept ??= { worker: new ThreadsPoolWorker(options), runs: 0 }
-  kept.runs++
-  return new PersistentWorker(kept.worker)
+  current ??= { worker: new ThreadsPoolWorker(options), runs: 0 }
+  current.runs++
+  return new PersistentWorker(current.worker)
 }
 
 class PersistentWorker implements PoolWorker {

@@ -92,10 +92,10 @@ export async function startAdverseReceivers(random: () => number): Promise<Adver
 
 /** Resolves a name to this machine the first time, and to internal addresses afterwards. */
 function resolvingAnew(inner: readonly string[]): LookupFunction {
-  let asked = 0
+  let lookups = 0
   return (_, options, done) => {
-    const address = asked === 0 ? '127.0.0.1' : (inner[asked % inner.length] as string)
-    asked++
+    const address = lookups === 0 ? '127.0.0.1' : (inner[lookups % inner.length] as string)
+    lookups++
     setImmediate(() => completeLookup([{ address, family: 4 }], { options, done, error: null }))
   }
 }

@@ -78,14 +78,14 @@ export async function startAdverseWorld(
       const { id } = await createMerchant(service, { name: kind })
       const context = createContext(service, id)
       const customers: string[] = []
-      for (let made = 0; made < customersOfMerchant; made++) {
+      for (let i = 0; i < customersOfMerchant; i++) {
         customers.push((await perform(createCustomer, context, sampleCustomer)).id)
       }
       const endpoints: Endpoint[] = []
       for (let place = 0; place < count; place++) {
         const path = `${merchants++}/${place}`
-        const made = await perform(createWebhookEndpoint, context, { url: urlOf(kind, path) })
-        endpoints.push({ id: made.id, path: `/${kind}/${path}` })
+        const created = await perform(createWebhookEndpoint, context, { url: urlOf(kind, path) })
+        endpoints.push({ id: created.id, path: `/${kind}/${path}` })
       }
       return { kind, context, customers, endpoints }
     },

@@ -30,7 +30,7 @@ export async function faultOfModel(
   const program = fc.array(step, { minLength: commandsEach, maxLength: commandsEach, size: 'max' })
   const programs = fc.array(program, { minLength: merchants, maxLength: merchants })
   const shared = sharedService(urlOf)
-  const found = await fc.check(
+  const result = await fc.check(
     fc.asyncProperty(programs, async (programs) => {
       const { service, fees } = await shared.forNextRun()
       await runPrograms(service, { fees, programs, onOutcome: (step, outcome) => seen.add(kindOf(step, outcome)) })
@@ -39,7 +39,7 @@ export async function faultOfModel(
     { numRuns: runs, seed, endOnFailure: true },
   )
   await shared.close()
-  return found.failed ? String(found.errorInstance).replaceAll(/\s+/g, ' ').slice(0, 300) : null
+  return result.failed ? String(result.errorInstance).replaceAll(/\s+/g, ' ').slice(0, 300) : null
 }
 
 /** One service for several runs, with its fees, which apply to every merchant. */

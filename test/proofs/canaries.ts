@@ -3,8 +3,8 @@ import type { GraphQLInputType, GraphQLSchema } from 'graphql'
 import { isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql'
 import { formatApiKey, newApiKey } from '../../src/modules/merchants/api-key.ts'
 import type { Route } from '../../src/rest/route.ts'
-import type { Asked } from './graphql-inputs.ts'
-import { askedFields, documentFor } from './graphql-inputs.ts'
+import type { FieldTarget } from './graphql-inputs.ts'
+import { documentFor, fieldsWithArguments } from './graphql-inputs.ts'
 import { validBodies } from './rest-inputs.ts'
 
 /** A request with canaries: values that occur nowhere else, and so can be recognized wherever they appear. */
@@ -38,7 +38,7 @@ export function newCanaries(random: () => number): Canaries {
 export function canaryRequests(routes: readonly Route[], schema: GraphQLSchema, canaries: Canaries): CanaryRequest[] {
   return [
     ...routes.flatMap((route) => restRequests(route, canaries)),
-    ...askedFields(schema).flatMap((asked) => graphqlRequests(asked, canaries)),
+    ...fieldsWithArguments(schema).flatMap((asked) => graphqlRequests(asked, canaries)),
     ...oddRequests(canaries),
   ]
 }
@@ -70,7 +70,7 @@ function restRequest({ method, path }: Route, fields: Record<string, unknown>, c
   }
 }
 
-function graphqlRequests(asked: Asked, canaries: Canaries): CanaryRequest[] {
+function graphqlRequests(asked: FieldTarget, canaries: Canaries): CanaryRequest[] {
   const isOfWallet = /Wallet/.test(asked.field.name)
   const fitting = (name: string) => (name === 'currency' && isOfWallet ? 'USDC' : fittingValue(name, canaries))
   const wrong = () => `${canaries.word} ${canaries.digits}`

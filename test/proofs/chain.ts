@@ -27,7 +27,7 @@ type Place = { readonly network: string; readonly needed: number; readonly addre
 export function startChain({ network, needed, addresses }: Place, random: () => number) {
   const blocks: ChainEvent[][] = []
   let waiting: ChainEvent[] = []
-  let made = 0
+  let transferCount = 0
 
   function mine({ isBusy }: { isBusy: boolean }): void {
     const again = waiting.filter(() => random() < 0.5 || !isBusy)
@@ -39,25 +39,25 @@ export function startChain({ network, needed, addresses }: Place, random: () => 
   function letGo(): void {
     const chance = random()
     // Rarely deeper than the confirmations that anyone waits for.
-    const most = chance < 0.7 ? 3 : chance < 0.9 ? needed : needed + 10
-    const depth = chance < 0.9 ? 1 + Math.floor(random() * most) : most
-    const gone = blocks.splice(Math.max(0, blocks.length - depth)).flat()
-    waiting.push(...gone.filter(() => random() < 0.7))
+    const maxDepth = chance < 0.7 ? 3 : chance < 0.9 ? needed : needed + 10
+    const depth = chance < 0.9 ? 1 + Math.floor(random() * maxDepth) : maxDepth
+    const removed = blocks.splice(Math.max(0, blocks.length - depth)).flat()
+    waiting.push(...removed.filter(() => random() < 0.7))
   }
 
   /** One or two identical transfers, which differ only in their positions. */
   function transaction(): ChainEvent[] {
-    const tx_hash = hashOf(network, `${network} ${made}`)
+    const tx_hash = hashOf(network, `${network} ${transferCount}`)
     return Array.from({ length: random() < 0.2 ? 2 : 1 }, (_, log_index) => {
       const { ref, asset } = addresses[Math.floor(random() * addresses.length)] as Address
-      made++
+      transferCount++
       return {
         ref,
         network,
         tx_hash,
         log_index,
         asset,
-        amount: `${1 + Math.floor(random() * 50)}.${10_000_000 + made}`,
+        amount: `${1 + Math.floor(random() * 50)}.${10_000_000 + transferCount}`,
       }
     })
   }
@@ -93,10 +93,10 @@ function hashOf(network: string, name: string): string {
  */
 export function startNode(chains: readonly Chain[], random: () => number) {
   const known = new Map<string, Sighting>()
-  const gone = new Map<string, Sighting>()
+  const dropped = new Map<string, Sighting>()
   /** Transfers that it has seen with enough confirmations. */
   const final = new Map<string, Sighting>()
-  let untold: Sighting[] = []
+  let pending: Sighting[] = []
 
   function look(): void {
     for (const chain of chains) {
@@ -111,37 +111,37 @@ export function startNode(chains: readonly Chain[], random: () => number) {
   function see(name: string, sighting: Sighting, needed: number): void {
     const before = known.get(name)
     known.set(name, sighting)
-    gone.delete(name)
+    dropped.delete(name)
     if (sighting.confirmations >= needed && !final.has(name)) {
       final.set(name, sighting)
-      untold.push({ ...sighting, state: 'CONFIRMED' })
-    } else if (before === undefined || random() < 0.1) maybeTell(sighting)
+      pending.push({ ...sighting, state: 'CONFIRMED' })
+    } else if (before === undefined || random() < 0.1) maybeReport(sighting)
   }
 
   function lose(name: string, sighting: Sighting): void {
     known.delete(name)
-    const lost = { ...sighting, confirmations: 0, state: 'REORGED' }
-    gone.set(name, lost)
-    maybeTell(lost)
+    const report = { ...sighting, confirmations: 0, state: 'REORGED' }
+    dropped.set(name, report)
+    maybeReport(report)
   }
 
-  function maybeTell(sighting: Sighting): void {
+  function maybeReport(sighting: Sighting): void {
     const times = random() < 0.1 ? 0 : random() < 0.2 ? 2 : 1
-    for (let i = 0; i < times; i++) untold.push(sighting)
+    for (let i = 0; i < times; i++) pending.push(sighting)
   }
 
   /** Some of its pending reports in any order. */
   function take(): Sighting[] {
-    const taken = untold.filter(() => random() < 0.4).slice(0, 1 + Math.floor(random() * 30))
-    untold = untold.filter((sighting) => !taken.includes(sighting))
+    const taken = pending.filter(() => random() < 0.4).slice(0, 1 + Math.floor(random() * 30))
+    pending = pending.filter((sighting) => !taken.includes(sighting))
     return taken.sort(() => random() - 0.5)
   }
 
   function tellAgain(sightings: readonly Sighting[]): void {
-    untold.push(...sightings)
+    pending.push(...sightings)
   }
 
-  return { look, take, tellAgain, gone, final, isDone: () => untold.length === 0 }
+  return { look, take, tellAgain, gone: dropped, final, isDone: () => pending.length === 0 }
 }
 
 export type ChainNode = ReturnType<typeof startNode>

@@ -36,8 +36,8 @@ test('the text of every source change in a proof occurs exactly once in its file
       .map((path) => join(folder, path)),
   )
   const changes = paths.flatMap((path) => changesIn(path).map((change) => ({ path, ...change })))
-  const lost = changes.filter(({ file, from }) => readFileSync(join(root, file), 'utf8').split(from).length !== 2)
+  const stale = changes.filter(({ file, from }) => readFileSync(join(root, file), 'utf8').split(from).length !== 2)
 
   expect(changes.length).toBeGreaterThan(30)
-  expect(lost).toEqual([])
+  expect(stale).toEqual([])
 })

@@ -160,10 +160,10 @@ async function faultsOfTimes(ask: Ask, random: () => number): Promise<string[]> 
       [{ createdFrom: moment }, ({ createdAt }: Row) => createdAt >= moment],
       [{ createdBefore: moment }, ({ createdAt }: Row) => createdAt < moment],
     ] as const) {
-      const found = (await walk(ask, filter, 100)).map(({ uuid }) => uuid)
+      const listed = (await walk(ask, filter, 100)).map(({ uuid }) => uuid)
       const expected = rows.filter(isIn).map(({ uuid }) => uuid)
-      if (found.join() !== expected.join())
-        faults.push(`${found.length} of ${expected.length} payouts are in ${JSON.stringify(filter)}`)
+      if (listed.join() !== expected.join())
+        faults.push(`${listed.length} of ${expected.length} payouts are in ${JSON.stringify(filter)}`)
     }
   }
   return faults

@@ -64,7 +64,7 @@ async function paid(witness: Witness, { random, ...client }: Client, key: string
         return id
       }
     }
-    if (answer !== null && !isPassing(answer)) witness.faults.add(`${key} got ${told(answer)}`)
+    if (answer !== null && !isPassing(answer)) witness.faults.add(`${key} got ${describeAnswer(answer)}`)
     witness.retries++
     await delay(50)
   }
@@ -72,10 +72,10 @@ async function paid(witness: Witness, { random, ...client }: Client, key: string
 }
 
 function notePaid(witness: Witness, askedAt: number): void {
-  const now = performance.now()
+  const nowMs = performance.now()
   witness.latestAskedAt = Math.max(witness.latestAskedAt, askedAt)
-  witness.longestGapMs = Math.max(witness.longestGapMs, now - witness.latestPaidAt)
-  witness.latestPaidAt = now
+  witness.longestGapMs = Math.max(witness.longestGapMs, nowMs - witness.latestPaidAt)
+  witness.latestPaidAt = nowMs
 }
 
 /** Whether the response allows a retry. */
@@ -83,7 +83,7 @@ function isPassing({ status, headers, text }: Answer): boolean {
   return (status === 503 && headers['retry-after'] !== undefined) || (status === 200 && text.includes('UNAVAILABLE'))
 }
 
-function told({ status, headers, text }: Answer): string {
+function describeAnswer({ status, headers, text }: Answer): string {
   return `${status} (Retry-After ${headers['retry-after']}): ${text.slice(0, 200)}`
 }
 
@@ -97,9 +97,9 @@ async function answered(witness: Witness, { apiKey, agent, random }: Client, ask
 }
 
 /** Reads a merchant's events as they happen and keeps the event of each sequence number. */
-export async function readUntilOver(witness: Witness, client: Client, told: Map<number, string>): Promise<void> {
+export async function readUntilOver(witness: Witness, client: Client, eventOf: Map<number, string>): Promise<void> {
   while (!witness.isOver) {
-    const path = `/api/events?after=${told.size}&limit=100&wait=1`
+    const path = `/api/events?after=${eventOf.size}&limit=100&wait=1`
     const answer = await answered(witness, client, { method: 'GET', path })
     if (answer?.status !== 200) {
       if (answer !== null && !isPassing(answer))
@@ -109,8 +109,8 @@ export async function readUntilOver(witness: Witness, client: Client, told: Map<
     }
     const { data } = JSON.parse(answer.text) as { data: { sequence: number; type: string; object: { id: string } }[] }
     for (const { sequence, type, object } of data) {
-      if (sequence !== told.size + 1) witness.faults.add(`event ${told.size + 1} has the sequence ${sequence}`)
-      told.set(sequence, `${type} ${object.id}`)
+      if (sequence !== eventOf.size + 1) witness.faults.add(`event ${eventOf.size + 1} has the sequence ${sequence}`)
+      eventOf.set(sequence, `${type} ${object.id}`)
     }
   }
 }

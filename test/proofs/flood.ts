@@ -11,7 +11,7 @@ export type FloodReport = {
   /** Temporary rejections without a Retry-After header. */
   readonly withoutRetryAfter: number
   /** Requests whose connection broke before a response. */
-  readonly lost: number
+  readonly lostCount: number
   /** Response times of completed requests in milliseconds, ascending. */
   readonly waitsMs: readonly number[]
 }
@@ -64,7 +64,7 @@ function startFlood({ port, request }: FloodTarget) {
   const waitsMs: number[] = []
   const open = new Set<Promise<void>>()
   let sent = 0
-  let lost = 0
+  let lostCount = 0
   let withoutRetryAfter = 0
 
   async function exchange(): Promise<void> {
@@ -73,7 +73,7 @@ function startFlood({ port, request }: FloodTarget) {
     sent++
     const head = await connection.ask(request)
     if (head === null) {
-      lost++
+      lostCount++
       return
     }
     idle.push(connection)
@@ -97,7 +97,7 @@ function startFlood({ port, request }: FloodTarget) {
   const end = async (): Promise<FloodReport> => {
     await Promise.all(open)
     for (const { close } of idle) close()
-    return { sent, statuses, withoutRetryAfter, lost, waitsMs: waitsMs.sort((a, b) => a - b) }
+    return { sent, statuses, withoutRetryAfter, lostCount, waitsMs: waitsMs.sort((a, b) => a - b) }
   }
   /** Opens connections ahead of use, at most as many concurrently as the listen backlog holds. */
   const openFirst = async (count: number) => {

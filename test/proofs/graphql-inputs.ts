@@ -35,11 +35,11 @@ export function graphqlInputs(schema: GraphQLSchema, things: Things): fc.Arbitra
   const names = new Set([...inputNames(schema), 'query', 'variables', 'operationName', 'extensions', 'body'])
   // Destructive fields get few objects, so that others remain.
   const few = things.filter((_, i) => i % 8 === 0)
-  const asked = askedFields(schema).map((each) =>
+  const requests = fieldsWithArguments(schema).map((each) =>
     requestFor(each, /^(close|delete)/.test(each.field.name) ? few : things),
   )
   return fc
-    .record({ asked: fc.oneof(...asked), frame: hostileFrame, parameters: hostileParameters })
+    .record({ asked: fc.oneof(...requests), frame: hostileFrame, parameters: hostileParameters })
     .map(({ asked, frame, parameters }) => ({
       method: frame.method ?? 'POST',
       contentType: frame.contentType ?? 'application/json',
@@ -71,14 +71,14 @@ const hostileParameters: fc.Arbitrary<Parameters> = fc.oneof(
 )
 
 /** A field with arguments, its operation type, and its object if it is not a root field. */
-export type Asked = {
+export type FieldTarget = {
   readonly field: GraphQLField<unknown, unknown>
   readonly operation: string
   readonly on: string | null
 }
 
 /** Every field with arguments: root fields, and those of an object that is reached by its id. */
-export function askedFields(schema: GraphQLSchema): Asked[] {
+export function fieldsWithArguments(schema: GraphQLSchema): FieldTarget[] {
   const roots = [
     ['query', schema.getQueryType()],
     ['mutation', schema.getMutationType()],
@@ -105,7 +105,7 @@ function inputNames(schema: GraphQLSchema): string[] {
 }
 
 /** A request for one field, with its arguments as variables. */
-function requestFor({ field, operation, on }: Asked, things: Things) {
+function requestFor({ field, operation, on }: FieldTarget, things: Things) {
   const query = documentFor({ field, operation, on })
   const values = fc.record(Object.fromEntries(field.args.map((arg) => [arg.name, valuesFor(arg, things)])), {
     requiredKeys: field.args.filter(isRequired).map(({ name }) => name),
@@ -123,11 +123,11 @@ function requestFor({ field, operation, on }: Asked, things: Things) {
 }
 
 /** A document that selects the field, with every argument from a variable of the same name. */
-export function documentFor({ field, operation, on }: Asked): string {
+export function documentFor({ field, operation, on }: FieldTarget): string {
   const given = [...field.args.map(({ name, type }) => `$${name}: ${type}`), ...(on === null ? [] : ['$thing: ID!'])]
   const args = field.args.map(({ name }) => `${name}: $${name}`).join(', ')
-  const asked = `${field.name}(${args})${selectionOf(field)}`
-  const inner = on === null ? asked : `node(id: $thing) {... on ${on} {${asked}}}`
+  const selection = `${field.name}(${args})${selectionOf(field)}`
+  const inner = on === null ? selection : `node(id: $thing) {... on ${on} {${selection}}}`
   return `${operation} (${given.join(', ')}) {${inner}}`
 }
 

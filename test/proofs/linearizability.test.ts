@@ -63,7 +63,7 @@ describe('faultOfHistory rejects', () => {
 
 describe('faultOfHistory on small histories', () => {
   /** Operations in the order of their effects, some of them with a wrong balance in the response. */
-  const happened = fc.record({
+  const effects = fc.record({
     change: fc.constantFrom(-2n, -1n, 0n, 1n),
     isTold: fc.boolean(),
     isAnswered: fc.boolean(),
@@ -72,15 +72,15 @@ describe('faultOfHistory on small histories', () => {
     until: fc.nat(3),
     lie: fc.constantFrom(0n, 0n, 0n, 0n, 0n, 1n, -1n),
   })
-  const histories = fc.array(happened, { minLength: 1, maxLength: 6 }).map((order) => {
+  const histories = fc.array(effects, { minLength: 1, maxLength: 6 }).map((order) => {
     let balance = 3n
     return order.map(({ change, isTold, isAnswered, never, from, until, lie }, place): Operation => {
       if (isAnswered || !never) balance += change
       // A deposit's response may lack the balance.
-      const told = isAnswered && (isTold || change <= 0n) ? balance + lie : null
+      const reported = isAnswered && (isTold || change <= 0n) ? balance + lie : null
       // Every event has a unique position, up to three operations away from its effect.
       const [start, end] = [(place - from) * 100 + place, (place + until) * 100 + 50 + place]
-      return { start, end: isAnswered ? end : null, change, balance: told }
+      return { start, end: isAnswered ? end : null, change, balance: reported }
     })
   })
 

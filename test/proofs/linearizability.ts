@@ -82,18 +82,18 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
 
   /** Operations requested before the first response among those left, and the operation with that response. */
   function candidates() {
-    const found: number[] = []
+    const possible: number[] = []
     let next = first
     const nextEnd = () => operationOf(next).end as number
     for (let number = first; number < answered.length && operationOf(number).start < nextEnd(); number++) {
       if (isTaken[number]) continue
-      found.push(number)
+      possible.push(number)
       if ((operationOf(number).end as number) < nextEnd()) next = number
     }
     for (let number = answered.length; number < all.length && operationOf(number).start < nextEnd(); number++) {
-      if (!isTaken[number]) found.push(number)
+      if (!isTaken[number]) possible.push(number)
     }
-    return { found, next }
+    return { found: possible, next }
   }
 
   /**
@@ -102,29 +102,30 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
    * now.
    */
   function* choices(): Generator<number[]> {
-    const { found, next } = candidates()
-    const told = found.filter((number) => operationOf(number).balance !== null)
-    const fits = (untold: readonly number[]) => {
-      const before = untold.reduce((sum, number) => sum + operationOf(number).change, balance)
-      const fitting = before < 0n ? [] : told.filter((number) => canFollow(number, before, untold))
-      return fitting.map((number) => [...untold, number])
+    const { found: possible, next } = candidates()
+    const withBalance = possible.filter((number) => operationOf(number).balance !== null)
+    const fits = (withoutBalance: readonly number[]) => {
+      const before = withoutBalance.reduce((sum, number) => sum + operationOf(number).change, balance)
+      const fitting = before < 0n ? [] : withBalance.filter((number) => canFollow(number, before, withoutBalance))
+      return fitting.map((number) => [...withoutBalance, number])
     }
-    const atOnce = fits([])
+    const single = fits([])
     // A read changes nothing, so it can't exclude another order.
-    const look = atOnce.find(([number]) => operationOf(number as number).change === 0n)
+    const look = single.find(([number]) => operationOf(number as number).change === 0n)
     if (look) return yield look
-    yield* atOnce
+    yield* single
     // A deposit can't exclude another order either, but operations whose balance does not include it must precede it.
-    const isNextTold = told.includes(next)
-    if (!isNextTold) yield [next]
-    const untold = found.filter((number) => !told.includes(number) && number !== next)
-    for (let size = 1; size <= untold.length; size++) for (const some of subsets(untold, size)) yield* fits(some)
+    const isNextWithBalance = withBalance.includes(next)
+    if (!isNextWithBalance) yield [next]
+    const withoutBalance = possible.filter((number) => !withBalance.includes(number) && number !== next)
+    for (let size = 1; size <= withoutBalance.length; size++)
+      for (const some of subsets(withoutBalance, size)) yield* fits(some)
   }
 
-  function canFollow(number: number, before: bigint, untold: readonly number[]): boolean {
+  function canFollow(number: number, before: bigint, withoutBalance: readonly number[]): boolean {
     const { change, balance, follows } = operationOf(number)
     const earlier = follows && (numberOf.get(follows) as number)
-    const isInOrder = earlier === undefined || isTaken[earlier] === 1 || untold.includes(earlier)
+    const isInOrder = earlier === undefined || isTaken[earlier] === 1 || withoutBalance.includes(earlier)
     return isInOrder && before + change === balance && balance >= 0n
   }
 

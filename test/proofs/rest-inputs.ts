@@ -146,9 +146,9 @@ export const validBodies: Readonly<Record<string, Record<string, string>>> = {
 
 function fieldSchema({ schema, path }: Route, field: string): z.core.$ZodType {
   const { def } = schema._zod
-  const found = def.type === 'object' ? (def as z.core.$ZodObjectDef).shape[field] : undefined
-  if (!found) throw new Error(`the schema of ${path} has no field ${field}`)
-  return found
+  const fieldSchema = def.type === 'object' ? (def as z.core.$ZodObjectDef).shape[field] : undefined
+  if (!fieldSchema) throw new Error(`the schema of ${path} has no field ${field}`)
+  return fieldSchema
 }
 
 /**

@@ -88,14 +88,14 @@ export async function startProgram(words: readonly string[], options: Omit<Serve
  * Creates a database at `path` with a merchant that has nearly unlimited money, closes it and returns the merchant's
  * key.
  */
-export function makeDatabase(path: string): Promise<Made> {
+export function makeDatabase(path: string): Promise<NewDatabase> {
   return fillDatabase(`sqlite:${path}`)
 }
 
-type Made = { readonly url: string; readonly apiKey: string }
+type NewDatabase = { readonly url: string; readonly apiKey: string }
 
 /** Does the same in the database at a URL. */
-export async function fillDatabase(url: string): Promise<Made> {
+export async function fillDatabase(url: string): Promise<NewDatabase> {
   const db = await openDatabase({
     url,
     onFatal: (error) => {

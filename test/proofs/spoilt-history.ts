@@ -115,8 +115,8 @@ export async function copyOf(url: string, name: string): Promise<string> {
 /** The audit of the hash chain, and its duration. */
 export async function auditedChain(url: string): Promise<ChainAuditResult & { readonly seconds: number }> {
   const begunAt = performance.now()
-  const found = await withService(url, (service) => auditChain(service))
-  return { ...found, seconds: (performance.now() - begunAt) / 1_000 }
+  const audit = await withService(url, (service) => auditChain(service))
+  return { ...audit, seconds: (performance.now() - begunAt) / 1_000 }
 }
 
 /** Whether the books contradict themselves. */

@@ -21,7 +21,7 @@ export type Recorded = {
   readonly histories: ReadonlyMap<OwnWallet, Operation[]>
   readonly faults: string[]
   /** Number of requests, of those without a response, and of rejections for lack of funds. */
-  readonly count: { asked: number; unknown: number; refused: number }
+  readonly count: { requested: number; unknown: number; refused: number }
 }
 
 /** Clients at work: `over` settles after the last request and one more read of each wallet. */
@@ -32,23 +32,23 @@ export function startRecording({ where, wallets, clients, operations, random }: 
   const recorded: Recorded = {
     histories: new Map(wallets.map((wallet) => [wallet, []])),
     faults: [],
-    count: { asked: 0, unknown: 0, refused: 0 },
+    count: { requested: 0, unknown: 0, refused: 0 },
   }
   const agent = connections(clients)
   /** The position of the latest event. */
   let place = 0
-  const ask = async (wallet: OwnWallet, asked: Asked) => {
-    const number = ++recorded.count.asked
+  const ask = async (wallet: OwnWallet, asked: OperationKind) => {
+    const number = ++recorded.count.requested
     const target = await where()
     const start = ++place
     const answer = await send(target, agent, asked.request(wallet, number)).catch(() => null)
-    keep(recorded, wallet, { asked, answer, start, end: ++place })
+    keep(recorded, wallet, { requested: asked, answer, start, end: ++place })
     // Backs off after a lost server, instead of sending it thousands of requests before the next one listens.
     if (answer === null) await delay(10)
   }
   const client = async () => {
-    while (recorded.count.asked < operations) {
-      await ask(wallets[Math.floor(random() * wallets.length)] as OwnWallet, anything(random))
+    while (recorded.count.requested < operations) {
+      await ask(wallets[Math.floor(random() * wallets.length)] as OwnWallet, randomOperation(random))
     }
   }
   const over = Promise.all(Array.from({ length: clients }, client))
@@ -58,7 +58,7 @@ export function startRecording({ where, wallets, clients, operations, random }: 
 }
 
 /** One kind of request: its change of the balance, its body, and how to read the balance from the response. */
-type Asked = {
+type OperationKind = {
   readonly change: Amount
   readonly request: (wallet: OwnWallet, number: number) => Request
   /** The balance, or `undefined` for an invalid response. */
@@ -67,20 +67,20 @@ type Asked = {
 
 type Balance = { readonly balance: Amount; readonly isRefusal?: true }
 
-const lookByRest: Asked = {
+const lookByRest: OperationKind = {
   change: 0n,
   request: walletByRest,
-  balanceIn: ({ status, text }) => (status === 200 ? told(JSON.parse(text).data.balance) : undefined),
+  balanceIn: ({ status, text }) => (status === 200 ? balanceFrom(JSON.parse(text).data.balance) : undefined),
 }
 
-const lookByGraphql: Asked = {
+const lookByGraphql: OperationKind = {
   change: 0n,
   request: walletByGraphql,
-  balanceIn: ({ text }) => told(JSON.parse(text).data?.wallet?.balance),
+  balanceIn: ({ text }) => balanceFrom(JSON.parse(text).data?.wallet?.balance),
 }
 
 /** Payouts exceed deposits, so that some lack funds. */
-function anything(random: () => number): Asked {
+function randomOperation(random: () => number): OperationKind {
   const chance = random()
   const amount = BigInt(Math.ceil(random() * 50 * Number(oneUnit)))
   if (chance < 0.2) return lookByRest
@@ -88,41 +88,45 @@ function anything(random: () => number): Asked {
   return chance < 0.6 ? depositOf(amount) : payoutOf(amount, random() < 0.5)
 }
 
-function depositOf(amount: Amount): Asked {
+function depositOf(amount: Amount): OperationKind {
   return {
     change: amount,
     request: (wallet) => depositTo(wallet, formatAmount(amount)),
-    balanceIn: ({ text }) => told(JSON.parse(text).data?.simulateDeposit?.wallet?.balance),
+    balanceIn: ({ text }) => balanceFrom(JSON.parse(text).data?.simulateDeposit?.wallet?.balance),
   }
 }
 
 /** With a key, the processes behind the API retry a request when one of them dies. */
-function payoutOf(amount: Amount, hasKey: boolean): Asked {
+function payoutOf(amount: Amount, hasKey: boolean): OperationKind {
   return {
     change: -amount,
     request: (wallet, number) => payoutFrom(wallet, formatAmount(amount), hasKey ? `payout ${number}` : null),
     balanceIn: ({ status, text }) => {
       const { data, error } = JSON.parse(text)
-      if (status === 200) return told(data.balance)
-      const balance = error?.code === 'INSUFFICIENT_FUNDS' ? told(error.details.available) : undefined
+      if (status === 200) return balanceFrom(data.balance)
+      const balance = error?.code === 'INSUFFICIENT_FUNDS' ? balanceFrom(error.details.available) : undefined
       return balance && balance.balance < amount ? { ...balance, isRefusal: true } : undefined
     },
   }
 }
 
-function told(text: unknown): Balance | undefined {
+function balanceFrom(text: unknown): Balance | undefined {
   const balance = typeof text === 'string' ? parseAmount(text) : null
   return balance === null ? undefined : { balance }
 }
 
 type Event = {
-  readonly asked: Asked
+  readonly requested: OperationKind
   readonly answer: Answer | null
   readonly start: number
   readonly end: number
 }
 
-function keep({ histories, faults, count }: Recorded, wallet: OwnWallet, { asked, answer, start, end }: Event): void {
+function keep(
+  { histories, faults, count }: Recorded,
+  wallet: OwnWallet,
+  { requested: asked, answer, start, end }: Event,
+): void {
   const history = histories.get(wallet) as Operation[]
   const { change, balanceIn } = asked
   if (answer === null || answer.status === 503 || isUnavailable(answer)) {

@@ -38,8 +38,8 @@ export async function makeWallets(url: string, { count, balance, fee }: WalletsO
   const wallets: OwnWallet[] = []
   for (let i = 0; i < count; i++) {
     const { id: customerId } = await perform(createCustomer, context, sampleCustomer)
-    const asked = { currency: 'USDC', description: 'Proof', network: 'erc20', customerId } as const
-    const { id: walletId } = await perform(createWallet, context, asked)
+    const walletInput = { currency: 'USDC', description: 'Proof', network: 'erc20', customerId } as const
+    const { id: walletId } = await perform(createWallet, context, walletInput)
     await depositToWallet(context, { walletId, amount: balance, reference: `opening ${i}` })
     wallets.push({ walletId, customerId })
   }

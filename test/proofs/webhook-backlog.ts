@@ -34,8 +34,8 @@ export async function makeBacklog(
   const service = createService({ db, mode: 'sandbox', secrets: createSecrets([backlogKey]) })
   const { merchantId } = await authenticate(service, payerKey)
   const endpoints = await missEvents(service, { id: merchantId, apiKey: payerKey }, missed)
-  for (let made = 1; made < merchants; made++) {
-    const merchant = await createMerchant(service, { name: `Merchant ${made}` })
+  for (let i = 1; i < merchants; i++) {
+    const merchant = await createMerchant(service, { name: `Merchant ${i}` })
     endpoints.push(...(await missEvents(service, merchant, missed)))
   }
   await db.close()
@@ -55,7 +55,7 @@ async function missEvents(
     await perform(disableWebhookEndpoint, context, { webhookId: id })
     endpoints.push({ id, apiKey })
   }
-  for (let made = 0; made < events; made++) await perform(createCustomer, context, sampleCustomer)
+  for (let i = 0; i < events; i++) await perform(createCustomer, context, sampleCustomer)
   return endpoints
 }
 

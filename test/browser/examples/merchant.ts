@@ -12,9 +12,9 @@ export function merchantAt(address: string) {
       body: JSON.stringify(body),
     })
     const text = await answer.text()
-    const said = JSON.parse(text)
-    if (!answer.ok || said.errors || text.includes('Error","code')) throw new Error(`${path} answers ${text}`)
-    return said.data
+    const parsed = JSON.parse(text)
+    if (!answer.ok || parsed.errors || text.includes('Error","code')) throw new Error(`${path} answers ${text}`)
+    return parsed.data
   }
   const graphql = (query: string, variables: object = {}) => ask('/graphql', { query, variables })
   return {

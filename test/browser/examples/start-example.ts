@@ -3,7 +3,7 @@ import { cp, mkdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../..')
-const made = /\/(node_modules|dist|gql|__generated__|api\.ts|state\.json|unanswered\.json)$/
+const generatedFiles = /\/(node_modules|dist|gql|__generated__|api\.ts|state\.json|unanswered\.json)$/
 
 /** A running example, started from nothing but its own files and the schema. */
 export type Example = {
@@ -23,7 +23,7 @@ export type Example = {
 export async function startExample(name: string, below: string, apiUrl: string): Promise<Example> {
   const folder = join(below, 'examples', name)
   await mkdir(folder, { recursive: true })
-  await cp(join(root, 'examples', name), folder, { recursive: true, filter: (path) => !made.test(path) })
+  await cp(join(root, 'examples', name), folder, { recursive: true, filter: (path) => !generatedFiles.test(path) })
   await cp(join(root, 'schema.graphql'), join(below, 'schema.graphql'))
   const commands = await commandsOf(folder)
   const child = run(commands, folder, { API_URL: apiUrl, PORT: '0' })
@@ -32,8 +32,8 @@ export async function startExample(name: string, below: string, apiUrl: string):
   const address = await new Promise<string>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
       output += chunk
-      const found = /(?:page is at|Webhooks come to) (http:\/\/[\d.]+:\d+)/.exec(output)
-      if (found?.[1]) resolve(found[1])
+      const match = /(?:page is at|Webhooks come to) (http:\/\/[\d.]+:\d+)/.exec(output)
+      if (match?.[1]) resolve(match[1])
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)

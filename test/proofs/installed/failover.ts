@@ -150,16 +150,18 @@ async function faultsOf(
   )
   const faults: string[] = []
   const stored = new Map(payouts.map(({ key, id }) => [key, id]))
-  const lost = [...acknowledged].filter(([key, id]) => stored.get(key) !== id)
-  if (lost.length > 0) faults.push(`${lost.length} acknowledged payouts lost, such as ${lost[0]}`)
+  const missing = [...acknowledged].filter(([key, id]) => stored.get(key) !== id)
+  if (missing.length > 0) faults.push(`${missing.length} acknowledged payouts lost, such as ${missing[0]}`)
   if (stored.size !== payouts.length) faults.push(`${payouts.length - stored.size} payouts doubled`)
   const unasked = payouts.filter(({ key }) => !sent.has(key))
   if (unasked.length > 0) faults.push(`${unasked.length} stored payouts were never requested`)
   const byMerchant = Map.groupBy(events, ({ merchant }) => merchant)
   const gaps = [...byMerchant.values()].filter((each) => each.some(({ sequence }, place) => sequence !== place + 1))
   if (gaps.length > 0) faults.push(`the event numbers of ${gaps.length} merchants have gaps`)
-  const there = new Set(events.map(({ sequence, what }) => `${sequence} ${what}`))
-  const untrue = feeds.flatMap((told) => [...told].filter(([sequence, what]) => !there.has(`${sequence} ${what}`)))
+  const storedEvents = new Set(events.map(({ sequence, what }) => `${sequence} ${what}`))
+  const untrue = feeds.flatMap((told) =>
+    [...told].filter(([sequence, what]) => !storedEvents.has(`${sequence} ${what}`)),
+  )
   if (untrue.length > 0) faults.push(`${untrue.length} events that clients read are not stored, such as ${untrue[0]}`)
   return faults
 }

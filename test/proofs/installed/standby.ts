@@ -48,10 +48,10 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const restored = await putInPlace(replicated, place)
     const loss = lossOf(restored, { log, ...death })
     losses.push(loss)
-    const lost = new Set(loss.lost)
+    const lostNarrations = new Set(loss.lost)
     const { sent, acknowledged } = mergedLog(logs)
-    const kept = new Map([...acknowledged].filter(([narration]) => !lost.has(narration)))
-    faults.push(...compare(restored, { sent, acknowledged: kept }).faults)
+    const recovered = new Map([...acknowledged].filter(([narration]) => !lostNarrations.has(narration)))
+    faults.push(...compare(restored, { sent, acknowledged: recovered }).faults)
     if (loss.oldestMs > windowMs)
       faults.push(`a payout acknowledged ${Math.round(loss.oldestMs)} ms before the kill is lost`)
     if (losses.length === deaths[length] && !(await canPay(restored, apiKey))) faults.push('the standby cannot pay')
@@ -61,9 +61,9 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 
 function figureOf(logs: readonly PayoutLog[], losses: readonly Loss[], faults: readonly string[]): string {
   const { acknowledged } = mergedLog(logs)
-  const lost = losses.map((loss) => loss.lost.length)
+  const lostCounts = losses.map((loss) => loss.lost.length)
   const oldest = losses.map(({ oldestMs }) => Math.round(oldestMs))
-  const seen = `${losses.length} deaths, ${acknowledged.size} acknowledged; lost per kill ${lost.join(', ')}, acknowledged in its last ${oldest.join(', ')} ms`
+  const seen = `${losses.length} deaths, ${acknowledged.size} acknowledged; lost per kill ${lostCounts.join(', ')}, acknowledged in its last ${oldest.join(', ')} ms`
   return [seen, ...faults.slice(0, 3)].join('; ')
 }
 
@@ -122,10 +122,10 @@ function lossOf(path: string, { log, diedAt, marks }: Pick<Death, 'diedAt' | 'ma
   const stored = new Set(database.prepare('select narration from payouts').pluck().all())
   database.close()
   const narrations = [...log.acknowledged.keys()]
-  const lost = narrations.filter((narration) => !stored.has(narration))
-  const first = narrations.indexOf(lost[0] ?? '')
+  const missing = narrations.filter((narration) => !stored.has(narration))
+  const first = narrations.indexOf(missing[0] ?? '')
   const at = marks.findLast(({ count }) => count <= first)?.at ?? marks[0]?.at ?? diedAt
-  return { lost, oldestMs: lost.length === 0 ? 0 : diedAt - at }
+  return { lost: missing, oldestMs: missing.length === 0 ? 0 : diedAt - at }
 }
 
 /** Whether the service starts on the restored database and continues to pay. */

@@ -53,8 +53,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const seen = { snapshots: 0, states: 0, operations: 0, fewest: Number.POSITIVE_INFINITY }
   try {
     for (const engine of engines) {
-      const asked = { runs: runs[engine][length], seed: seed | 0, seen: kinds }
-      const fault = await faultOfModel((number) => urls[engine](`model_${number}`), asked)
+      const options = { runs: runs[engine][length], seed: seed | 0, seen: kinds }
+      const fault = await faultOfModel((number) => urls[engine](`model_${number}`), options)
       if (fault !== null) unlike.push(`${engine}: ${fault}`)
       for (let look = 0; look < looks[length]; look++) {
         const url = await urls[engine](`load_${look}`)

@@ -24,7 +24,7 @@ const payouts = { ci: 2_000, quick: 10_000, long: 1_000_000 }
 /** Foreign keys slow down bulk inserts in PostgreSQL. */
 const payoutsOnPostgres = { ci: 1_000, quick: 1_000, long: 20_000 }
 /** For a million payouts, on a shared machine. */
-const mostSeconds = 60
+const maxSeconds = 60
 
 type Place = {
   readonly engine: 'sqlite' | 'postgres'
@@ -59,8 +59,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
         `${spoilt.found} of ${tamperings.length} changes detected among ${count.toLocaleString('en')} payouts, in ${spoilt.seconds.toFixed(1)} s at most per audit`,
       )
     }
-    const told = faults.slice(0, 3).map((fault) => `; ${fault}`)
-    return { isHeld: faults.length === 0, figure: figures.join('; ') + told.join('') }
+    const examples = faults.slice(0, 3).map((fault) => `; ${fault}`)
+    return { isHeld: faults.length === 0, figure: figures.join('; ') + examples.join('') }
   } finally {
     await server.remove()
   }
@@ -106,13 +106,13 @@ async function spoilEach({
     else faults.push(`${name} was not detected`)
     seconds = Math.max(seconds, audited?.seconds ?? 0)
   }
-  if (seconds > mostSeconds) faults.push(`the audit took ${seconds.toFixed(0)} s`)
+  if (seconds > maxSeconds) faults.push(`the audit took ${seconds.toFixed(0)} s`)
   return { found, seconds, faults }
 }
 
 function isNamed(difference: object | undefined, expected: object): boolean {
-  const said = difference as Readonly<Record<string, unknown>> | undefined
-  return said !== undefined && Object.entries(expected).every(([name, value]) => said[name] === value)
+  const fields = difference as Readonly<Record<string, unknown>> | undefined
+  return fields !== undefined && Object.entries(expected).every(([name, value]) => fields[name] === value)
 }
 
 /** Creates an empty database with the latest schema. */

@@ -196,8 +196,8 @@ function tellOn(server: () => Server, { node, rail, random }: Telling) {
   const path = `/rails/${rail}/deposits`
   const post = async (deposits: readonly Sighting[]): Promise<void> => {
     const body = JSON.stringify({ deposits })
-    const asked = { path, body, headers: headersOver(body) }
-    const answer = await send({ port: server().port, apiKey: '' }, agent, asked).catch(() => null)
+    const request = { path, body, headers: headersOver(body) }
+    const answer = await send({ port: server().port, apiKey: '' }, agent, request).catch(() => null)
     if (answer?.status !== 200 || random() < 0.05) {
       if (answer !== null && answer.status !== 200 && answer.status !== 503)
         faults.push(`${answer.status} ${answer.text}`)
@@ -257,15 +257,15 @@ function judge(url: string, { wallets, nodes }: Judging) {
       const pending = await findPendingDeposits({ db, merchantId }, [walletId])
       if (pending.length > 0) faults.push(`${pending.length} stay pending`)
     }
-    const lost = nodes.flatMap(({ gone }) => [...gone.keys()]).filter((name) => final.has(name))
-    const unseen = lost.filter((name) => !attention.has(name))
+    const dropped = nodes.flatMap(({ gone }) => [...gone.keys()]).filter((name) => final.has(name))
+    const unseen = dropped.filter((name) => !attention.has(name))
     if (unseen.length > 0)
       faults.push(`${unseen.length} credited transfers left the chain without an entry in the attention queue`)
     if ([...attention.keys()].some((name) => !final.has(name)))
       faults.push('the attention queue has a transfer that was not credited')
     const { balanced } = await auditBooks(createService({ db, mode: 'sandbox' }))
     if (!balanced) faults.push('the books do not balance')
-    const figure = `${final.size} transfers credited, ${new Set(lost).size} of them dropped from the chain later, ${attention.size} in the attention queue`
+    const figure = `${final.size} transfers credited, ${new Set(dropped).size} of them dropped from the chain later, ${attention.size} in the attention queue`
     return { faults, figure, credited: final.size }
   })
 }

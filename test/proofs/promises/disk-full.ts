@@ -172,8 +172,11 @@ async function pay(bench: Bench, narration: string): Promise<number> {
   const headers = { 'idempotency-key': narration }
   const body = { ...payoutBody, narration }
   log.sent.add(narration)
-  const asked = { path: '/api/payouts/banks', headers, body }
-  const { status, text } = await send(bench, agent, asked).catch((error: Error) => ({ status: 0, text: error.message }))
+  const request = { path: '/api/payouts/banks', headers, body }
+  const { status, text } = await send(bench, agent, request).catch((error: Error) => ({
+    status: 0,
+    text: error.message,
+  }))
   agent.destroy()
   if (status === 200) log.acknowledged.set(narration, acknowledgedBy(text))
   else if (status !== 503) faults.push(`${narration} got ${status}: ${text}`)

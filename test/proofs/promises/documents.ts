@@ -23,11 +23,11 @@ export const proof: Proof = {
 const documents: Record<Length, number> = { ci: 20_000, quick: 20_000, long: 200_000 }
 
 /** Maximum heap after garbage collection in megabytes, and maximum growth between the halfway point and the end. */
-const mostHeap = 150
-const mostHeapGrowth = 20
+const maxHeap = 150
+const maxHeapGrowth = 20
 
 /** The same for the process, with SQLite's prepared statements and garbage that V8 has not collected yet. */
-const mostGrowth = 100
+const maxGrowth = 100
 
 const keepsPlans = {
   file: 'src/graphql/plan/plan-cache.ts',
@@ -37,11 +37,11 @@ const keepsPlans = {
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
-  const here = import.meta.dirname
+  const dirname = import.meta.dirname
   const probe = join(folder, 'held.json')
-  const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(here, '..', file)])
+  const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(dirname, '..', file)])
   const words = [...startOptions, '--expose-gc', ...imports]
-  const server = await startProgram([...words, join(here, '../../../src/app/main.ts')], {
+  const server = await startProgram([...words, join(dirname, '../../../src/app/main.ts')], {
     url,
     environment: { HEAP_PROBE: probe, CHANGES: JSON.stringify(isControl ? [keepsPlans] : []), RATE_LIMIT: '1000000' },
   })
@@ -74,9 +74,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     `${end.heapMegabytes.toFixed(0)} at the end, the process ${half.processMegabytes.toFixed(0)} and ` +
     `${end.processMegabytes.toFixed(0)}${faults.length > 0 ? `; ${faults[0]}` : ''}`
   const isFlat =
-    end.heapMegabytes - half.heapMegabytes <= mostHeapGrowth &&
-    end.processMegabytes - half.processMegabytes <= mostGrowth
-  return { isHeld: faults.length === 0 && end.heapMegabytes <= mostHeap && isFlat, figure }
+    end.heapMegabytes - half.heapMegabytes <= maxHeapGrowth && end.processMegabytes - half.processMegabytes <= maxGrowth
+  return { isHeld: faults.length === 0 && end.heapMegabytes <= maxHeap && isFlat, figure }
 }
 
 const listTypes = { payouts: 'Payout', wallets: 'Wallet', customers: 'Customer' } as const

@@ -189,12 +189,12 @@ function faultsOf(seen: readonly Seen[], { paid, completed }: Work, latest: numb
   if (seen.length !== latest) faults.push(`${seen.length} of ${latest} events were seen`)
   const expected = { 'payout.initiated': paid, 'payout.completed': completed }
   for (const [type, ids] of Object.entries(expected)) {
-    const told = seen.filter((event) => event.type === type).map(({ objectId }) => objectId)
-    const once = new Set(told)
-    const untold = [...ids].filter((id) => !once.has(id))
-    if (untold.length > 0) faults.push(`${untold.length} of ${ids.size} have no ${type}`)
-    if (once.size !== told.length) faults.push(`some have ${type} twice`)
-    if (told.some((id) => !ids.has(id))) faults.push(`some have ${type} and were never acknowledged`)
+    const reported = seen.filter((event) => event.type === type).map(({ objectId }) => objectId)
+    const once = new Set(reported)
+    const missing = [...ids].filter((id) => !once.has(id))
+    if (missing.length > 0) faults.push(`${missing.length} of ${ids.size} have no ${type}`)
+    if (once.size !== reported.length) faults.push(`some have ${type} twice`)
+    if (reported.some((id) => !ids.has(id))) faults.push(`some have ${type} and were never acknowledged`)
   }
   return faults
 }

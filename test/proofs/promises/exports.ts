@@ -22,7 +22,7 @@ export const proof: Proof = {
 const payoutCounts: Record<Length, number> = { ci: 10_000, quick: 10_000, long: 1_000_000 }
 
 /** Maximum memory growth for ten times the rows: garbage that is collected a little later. */
-const mostGrowth = 1.25
+const maxGrowth = 1.25
 
 const losesALine: Change = {
   file: 'src/modules/exports/payouts-export.ts',
@@ -54,21 +54,23 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const small = await exported('tenth.ndjson', ['--format', 'ndjson', '--to', tenth])
   const large = await exported('all.ndjson', ['--format', 'ndjson', '--to', to])
   await exported('all.csv', ['--format', 'csv', '--to', to])
-  const lost = isControl ? { code: 1 } : await runExport(url, ['payouts', '--out', file('lost.csv')], [losesALine])
+  const incomplete = isControl
+    ? { code: 1 }
+    : await runExport(url, ['payouts', '--out', file('lost.csv')], [losesALine])
   const paid = await paying.stop()
   const walMb = statSync(`${file('payouts.sqlite')}-wal`).size / 1024 / 1024
   await server.kill('SIGTERM')
 
-  const told = await sumExport(file('all.ndjson'))
+  const sums = await sumExport(file('all.ndjson'))
   const read = await comparedByPython(file('all.csv'), file('all.ndjson'))
-  faults.push(...told.faults, ...read.faults)
-  if (large > small * mostGrowth)
+  faults.push(...sums.faults, ...read.faults)
+  if (large > small * maxGrowth)
     faults.push(`ten times the rows take ${large.toFixed(0)} MB instead of ${small.toFixed(0)}`)
-  if (lost.code === 0 || leftoverFiles(file('lost.csv')).length > 0)
+  if (incomplete.code === 0 || leftoverFiles(file('lost.csv')).length > 0)
     faults.push('an export that lacks a line was written')
   if (paid === 0) faults.push('no payout was made meanwhile')
   const figure =
-    `${told.lines.toLocaleString('en')} payouts at a peak of ${large.toFixed(0)} MB, a tenth at ${small.toFixed(0)}; ` +
+    `${sums.lines.toLocaleString('en')} payouts at a peak of ${large.toFixed(0)} MB, a tenth at ${small.toFixed(0)}; ` +
     `${read.figure}; ${paid.toLocaleString('en')} payouts made meanwhile, a WAL of ${walMb.toFixed(0)} MB; ` +
     `${faults.length} faults${faults.length > 0 ? `, such as ${faults[0]}` : ''}`
   return { isHeld: faults.length === 0, figure }

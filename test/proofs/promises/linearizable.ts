@@ -118,7 +118,7 @@ async function watch(setup: Setup, { url, seen, random, operations, kills, isCon
 
 /** Waits until a number of operations was requested. */
 async function until({ recorded, over }: RecordingClients, asked: number): Promise<void> {
-  while (recorded.count.asked < asked) await Promise.race([delay(5), over])
+  while (recorded.count.requested < asked) await Promise.race([delay(5), over])
 }
 
 /** Kills one process of a service with WORKERS when one exists; another replaces it. */

@@ -127,8 +127,10 @@ function isRepetition({ body: sent }: Pick<Sent, 'body'>, answered: unknown): bo
 /** The member of a body that a path begins with: names may contain dots, and long paths are truncated. */
 function memberAt({ names }: RestInput): (path: string) => string {
   return (path) => {
-    const shown = path.replace(/…$/, '')
-    return names.find((name) => `${path}.`.startsWith(`${name}.`) || (shown !== path && name.startsWith(shown))) ?? path
+    const prefix = path.replace(/…$/, '')
+    return (
+      names.find((name) => `${path}.`.startsWith(`${name}.`) || (prefix !== path && name.startsWith(prefix))) ?? path
+    )
   }
 }
 
@@ -265,8 +267,8 @@ async function registerEndpoints(demo: DemoService): Promise<void> {
 /** The objects of the demo merchant. */
 async function thingsOf(demo: DemoService): Promise<Things> {
   const lists = ['assetCodes', 'customers', 'payoutMethods', 'wallets', 'payouts', 'webhookEndpoints']
-  const asked = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
-  const body = JSON.stringify({ query: `{${asked.join(' ')} merchant {__typename id}}` })
+  const selections = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
+  const body = JSON.stringify({ query: `{${selections.join(' ')} merchant {__typename id}}` })
   const answer = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
   const { merchant, ...connections } = answer.body.data as Found
   const nodes = [merchant, ...Object.values(connections).flatMap((connection) => connection.nodes)]

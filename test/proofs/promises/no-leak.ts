@@ -20,21 +20,21 @@ type Size = {
   readonly warmUpMs: number
   readonly loadMs: number
   readonly looks: number
-  readonly mostMegabytes: number
+  readonly maxMegabytes: number
 }
 
 /** `mostMegabytes` is the maximum heap growth in 100,000 requests. */
 const sizes: Record<Length, Size> = {
-  ci: { warmUpMs: 3_000, loadMs: 8_000, looks: 5, mostMegabytes: 10 },
-  quick: { warmUpMs: 3_000, loadMs: 8_000, looks: 5, mostMegabytes: 10 },
-  long: { warmUpMs: 60_000, loadMs: 600_000, looks: 20, mostMegabytes: 1 },
+  ci: { warmUpMs: 3_000, loadMs: 8_000, looks: 5, maxMegabytes: 10 },
+  quick: { warmUpMs: 3_000, loadMs: 8_000, looks: 5, maxMegabytes: 10 },
+  long: { warmUpMs: 60_000, loadMs: 600_000, looks: 20, maxMegabytes: 1 },
 }
 
 /** Noise in the heap of an idle process, which is large compared with what a few thousand requests may leave. */
 const noiseMegabytes = 0.75
 
 /** SQLite restarts its WAL when it has 4,000 pages of 4 kB and has no readers. */
-const mostLogMegabytes = 32
+const maxWalMegabytes = 32
 
 const keepsRequests = {
   file: 'src/server/http/request-lifecycle.ts',
@@ -47,9 +47,9 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const path = join(folder, 'payouts.sqlite')
   const { url, apiKey } = await makeDatabase(path)
   const probe = join(folder, 'held.json')
-  const here = import.meta.dirname
-  const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(here, '..', file)])
-  const server = await startProgram(['--expose-gc', ...imports, join(here, '../../../src/app/main.ts')], {
+  const dirname = import.meta.dirname
+  const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(dirname, '..', file)])
+  const server = await startProgram(['--expose-gc', ...imports, join(dirname, '../../../src/app/main.ts')], {
     url,
     environment: { HEAP_PROBE: probe, CHANGES: JSON.stringify(isControl ? [keepsRequests] : []) },
   })
@@ -69,7 +69,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 
   const [first, last] = [looks[0] as Look, looks.at(-1) as Look]
   const growth = (slopeOf(looks) * 100_000) / 2 ** 20
-  const mostGrowth = size.mostMegabytes + (noiseMegabytes * 100_000) / (last.requests - first.requests)
+  const maxGrowth = size.maxMegabytes + (noiseMegabytes * 100_000) / (last.requests - first.requests)
   const more = last.descriptors - first.descriptors
   const logMegabytes = logBytes / 2 ** 20
   const failed = load.unexpected()
@@ -77,7 +77,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     `${(last.requests - first.requests).toLocaleString('en')} requests after ${first.requests.toLocaleString('en')}: ` +
     `the heap of ${(first.heapBytes / 2 ** 20).toFixed(1)} MB grew by ${growth.toFixed(2)} MB in 100,000, open files by ` +
     `${more}, the WAL of SQLite to ${logMegabytes.toFixed(1)} MB${failed.length > 0 ? `; ${failed[0]}` : ''}`
-  const isFlat = growth <= mostGrowth && more <= 0 && logMegabytes <= mostLogMegabytes
+  const isFlat = growth <= maxGrowth && more <= 0 && logMegabytes <= maxWalMegabytes
   return { isHeld: isFlat && failed.length === 0, figure }
 }
 

@@ -52,13 +52,13 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
 
   const seen = [describe('payouts', payouts), describe('reads', reads)]
   // Payouts wait for earlier ones, up to the length of the queue; rejecting the rest takes up to half of the time.
-  const longestWaitMs = (20_000 * size.maxQueuedWrites) / payouts.capacity
+  const maxWaitMs = (20_000 * size.maxQueuedWrites) / payouts.capacity
   const faults = [...faultsOf('payouts', payouts, size), ...faultsOf('reads', reads, size)]
-  if (payouts.waitMs > longestWaitMs) faults.push(`payouts wait longer than ${longestWaitMs.toFixed(0)} ms`)
+  if (payouts.waitMs > maxWaitMs) faults.push(`payouts wait longer than ${maxWaitMs.toFixed(0)} ms`)
   return { isHeld: faults.length === 0, figure: [...seen, ...faults].join('; ') }
 }
 
-type Asked = Size & {
+type OverloadTest = Size & {
   readonly request: string /** Responses per second, if known. */
   readonly capacity: number | null
 }
@@ -75,14 +75,17 @@ type Seen = {
 }
 
 /** Sends three times the load that a server can handle. */
-async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
+async function overload({ child, port }: Server, asked: OverloadTest): Promise<Seen> {
   const target = { port, request: asked.request }
   const measured = asked.capacity ?? (await capacityFor(target, asked.measureMs))
   const before = await floodClosed(target, { clients: 1, forMs: 200 })
   let memory = { before: 0, most: 0 }
   const onTick = () => {
-    const now = memoryOf(child.pid as number)
-    memory = memory.before === 0 ? { before: now, most: now } : { ...memory, most: Math.max(memory.most, now) }
+    const memoryNow = memoryOf(child.pid as number)
+    memory =
+      memory.before === 0
+        ? { before: memoryNow, most: memoryNow }
+        : { ...memory, most: Math.max(memory.most, memoryNow) }
   }
   const flood = await floodOpen(target, {
     perSecond: 3 * measured,
@@ -92,7 +95,7 @@ async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
   })
   // A limit per second lets no request pass in the following second.
   const after = await floodClosed(target, { clients: 1, forMs: 1_000 })
-  const isAnswered = after.lost === 0 && after.waitsMs.length > 0
+  const isAnswered = after.lostCount === 0 && after.waitsMs.length > 0
   return {
     capacity: measured,
     flood,
@@ -119,17 +122,17 @@ async function capacityFor(target: FloodTarget, forMs: number): Promise<number> 
 }
 
 function faultsOf(name: string, { flood, memory, alone }: Seen, { connections }: Size): string[] {
-  const { sent, statuses, withoutRetryAfter, lost } = flood
+  const { sent, statuses, withoutRetryAfter, lostCount: lost } = flood
   const refused = refusedIn(flood)
   const others = [...statuses.keys()].filter((status) => ![200, 201, 429, 503].includes(status))
   // SQLite caches 64 MiB of pages per connection for two connections, and Node needs some 30 kB per pending request.
-  const mostMemory = memory.before + 150 + 0.03 * connections
+  const maxMemory = memory.before + 150 + 0.03 * connections
   return [
     ...(lost > 0 ? [`${lost} ${name} without a response`] : []),
     ...(others.length > 0 ? [`${name} got ${others}`] : []),
     ...(withoutRetryAfter > 0 ? [`${withoutRetryAfter} ${name} rejected without Retry-After`] : []),
     ...(refused < sent / 10 ? [`hardly any ${name} were rejected`] : []),
-    ...(memory.most > mostMemory ? [`memory grew to ${memory.most.toFixed(0)} MB under ${name}`] : []),
+    ...(memory.most > maxMemory ? [`memory grew to ${memory.most.toFixed(0)} MB under ${name}`] : []),
     ...(alone.isAnswered && alone.afterMs < 10 * alone.beforeMs ? [] : [`the server has not recovered after ${name}`]),
   ]
 }
@@ -139,7 +142,7 @@ function refusedIn({ statuses }: FloodReport): number {
 }
 
 function describe(name: string, { capacity, flood, waitMs, memory, alone }: Seen): string {
-  const done = flood.sent - refusedIn(flood) - flood.lost
+  const done = flood.sent - refusedIn(flood) - flood.lostCount
   return (
     `${name}: of ${flood.sent.toLocaleString('en')} at 3 × ${capacity.toFixed(0)}/s ${done.toLocaleString('en')} done ` +
     `(median ${waitMs.toFixed(0)} ms), ${refusedIn(flood).toLocaleString('en')} rejected, memory ` +

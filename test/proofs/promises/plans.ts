@@ -96,11 +96,11 @@ async function openWorld(url: string) {
     throw error
   }
   const db = await openDatabase({ url, onFatal })
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const service = createService({ db, mode: 'sandbox', clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const service = createService({ db, mode: 'sandbox', clock: () => nowMs })
   for (const toCode of ['NGN', 'ZAR']) await setRate(service, { fromCode: 'USDC', toCode, rate: '1500.25' })
   const { merchantId, idempotencyKeys } = await fillRichly(service, url, () => {
-    now += 1_003
+    nowMs += 1_003
   })
   const ways = bothWays(service, merchantId)
   return { ways, known: await whatIsKnown(ways.reference, idempotencyKeys), end: () => db.close() }

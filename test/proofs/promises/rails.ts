@@ -208,12 +208,12 @@ async function payAll({ target, payouts }: Asking & { payouts: number }): Promis
     while (next < payouts) {
       const key = `payout-${next++}`
       for (;;) {
-        const asked = {
+        const request = {
           path: '/api/payouts/banks',
           headers: { 'idempotency-key': key },
           body: { ...payoutBody, amount: '0.01' },
         }
-        const answered = await send(target(), agent, asked).catch(() => null)
+        const answered = await send(target(), agent, request).catch(() => null)
         if (answered?.status === 200) {
           ids.push(JSON.parse(answered.text).data.id)
           break

@@ -36,11 +36,11 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     seen.push(await endUnderLoad(place, { workers: 1 + (round % 2), afterMs: 300 + random() * 700, isControl }))
   }
   const faults = seen.flatMap((each) => each.faults)
-  const longestMs = Math.max(...seen.map(({ endMs }) => endMs))
+  const maxMs = Math.max(...seen.map(({ endMs }) => endMs))
   const sum = (of: (each: Seen) => number) => seen.reduce((total, each) => total + of(each), 0)
   const figure =
     `${count} stops, ${sum(({ paid }) => paid)} payouts and ${sum(({ read }) => read)} reads completed, ` +
-    `${sum(({ late }) => late)} of them after the signal; the longest stop took ${(longestMs / 1000).toFixed(1)} s` +
+    `${sum(({ late }) => late)} of them after the signal; the longest stop took ${(maxMs / 1000).toFixed(1)} s` +
     `${faults.length > 0 ? `; ${faults.length} faults: ${faults.slice(0, 3).join('; ')}` : ''}`
   return { isHeld: faults.length === 0, figure }
 }
@@ -77,7 +77,7 @@ async function endUnderLoad(path: string, { workers, afterMs, isControl }: Endin
 
   const { faults, unacknowledged } = compare(path, log)
   const unpaid = paidLate.filter((isPaid) => !isPaid).length
-  const found = [
+  const violations = [
     ...faults,
     ...(await faultsOfBooks(path)),
     ...(unpaid > 0 ? [`${unpaid} requests that had begun to arrive got no response`] : []),
@@ -87,7 +87,7 @@ async function endUnderLoad(path: string, { workers, afterMs, isControl }: Endin
     ...(log.others.size === 0 ? [] : [`payouts got ${[...log.others.keys()]}`]),
   ]
   const [paid, read] = [log.acknowledged.size, reading.answered()]
-  return { faults: found, paid, read, late: paid + read - before, endMs }
+  return { faults: violations, paid, read, late: paid + read - before, endMs }
 }
 
 /** Reads lists repeatedly until its connections close. */

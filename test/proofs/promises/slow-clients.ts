@@ -48,13 +48,13 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   ]
   const atOnce = hostile.filter(({ isOpen }) => isOpen()).length
   // The longest limit, which Node may exceed twofold while it writes, and as long again for a busy machine.
-  const longestMs = (2 * limitsMs.connectionTimeout + limitsMs.connectionsCheckingInterval) / times
-  const deadline = performance.now() + (isControl ? longestMs : 2 * longestMs)
+  const maxWaitMs = (2 * limitsMs.connectionTimeout + limitsMs.connectionsCheckingInterval) / times
+  const deadline = performance.now() + (isControl ? maxWaitMs : 2 * maxWaitMs)
   const isWaitedFor = ({ name, isOpen }: Hostile) => isOpen() && name !== 'clients that never read'
   while (hostile.some(isWaitedFor) && performance.now() < deadline) await wait(50)
   // A client that never reads notices a dropped connection on its next read; one that the server never accepted,
   // because of a full backlog, notices it on a write.
-  if (!isControl) await wait(Math.max(0, deadline - longestMs - performance.now()))
+  if (!isControl) await wait(Math.max(0, deadline - maxWaitMs - performance.now()))
   for (const { stir } of hostile) stir()
   await wait(1_000)
   const { served, failed } = await others.stop()
@@ -62,20 +62,20 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   for (const { drop } of hostile) drop()
   await server.kill('SIGTERM')
 
-  const told = hostile.filter(({ isTold }) => isTold()).length
+  const notified = hostile.filter(({ isNotified: isTold }) => isTold()).length
   const figure =
     `${hostile.length.toLocaleString('en')} connections, ${idle.toLocaleString('en')} of them idle, ` +
     `${atOnce.toLocaleString('en')} concurrently: ` +
     `${left.length} still open after their limit${left.length > 0 ? ` (${[...new Set(left.map(({ name }) => name))]})` : ''}, ` +
-    `${told} got a 408; meanwhile ${served} requests of other clients succeeded, ${failed.length} failed ${failed.slice(0, 2)}`
-  return { isHeld: left.length + failed.length === 0 && served > 0 && told >= 2 * most.slow, figure }
+    `${notified} got a 408; meanwhile ${served} requests of other clients succeeded, ${failed.length} failed ${failed.slice(0, 2)}`
+  return { isHeld: left.length + failed.length === 0 && served > 0 && notified >= 2 * most.slow, figure }
 }
 
 /** Number of payout methods for a page of 30 kB. */
 async function makeLongList(target: Target): Promise<void> {
   const agent = connections(20)
-  const asked = { path: '/api/payout/methods/banks', body: bankMethodBody }
-  await Promise.all(Array.from({ length: 100 }, () => send(target, agent, asked)))
+  const request = { path: '/api/payout/methods/banks', body: bankMethodBody }
+  await Promise.all(Array.from({ length: 100 }, () => send(target, agent, request)))
   agent.destroy()
 }
 
@@ -106,7 +106,7 @@ type Hostile = {
   readonly name: string
   readonly isOpen: () => boolean
   /** Whether it got a response that it is too slow. */
-  readonly isTold: () => boolean
+  readonly isNotified: () => boolean
   /** Reads the pending bytes and writes meaningless ones. */
   readonly stir: () => void
   readonly drop: () => void
@@ -141,7 +141,7 @@ function openOne(name: string, target: Target, misbehave: Misbehaviour): Promise
     })
     socket.once('connect', () => {
       misbehave(socket, target)
-      resolve({ name, isOpen: () => isOpen, isTold: () => isTold, stir, drop })
+      resolve({ name, isOpen: () => isOpen, isNotified: () => isTold, stir, drop })
     })
     if (misbehave === readNothing) return
     socket.on('data', (bytes) => {
@@ -187,13 +187,13 @@ function serveOthers(target: Target) {
   const client = async (place: number) => {
     while (!isStopped) {
       const agent = agents[place] ?? connections(1)
-      for (const asked of [
+      for (const request of [
         { path: '/api/payouts/banks', body: payoutBody },
         { method: 'GET', path: '/api/payout/methods' },
       ]) {
-        const { status } = await send(target, agent, asked).catch((error: Error) => ({ status: error.message }))
+        const { status } = await send(target, agent, request).catch((error: Error) => ({ status: error.message }))
         if (status === 200 || status === 201) served++
-        else failed.push(`${asked.path}: ${status}`)
+        else failed.push(`${request.path}: ${status}`)
       }
       if (agents[place] === null) agent.destroy()
       await wait(20)

@@ -19,7 +19,7 @@ const hourTakesMs: Record<Length, number> = { ci: 250, quick: 500, long: 5_000 }
 const hourMs = 3_600_000
 
 /** Merchants per kind of receiver, and endpoints per merchant: those that hang could occupy every slot. */
-const made: readonly (readonly [Kind, number, number])[] = [
+const populations: readonly (readonly [Kind, number, number])[] = [
   ['well', 6, 1],
   ['down', 2, 2],
   ['hangs', 8, 6],
@@ -80,7 +80,7 @@ async function endure(url: string, { seed, hourTakesMs }: { seed: number; hourTa
   const world = await startAdverseWorld(url, receivers, random)
   try {
     const merchants: Merchant[] = []
-    for (const [kind, count, endpoints] of made) {
+    for (const [kind, count, endpoints] of populations) {
       for (let each = 0; each < count; each++) merchants.push(await world.merchant(kind, endpoints))
     }
     const others = startWell(world, receivers, merchants.filter(isWell))
@@ -205,14 +205,14 @@ function judge({ delays, seen, trapped, faults }: Judged): Outcome {
     sum((each) => each.replayed),
   ]
   const [tried, overtaken] = [sum((each) => each.tried), sum((each) => each.overtaken)]
-  const lost = events - arrived - replayed - tried
+  const lostCount = events - arrived - replayed - tried
   const longest = Math.max(...delays.map(({ ms }) => ms))
   const isLate = delays.some(({ ms, stillMs }) => ms - roundTrips * stillMs > longestDelayMs)
   const wrong = [...new Set([...seen.flatMap(({ strange }) => strange), ...faults.map(String)])].slice(0, 3)
   const figure =
     `others' ${delays.length} events within ${longest.toFixed(0)} ms${longest > longestDelayMs && !isLate ? ' (the machine stalled)' : ''}; ` +
     `of ${events} to ${seen.length} adverse endpoints ${arrived} arrived, ${replayed} after a replay, ${tried} still retried, ` +
-    `${lost} lost, ${overtaken} overtaken; ${trapped} connections reached internal addresses`
-  const isWell = !isLate && delays.length > 100 && lost === 0 && overtaken === 0 && trapped === 0
+    `${lostCount} lost, ${overtaken} overtaken; ${trapped} connections reached internal addresses`
+  const isWell = !isLate && delays.length > 100 && lostCount === 0 && overtaken === 0 && trapped === 0
   return { isHeld: isWell && wrong.length === 0, figure: [figure, ...wrong].join('; ') }
 }

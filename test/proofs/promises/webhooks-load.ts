@@ -54,7 +54,7 @@ type Way = { readonly name: string; readonly url: string; readonly groups: numbe
 
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const changes = [looksOften, ...(isControl ? [unthrottled] : [])]
-  const asked = { events: isControl ? eventsOfControl : eventsOf[length], rounds: rounds[length], changes }
+  const options = { events: isControl ? eventsOfControl : eventsOf[length], rounds: rounds[length], changes }
   const postgres = await startPostgresServer(nonDurableSettings)
   const ways: Way[] = [
     { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, groups: 1, workers: 1 },
@@ -63,7 +63,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   ]
   const outcomes: Outcome[] = []
   try {
-    for (const way of ways) outcomes.push(await payWhileSending(way, asked))
+    for (const way of ways) outcomes.push(await payWhileSending(way, options))
   } finally {
     await postgres.remove()
   }
@@ -73,9 +73,12 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   }
 }
 
-type Asked = { readonly events: number; readonly rounds: number; readonly changes: readonly Change[] }
+type RoundOptions = { readonly events: number; readonly rounds: number; readonly changes: readonly Change[] }
 
-async function payWhileSending({ url, groups, workers }: Way, { events, rounds, changes }: Asked): Promise<Outcome> {
+async function payWhileSending(
+  { url, groups, workers }: Way,
+  { events, rounds, changes }: RoundOptions,
+): Promise<Outcome> {
   const all = merchants * endpoints * events
   const receiver = await startPostReceiver()
   const backlog = await makeBacklog(url, { port: receiver.port, merchants, endpoints, events })
@@ -180,11 +183,15 @@ async function drain({ servers, receiver, enable, all }: Work) {
 /** CPU time of a post to the same receiver with plain Node, in microseconds. */
 async function postBare({ port }: PostReceiver): Promise<number> {
   const agent = connections(clients)
-  const asked = { path: '/bare', headers: { 'webhook-id': 'none' }, body: JSON.stringify({ filler: 'x'.repeat(500) }) }
+  const request = {
+    path: '/bare',
+    headers: { 'webhook-id': 'none' },
+    body: JSON.stringify({ filler: 'x'.repeat(500) }),
+  }
   const posts = 200
   const before = process.cpuUsage()
   const client = async () => {
-    for (let count = 0; count < posts; count++) await send({ port, apiKey: '' }, agent, asked)
+    for (let count = 0; count < posts; count++) await send({ port, apiKey: '' }, agent, request)
   }
   await Promise.all(Array.from({ length: clients }, client))
   const { user, system } = process.cpuUsage(before)

@@ -110,8 +110,8 @@ async function killOver(way: Way, { count, random, isControl }: Killing): Promis
   for (let group = 0; group < way.groups; group++) servers.push(await start())
   const agent = connections(clients)
   const target = { port: servers[0]?.port ?? 0, apiKey }
-  const made = await send(target, agent, { path: '/api/webhooks', body: { url: receiver.url } })
-  if (made.status !== 201) throw new Error(`creating the endpoint failed with ${made.status}: ${made.text}`)
+  const created = await send(target, agent, { path: '/api/webhooks', body: { url: receiver.url } })
+  if (created.status !== 201) throw new Error(`creating the endpoint failed with ${created.status}: ${created.text}`)
 
   const load = startLoad(() => ({ port: servers[Math.floor(random() * servers.length)]?.port ?? 0, apiKey }), ids)
   for (let kill = 0; kill < count; kill++) {
@@ -149,7 +149,7 @@ async function makeCustomers(url: string, apiKey: string) {
   const { merchantId } = await authenticate(service, apiKey)
   const context = createContext(service, merchantId)
   const ids: string[] = []
-  for (let made = 0; made < objects; made++) ids.push((await perform(createCustomer, context, sampleCustomer)).id)
+  for (let i = 0; i < objects; i++) ids.push((await perform(createCustomer, context, sampleCustomer)).id)
   await db.close()
   return { merchantId, ids }
 }
@@ -161,10 +161,10 @@ const changeName =
 function startLoad(target: () => { port: number; apiKey: string }, ids: readonly string[]) {
   const agent = connections(clients)
   let isOver = false
-  let asked = 0
+  let requests = 0
   const client = async () => {
     while (!isOver) {
-      const variables = { id: ids[asked++ % ids.length], name: `Ada ${asked}` }
+      const variables = { id: ids[requests++ % ids.length], name: `Ada ${requests}` }
       await send(target(), agent, { path: '/graphql', body: { query: changeName, variables } }).catch(() => delay(20))
       await delay(5)
     }
@@ -217,7 +217,7 @@ function judgeReceipts(receipts: readonly Receipt[], events: readonly Event[], c
     latest.set(objectId, Math.max(latest.get(objectId) ?? 0, sequence))
   }
   const again = receipts.filter(({ status }) => status === 200).length - delivered.size
-  const lost = events.length - delivered.size
-  const figure = `${count} kills, ${events.length} events, ${lost} lost, ${invented} invented, ${overtaken} overtaken, ${again} sent again`
-  return { isHeld: lost === 0 && invented === 0 && overtaken === 0 && events.length > 5 * count, figure }
+  const lostCount = events.length - delivered.size
+  const figure = `${count} kills, ${events.length} events, ${lostCount} lost, ${invented} invented, ${overtaken} overtaken, ${again} sent again`
+  return { isHeld: lostCount === 0 && invented === 0 && overtaken === 0 && events.length > 5 * count, figure }
 }
