@@ -1,16 +1,16 @@
 /**
- * The service against what a user would pick instead, in the same run: `npm run bench`, in three minutes with `-- --quick`.
- * The full form takes twenty, and before that fills a million payout methods and a million payouts, which takes a quarter of
- * an hour: keep them with `--data`.
+ * The service compared with likely alternatives in the same run: `npm run bench`, in three minutes with `-- --quick`.
+ * The full form takes twenty minutes, and first a quarter of an hour to fill a million payout methods and a million
+ * payouts: keep them with `--data`.
  *
- * Data comes from the operator's own `fill`, every server runs in a process of its own, two that are compared must give the
- * same answer, and they are loaded by turns. The figure to trust is the processor's time for a request: requests a second
- * share the machine with whatever else it does. Fails when a ratio falls short by both, or by the one that its target names.
+ * The operator's own `fill` generates the data, every server runs in a separate process, compared servers must return
+ * the same response, and the load alternates between them. Trust the CPU time of a request: requests per second share
+ * the machine with other load. Fails if a ratio falls short by both figures, or by the one that its target names.
  *
- *   --only <measure>      that measure alone; may be given again
- *   --profile <measure>   where the service's time goes under that load, by phase and by function; may be given again
+ *   --only <measure>      only that measure; may be repeated
+ *   --profile <measure>   the service's CPU time under that load, by phase and by function; may be repeated
  *   --data <folder>       keeps the data there for the next run
- *   --write <title>       writes what is shown into RESULTS.md, as the section of this title
+ *   --write <title>       writes the output into RESULTS.md, as the section of this title
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -47,9 +47,9 @@ const { values } = parseArgs({
 })
 const isQuick = values.quick
 const windows = isQuick
-  ? { warmUpMs: 1_000, seconds: 1, longestSeconds: 2, rounds: 3 }
-  : { warmUpMs: 4_000, seconds: 3, longestSeconds: 8, rounds: 7 }
-/** Merchants that pay, one for each client. */
+  ? { warmUpMs: 1_000, seconds: 1, maxSeconds: 2, rounds: 3 }
+  : { warmUpMs: 4_000, seconds: 3, maxSeconds: 8, rounds: 7 }
+/** Paying merchants, one for each client. */
 const payers = 64
 const smallSizes = { customers: 1_000, methods: 2_000, wallets: 500, payouts: 10_000 }
 const largeSizes = isQuick
@@ -58,16 +58,19 @@ const largeSizes = isQuick
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-// So that what was started ends with this process.
+// An interrupt ends the servers together with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 const dataFolder = values.data ?? folder
 mkdirSync(dataFolder, { recursive: true })
 const small = () => createBenchDatabase(dataFolder, 'small', smallSizes)
 const large = () => createBenchDatabase(dataFolder, isQuick ? 'medium' : 'large', largeSizes)
-/** What is to be undone at the end. */
+/** Cleanup to run at the end. */
 const endings: (() => Promise<void>)[] = []
 
-/** Measures that are made together, by their names; what is not asked for is not prepared, and the quick run asks for none of the long. */
+/**
+ * Measures with shared data, by name; only requested groups are prepared, and the quick run requests none of the long
+ * ones.
+ */
 const groups: readonly {
   readonly names: readonly string[]
   readonly measures: () => Promise<Measure[]>
@@ -119,11 +122,11 @@ async function profile(names: readonly string[]): Promise<void> {
     print(profileTables(measure, await profileOf(measure, isQuick ? 5 : 15, folder)))
 }
 
-/** The measures of these names, or all; each group is prepared when its turn comes. */
+/** The measures of these names, or all; each group is prepared just before its measures run. */
 async function* asked(names: readonly string[] | undefined): AsyncGenerator<Measure> {
   const known = [...groups.flatMap((group) => group.names), 'start']
   const unknown = names?.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new Error(`there is no measure ${unknown}: choose among ${known.join(', ')}`)
+  if (unknown !== undefined) throw new Error(`There is no measure ${unknown}. Choose one of: ${known.join(', ')}`)
   for (const group of groups) {
     const isAsked = names ? group.names.some((name) => names.includes(name)) : !(isQuick && group.isLong)
     if (!isAsked) continue
@@ -131,15 +134,15 @@ async function* asked(names: readonly string[] | undefined): AsyncGenerator<Meas
   }
 }
 
-/** Start-up and idle memory with many payouts against those with few. */
+/** Start-up time and idle memory with many payouts compared with few. */
 async function compareStarts(): Promise<void> {
   const databases = [await large(), await small()]
   const [many, few] = await startUps(databases, isQuick ? 2 : 7, folder)
   if (!many || !few) return
   const [of, than = ''] = databases.map(({ sizes }) => `${sizes.payouts} payouts`)
-  const said = ({ startMs, cpuMs, memoryMiB }: StartUp) =>
+  const describeStartUp = ({ startMs, cpuMs, memoryMiB }: StartUp) =>
     `${startMs.toFixed(0)} ms (${cpuMs.toFixed(0)} ms of CPU) and holds ${memoryMiB.toFixed(0)} MiB`
-  print(`The service starts with ${of} in ${said(many)}, with ${than} in ${said(few)}.\n`)
+  print(`The service starts with ${of} in ${describeStartUp(many)}, with ${than} in ${describeStartUp(few)}.\n`)
   const target = { against: than, reach: 1.1, aim: 1.05 }
   rows.push(
     costRow(`Start-up with ${of}`, many.startMs / few.startMs, target, many.cpuMs / few.cpuMs),
@@ -153,13 +156,13 @@ async function workersWhereThereAre(): Promise<Measure[]> {
   return measure === null ? [] : [measure]
 }
 
-/** A new file, and merchants there that can pay. */
+/** A new file with merchants that can pay. */
 async function onFile(): Promise<Payers> {
   const path = join(folder, 'payers.sqlite')
   return { path, merchants: await richMerchants(`sqlite:${path}`, payers) }
 }
 
-/** A PostgreSQL server of its own, with fsync, and merchants there that can pay. */
+/** A separate PostgreSQL server with fsync, and merchants that can pay. */
 async function onPostgres(): Promise<PostgresPayoutMerchants> {
   const postgres = await startPostgresServer([])
   endings.push(postgres.remove)
@@ -180,7 +183,7 @@ async function lastCursor(): Promise<string> {
   return (body as { data: { payouts: { pageInfo: { startCursor: string } } } }).data.payouts.pageInfo.startCursor
 }
 
-/** What the figures belong to. */
+/** The machine and versions that the figures belong to. */
 function machine(): string {
   const [cpu] = cpus()
   const packages = Object.entries(yardstickVersions()).map(([name, version]) => `${name} ${version}`)

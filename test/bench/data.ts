@@ -14,7 +14,7 @@ import { perform } from '../support/perform.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** How much a merchant has. */
+/** The number of a merchant's objects. */
 export type Sizes = {
   readonly customers: number
   readonly methods: number
@@ -22,29 +22,29 @@ export type Sizes = {
   readonly payouts: number
 }
 
-/** A database of one merchant, and what requests to it name. */
+/** A database of one merchant, and the ids that requests use. */
 export type BenchDatabase = {
   readonly path: string
   readonly sizes: Sizes
   readonly merchantId: string
   readonly apiKey: string
-  /** A customer's wallet that has an address, and whose it is. */
+  /** A customer's wallet with an address, and its customer. */
   readonly walletId: string
   readonly customerId: string
 }
 
-/** Fills a database by the operator's own command, or takes what is there from an earlier run. */
+/** Fills a database with the operator's own command, or reuses one from an earlier run. */
 export async function createBenchDatabase(folder: string, name: string, sizes: Sizes): Promise<BenchDatabase> {
   const path = join(folder, `${name}.sqlite`)
   const known = join(folder, `${name}.json`)
   if (existsSync(known)) {
-    const found = JSON.parse(readFileSync(known, 'utf8')) as BenchDatabase
-    if (JSON.stringify(found.sizes) === JSON.stringify(sizes)) return { ...found, path }
-    throw new Error(`${known} is of other sizes: remove it, or name another folder`)
+    const existing = JSON.parse(readFileSync(known, 'utf8')) as BenchDatabase
+    if (JSON.stringify(existing.sizes) === JSON.stringify(sizes)) return { ...existing, path }
+    throw new Error(`${known} has other sizes: remove it, or use another folder`)
   }
   const options = Object.entries(sizes).flatMap(([noun, count]) => [`--${noun}`, String(count)])
   const [merchant] = (await command(path, ['fill', '--seed', '1', ...options])) as { id: string; apiKey: string }[]
-  if (!merchant) throw new Error('nothing was filled')
+  if (!merchant) throw new Error('the database has no merchant: filling it failed')
   const db = new Sqlite(path, { readonly: true })
   const one = (sql: string) => db.prepare<[string], string>(sql).pluck().get(merchant.id) ?? ''
   const payingId = one(
@@ -67,14 +67,14 @@ export async function isBalanced(path: string): Promise<boolean> {
   return ((await command(path, ['audit'])) as { balanced: boolean }).balanced
 }
 
-/** A copy to write to; nothing has the original open. */
+/** A writable copy; no process has the original open. */
 export function copyDatabase({ path }: BenchDatabase, folder: string, name: string): string {
   const copy = join(folder, `${name}.sqlite`)
   copyFileSync(path, copy)
   return copy
 }
 
-/** Brings a new database to so many merchants that can pay, and a rate. */
+/** Adds a number of paying merchants and a rate to a new database. */
 export async function richMerchants(url: string, count: number): Promise<{ id: string; apiKey: string }[]> {
   const db = await openDatabase({
     url,
@@ -90,7 +90,7 @@ export async function richMerchants(url: string, count: number): Promise<{ id: s
   return merchants
 }
 
-/** A merchant whose wallet covers whatever is paid. */
+/** A merchant whose wallet covers any number of payouts. */
 async function richMerchant(service: Service): Promise<{ id: string; apiKey: string }> {
   const merchant = await createMerchant(service, { name: 'Bench' })
   const context: Context = createContext(service, merchant.id)

@@ -15,7 +15,7 @@ import { operationCost } from '../../src/graphql/documents/cost.ts'
 import { exceededDocumentLimit, exceededPairLimit, limits } from '../../src/graphql/documents/limits.ts'
 import { sandboxSchema as schema } from '../../src/server/graphql/schema.ts'
 
-/** A field of a document; `on` is the member of a union or interface that it is asked of. */
+/** A field of a document; `on` is the member of a union or interface that it belongs to. */
 export type DocumentPart = {
   readonly name: string
   readonly on: string
@@ -23,7 +23,7 @@ export type DocumentPart = {
   readonly parts: readonly DocumentPart[]
 }
 
-/** A document of these root fields, with its variables. Ids in it are places in lists of ids, such as `@Wallet:3`. */
+/** A document of these root fields, with its variables. Ids are positions in lists of ids, such as `@Wallet:3`. */
 export type CostedDocument = {
   readonly query: string
   readonly variables: Readonly<Record<string, unknown>>
@@ -34,8 +34,8 @@ const queryType = schema.getQueryType() as GraphQLObjectType
 
 export const rootFields: readonly string[] = Object.keys(queryType.getFields())
 
-/** The largest tree that a search looks at. */
-const mostParts = 120
+/** Maximum number of fields in a searched tree. */
+const maxParts = 120
 
 const times = [
   '2000-01-01T00:00:00.000Z',
@@ -61,7 +61,7 @@ function membersOf(field: GraphQLField<unknown, unknown>): readonly Owner[] {
   return isObjectType(type) ? [type] : []
 }
 
-/** Makes parts by chance. */
+/** Creates random parts. */
 export function createDocumentMaker(random: SeededRandom) {
   const { pick, chance } = random
 
@@ -121,7 +121,7 @@ export function createDocumentMaker(random: SeededRandom) {
       .filter((field) => isLeafType(getNamedType(field.type)))
       .map(({ name }) => ({ name, on: type.name, args: {}, parts: [] }))
 
-  /** A field of a type with all leaves or a few below it, and maybe more that leads on. */
+  /** A field of a type with all leaves or a few, and possibly more fields with selections. */
   const partOf = (type: Owner, name: string, depth: number): DocumentPart => {
     const field = type.getFields()[name] as GraphQLField<unknown, unknown>
     return {
@@ -149,7 +149,7 @@ export function createDocumentMaker(random: SeededRandom) {
     return all.length > 0 ? all : leaves.slice(0, 1)
   }
 
-  /** The same part with one thing changed somewhere. */
+  /** The same part with one random change. */
   const changed = (part: DocumentPart): DocumentPart => {
     if (part.parts.length === 0 || chance(0.25)) return { ...part, args: { ...part.args, ...changedArguments(part) } }
     const place = random.integer(0, part.parts.length - 1)
@@ -188,7 +188,7 @@ function withParts(part: DocumentPart, parts: readonly DocumentPart[]): Document
   return { ...part, parts }
 }
 
-/** The same part asked of something else, so that no two are one question. */
+/** The same part with other arguments, so that no two are the same query. */
 export function withVariation(part: DocumentPart, by: number): DocumentPart {
   const args = Object.fromEntries(
     Object.entries(part.args).map(([name, value]) => [name, variedValue(name, value, by)]),
@@ -213,7 +213,7 @@ function variedValue(name: string, value: unknown, by: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, variedValue(key, inner, by)]))
 }
 
-/** Writes root fields as a document; `null` where it is beyond the limits or not valid. */
+/** Prints root fields as a document; `null` if it exceeds the limits or is invalid. */
 export function documentOf(roots: readonly DocumentPart[], isValidated = true): CostedDocument | null {
   if (roots.reduce((all, each) => all + countOf(each), 0) > 1_000) return null
   const variables: Record<string, unknown> = {}
@@ -265,15 +265,15 @@ function countOf({ parts }: DocumentPart): number {
   return parts.reduce((all, each) => all + countOf(each), 1)
 }
 
-/** As many of a root field as the limits allow, and then others: each asks something of its own if `isVaried`. */
+/** As many of a root field as the limits allow, and then others; with `isVaried` each has other arguments. */
 export function fullDocument(roots: readonly DocumentPart[], isVaried: boolean): CostedDocument | null {
   const copiesOf = (root: DocumentPart, count: number) =>
     Array.from({ length: count }, (_, i) =>
       isVaried ? withVariation(root, i) : { ...root, args: withSize(root.args, i) },
     )
   let all: DocumentPart[] = []
-  for (const wanted of roots) {
-    const root = countOf(wanted) > mostParts ? null : fitted(wanted)
+  for (const target of roots) {
+    const root = countOf(target) > maxParts ? null : fitted(target)
     if (root === null) continue
     let count = Math.min(limits.aliases + 1, Math.floor(limits.cost / (documentOf([root])?.cost ?? 1)))
     while (count > 0 && documentOf([...all, ...copiesOf(root, count)], false) === null) count = Math.floor(count * 0.8)
@@ -282,7 +282,7 @@ export function fullDocument(roots: readonly DocumentPart[], isVaried: boolean):
   return all.length === 0 ? null : documentOf(all)
 }
 
-/** The same with shorter lists, where it alone costs more than the limit. */
+/** The same with shorter lists, if it alone costs more than the limit. */
 function fitted(root: DocumentPart): DocumentPart | null {
   let part = root
   for (let turn = 0; turn < 20; turn++) {
@@ -302,7 +302,7 @@ function shorter({ args, parts, ...part }: DocumentPart): DocumentPart {
   return { ...part, args, parts: parts.map(shorter) }
 }
 
-/** Copies that ask alike but for their size are still of their own in the answer. */
+/** Copies that differ only in their size are still separate in the response. */
 function withSize(args: DocumentPart['args'], by: number): DocumentPart['args'] {
   const { first } = args
   return typeof first === 'number' && first > by + 1 ? { ...args, first: first - by } : args

@@ -6,7 +6,7 @@ import type { Service } from '../../src/operations/context.ts'
 import { createContext } from '../../src/operations/context.ts'
 import { perform } from '../support/perform.ts'
 
-/** Ids by type, of things that have much; `PayoutOfCustomer` and `WalletOfCustomer` are those of the customer. */
+/** Ids of large objects by type; `PayoutOfCustomer` and `WalletOfCustomer` belong to the customer. */
 export type Ids = Readonly<Record<string, readonly string[]>>
 
 const endpoints = 50
@@ -15,7 +15,7 @@ const attemptsOfEach = 20
 const longHistory = 20
 
 /**
- * Adds to a filled database what `fill` does not write: endpoints with deliveries and attempts, payouts that a person must look at
+ * Adds objects that `fill` does not write: endpoints with deliveries and attempts, payouts in the attention queue
  * with long timelines, and deposits that wait for confirmations.
  */
 export async function addTroubles(service: Service, path: string, merchantId: string): Promise<void> {
@@ -44,7 +44,7 @@ function addDeliveries(db: Sqlite.Database, { merchantId, endpointId, place }: E
       where merchant_id = ? order by sequence desc limit ?`,
   )
   delivery.run(endpointId, attemptsOfEach, at, merchantId, deliveriesOfEach)
-  // Long answers of a few of them: all would be a hundred megabytes.
+  // Long response bodies for a few: all would take a hundred megabytes.
   const answer = place < 5 ? 'x'.repeat(1_024) : 'no'
   const attempt = db.prepare(
     `insert into webhook_attempts select merchant_id, endpoint_id, sequence, ?, ?, 5, 500, ?, null from webhook_deliveries
@@ -73,7 +73,7 @@ function addPending(db: Sqlite.Database, merchantId: string): void {
   for (let i = 0; i < 20; i++) deposit.run(`0x${i}`, `pending ${i} `, at, at, merchantId)
 }
 
-/** What documents can name. */
+/** Ids that documents can use. */
 export function idsOf(path: string, merchantId: string, customerId: string): Ids {
   const db = new Sqlite(path, { readonly: true })
   const ids = (sql: string) => db.prepare<unknown[], string>(`${sql} limit 100`).pluck().all(merchantId)
@@ -81,7 +81,7 @@ export function idsOf(path: string, merchantId: string, customerId: string): Ids
   const of = (table: string, where = '') =>
     ids(`select id from ${table} where merchant_id = ? ${where} order by id desc`)
   const payouts = of('payouts')
-  const found = {
+  const idsByType = {
     Payout: payouts,
     PayoutOfCustomer: of('payouts', ofCustomer),
     Customer: [customerId, ...of('customers')],
@@ -94,10 +94,10 @@ export function idsOf(path: string, merchantId: string, customerId: string): Ids
     referenceId: ids('select reference_id from payouts where merchant_id = ? order by sequence'),
   }
   db.close()
-  return found
+  return idsByType
 }
 
-/** Who asks as one customer, by a token. */
+/** A caller with one customer's client token. */
 export function asCustomer(customerId: string): Caller {
   return { ...systemCaller, tokenId: 'token', scopes: ['read'], customerId }
 }

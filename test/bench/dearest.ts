@@ -19,7 +19,8 @@ import type { CostedDocument, DocumentPart } from './dearest-documents.ts'
 import { createDocumentMaker, documentOf, fullDocument, rootFields } from './dearest-documents.ts'
 import { addTroubles, asCustomer, idsOf } from './dearest-world.ts'
 
-// Searches for the document within the limits that takes the most processor time: of each root field alone, and of several together.
+// Searches for the document within the limits that takes the most CPU time: of each root field alone, and of several
+// together.
 //
 // `npm run bench:dearest -- [--seconds 180] [--seed 1] [--folder where the data is kept] [--out a file for the documents]`
 
@@ -56,7 +57,7 @@ type Who = keyof typeof callers
 const random = createRandom(Number(options.seed))
 const { partOf, changed } = createDocumentMaker(random)
 
-/** Variables with the ids that their places stand for. */
+/** Variables with ids instead of positions. */
 function known(value: unknown): unknown {
   if (typeof value === 'string' && value.startsWith('@')) {
     const [type = '', place] = value.slice(1).split(':')
@@ -72,16 +73,16 @@ async function ask(
   { query, variables }: Pick<CostedDocument, 'query' | 'variables'>,
   caller: Caller,
 ): Promise<boolean> {
-  const asked = { service, engine, merchantId, caller, requestId: 'dearest', log }
+  const context = { service, engine, merchantId, caller, requestId: 'dearest', log }
   const request = { query, variables: known(variables) as Record<string, unknown>, operationName: null }
-  const answered = await executeRequest(request, asked)
-  if (!answered) throw new Error('no subscription was asked for')
+  const answered = await executeRequest(request, context)
+  if (!answered) throw new Error('executeRequest returned no result')
   return serializeResult(answered.result).length > 0 && answered.result.errors === undefined
 }
 
 type Measured = { readonly document: CostedDocument; readonly who: Who; readonly ms: number; readonly firstMs: number }
 
-/** The least processor time of a few turns; `null` where it is answered with errors. Stops early where it is far below `toBeat`. */
+/** The minimum CPU time of a few runs; `null` if the response has errors. Stops early if it is far below `toBeat`. */
 async function measured(document: CostedDocument, who: Who, toBeat = 0): Promise<Measured | null> {
   let isRight = true
   const turn = () =>
@@ -111,7 +112,10 @@ async function tried(
   return found && { ...found, roots, isVaried }
 }
 
-/** The dearest of one root field: the best of a few by chance, and then whatever change makes it dearer. */
+/**
+ * The most expensive document of one root field: the best of a few random ones, and then every change that raises its
+ * cost.
+ */
 async function dearestOf(name: string, untilMs: number): Promise<Found | null> {
   let best: Found | null = null
   const begun = performance.now()
@@ -156,7 +160,7 @@ const reference: CostedDocument = documentOf([
 const introspection: CostedDocument = { query: getIntrospectionQuery(), variables: {}, cost: 0 }
 
 const names = options.only ? options.only.split(',') : rootFields
-// What is compiled on the way is not counted.
+// Compilation during the search is not counted.
 for (let turn = 0; turn < 200; turn++) await ask(reference, systemCaller)
 const best: Found[] = []
 for (const name of names) {
@@ -179,7 +183,7 @@ while (ranked.length > 1 && overall && performance.now() < until) {
   if (next && next.ms > overall.ms) overall = next
 }
 
-// All again, by turns with the reference: what was found by luck of the moment is not kept.
+// Measures all again, in alternation with the reference, and drops lucky outliers.
 const again = async (document: CostedDocument, who: Who) => {
   let least = Number.POSITIVE_INFINITY
   let known = Number.POSITIVE_INFINITY

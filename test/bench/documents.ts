@@ -1,6 +1,6 @@
 /**
- * The reads of the bench through GraphQL: something small, a page with one relation, and a large page with two; then two that
- * nobody tuned for, a customer with three lists and a union with lists of its own.
+ * The bench's reads by GraphQL: a small object, a page with one relation, and a large page with two; then two without
+ * any tuning, a customer with three lists and a union with its own lists.
  */
 export const documents = {
   q1: `query Q1($id: ID!) {
@@ -45,10 +45,10 @@ export const documents = {
   }`,
 }
 
-/** Where the last 20 payouts begin. */
+/** The start of the last 20 payouts. */
 export const lastPayouts = `{ payouts(last: 21) { pageInfo { startCursor } } }`
 
-/** A payout with all that its REST answer shows. */
+/** A payout with all fields of its REST response. */
 export const createPayout = `mutation CreatePayout($input: CreatePayoutInput!) {
   createPayout(input: $input) {
     __typename

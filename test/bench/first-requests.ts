@@ -13,8 +13,9 @@ import { createBenchDatabase } from './data.ts'
 import { screens } from './screens.ts'
 import { median } from './statistics.ts'
 
-// What the first request of a document costs after a start, against its tenth: of one that is trusted and so known at the start, and
-// of one that is not, as the control. Every round is a process of its own, which other documents have warmed.
+// The cost of a document's first request after a start, relative to its tenth: of a trusted document, known at the
+// start, and of an untrusted one as the control. Every round is a separate process, which other documents have warmed
+// up.
 //
 // `node test/bench/first-requests.ts [rounds]`
 
@@ -40,8 +41,8 @@ async function measure({ databasePath, data }: Round): Promise<number[][]> {
   }
   for (let turn = 0; turn < warming; turn++) for (const query of Object.values(screens('other'))) await ask({ query })
   const times: number[][] = []
-  const asked = Object.entries(screens('trusted'))
-  for (const [documentId, query] of asked) {
+  const queries = Object.entries(screens('trusted'))
+  for (const [documentId, query] of queries) {
     const named = process.argv[2] === 'trusted' ? { documentId } : { query }
     const took: number[] = []
     for (let place = 0; place < requestsOfEach; place++) took.push(await ask(named))

@@ -1,14 +1,14 @@
 /**
- * Who needs each index of the tables that a payout writes to, by its name; a primary key is `<table>_key`. What a later version
- * drops may stay for as long as an earlier one is measured too.
+ * The purpose of each index of the tables that a payout writes to, by its name; a primary key is `<table>_key`. The
+ * purpose of a dropped index may stay as long as benchmarks run earlier versions too.
  */
 const purposes: Readonly<Record<string, string>> = {
   sequences_key: 'the statement that gives the next number',
-  accounts_key: 'a debit, a balance, and what refers to an account',
-  transfers_key: 'a transfer by its id: the audit, and what refers to it',
+  accounts_key: 'a debit, a balance, and foreign keys to an account',
+  transfers_key: 'a transfer by its id: the audit, and foreign keys to it',
   transfers_by_wallet: "the statement of a wallet, each place once; the audit's chain of balances",
   transfers_in: 'the statement of a wallet, of what came in',
-  payouts_key: 'a payout by its id, and what refers to it',
+  payouts_key: 'a payout by its id, and foreign keys to it',
   payouts_by_sequence: 'every page of the list, and that no number is given twice',
   payouts_by_idempotency_key: 'that a key pays once, and its replay',
   payouts_by_customer: 'the payouts of a customer, filtered or not',
@@ -18,7 +18,7 @@ const purposes: Readonly<Record<string, string>> = {
   events_key: 'the events in their order, for the feed, webhooks and streams, and that no number is given twice',
 }
 
-/** Who needs an index; `null` where nobody has said so. */
+/** Returns the purpose of an index, or `null` if none is declared. */
 export function purposeOf(index: string): string | null {
   return purposes[index] ?? null
 }

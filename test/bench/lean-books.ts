@@ -4,8 +4,8 @@ import type { BenchDatabase } from './data.ts'
 import { leanPayouts } from './lean-payouts.ts'
 
 /**
- * As few tables, columns and indexes as keep the promises of a payout. Keys are whole numbers, what is read in order lies in
- * that order, and the other side of an entry follows from what it is for.
+ * The minimum of tables, columns and indexes for the promises of a payout. Keys are integers, rows are clustered in
+ * the order of reads, and the other side of an entry follows from its cause.
  */
 const schema = `
   create table merchants (id integer primary key, uuid text not null unique);
@@ -29,7 +29,7 @@ const schema = `
     primary key (merchant_id, key)) without rowid;
 `
 
-/** A payout that was there before. */
+/** An existing payout. */
 const filling = {
   currency: 'USDC',
   amount: '1',
@@ -42,7 +42,7 @@ const filling = {
   payment_purpose: 'GIFTS',
 }
 
-/** A database of its own with the merchant, customers, wallets, rates and fees of `data`, and as many payouts. */
+/** A separate database with the merchant, customers, wallets, rates and fees of `data`, and as many payouts. */
 export function leanCopyOf({ path, merchantId, sizes }: BenchDatabase, folder: string, name: string): string {
   const copy = join(folder, `${name}.sqlite`)
   const db = new Sqlite(copy)
@@ -61,7 +61,7 @@ export function leanCopyOf({ path, merchantId, sizes }: BenchDatabase, folder: s
     insert into fees select asset_code, recipient_currency, unixepoch(effective_at) * 1000, flat,
       cast(round(percent * 1e6) as integer) from source.fees where cancelled_at is null;
   `)
-  // What its payouts take is there before them.
+  // The wallets' money precedes the payouts.
   db.prepare(
     `update wallets set balance = balance + ? where id = (select wallets.id from wallets
       join merchants on merchants.id = merchant_id where merchants.uuid = ? and customer_id = 0 and currency = 'USDC'
@@ -70,15 +70,18 @@ export function leanCopyOf({ path, merchantId, sizes }: BenchDatabase, folder: s
   db.exec('insert into entries select id, 1, null, balance, balance, 0 from wallets; detach source')
   db.close()
   const lean = leanPayouts(copy)
-  for (let made = 0; made < sizes.payouts; made += 1_000) {
-    const some = Array.from({ length: Math.min(1_000, sizes.payouts - made) }, (_, i) => `filled-${made + i}`)
+  for (let start = 0; start < sizes.payouts; start += 1_000) {
+    const some = Array.from({ length: Math.min(1_000, sizes.payouts - start) }, (_, i) => `filled-${start + i}`)
     lean.together(some.map((key) => ({ merchantId, key, body: JSON.stringify(filling) })))
   }
   lean.close()
   return copy
 }
 
-/** Whether every payout has its entry and its key, and every balance is the sum of its wallet's entries and the latest of them. */
+/**
+ * Whether every payout has its entry and its key, and every balance is the sum of its wallet's entries and the latest
+ * of them.
+ */
 export function isLeanBalanced(path: string): boolean {
   const db = new Sqlite(path, { readonly: true })
   const faults = db

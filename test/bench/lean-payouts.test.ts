@@ -10,15 +10,15 @@ import { isShort } from './report.ts'
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-lean-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-// A yardstick that kept less than the promises of a payout would be no yardstick.
-test('the lean yardstick pays once for a key, nothing that is not covered, and keeps its books', async () => {
+// A yardstick that kept fewer promises than a payout would be an unfair comparison.
+test('the lean yardstick pays once per key, rejects payouts without funds, and keeps its books balanced', async () => {
   const path = join(folder, 'source.sqlite')
   const [merchant] = await richMerchants(`sqlite:${path}`, 1)
   const merchantId = merchant?.id ?? ''
   const sizes = { customers: 0, methods: 0, wallets: 0, payouts: 3 }
   const copy = leanCopyOf({ path, merchantId, sizes, apiKey: '', walletId: '', customerId: '' }, folder, 'lean')
   const { together, close } = leanPayouts(copy)
-  const asked = (key: string, amount: string) => ({
+  const request = (key: string, amount: string) => ({
     merchantId,
     key,
     body: JSON.stringify({
@@ -34,10 +34,10 @@ test('the lean yardstick pays once for a key, nothing that is not covered, and k
     }),
   })
   const answers = together([
-    asked('one', '40.5'),
-    asked('one', '40.5'),
-    asked('one', '41'),
-    asked('two', '999999999.9'),
+    request('one', '40.5'),
+    request('one', '40.5'),
+    request('one', '41'),
+    request('two', '999999999.9'),
   ])
   expect(answers.map(([status]) => status)).toEqual([200, 200, 422, 422])
   expect(answers[0]).toMatchObject([
@@ -52,13 +52,13 @@ test('the lean yardstick pays once for a key, nothing that is not covered, and k
     },
   ])
   expect(answers[1]).toEqual(answers[0])
-  expect(together([asked('one', '40.5')])).toEqual([answers[0]])
-  expect(together([{ ...asked('three', '1'), merchantId: 'of nobody' }])[0]?.[0]).toBe(400)
+  expect(together([request('one', '40.5')])).toEqual([answers[0]])
+  expect(together([{ ...request('three', '1'), merchantId: 'of nobody' }])[0]?.[0]).toBe(400)
   close()
   expect(isLeanBalanced(copy)).toBe(true)
 })
 
-test('a ratio is short by the figure that its target names, or else only by both', () => {
+test('a ratio fails by the figure that its target names, or else only by both figures', () => {
   const row = { what: '', against: '', ratio: 1, cpuRatio: 2, reach: 1.5, aim: 3, isCost: false }
   expect(isShort(row)).toBe(false)
   expect(isShort({ ...row, by: 'requests' })).toBe(true)

@@ -1,10 +1,10 @@
 import { hash, randomUUID } from 'node:crypto'
 import Sqlite from 'better-sqlite3'
 
-/** What is asked of it: `body` is that of our own POST. */
+/** A request; `body` is that of our own POST. */
 export type LeanRequest = { readonly merchantId: string; readonly key: string; readonly body: string }
 
-/** The status and the JSON of an answer. */
+/** The status and the JSON of a response. */
 export type LeanAnswer = [status: number, value: unknown]
 
 type Wallet = { id: bigint; uuid: string; currency: string; balance: bigint; entry_count: bigint }
@@ -36,14 +36,14 @@ const required = [
   ...['account_number', 'payment_purpose'],
 ]
 
-/** How a bank is reached in each currency. */
+/** The bank account format of each currency. */
 
 const refused: LeanAnswer = [422, { status: 'failed' }]
 
 /**
- * Payouts as one would write them who needs nothing else, on tables of their own (see lean-books.ts): paid for by one
- * conditional debit, made once for each key (which answers the same again, and refuses another request), on disk before
- * anyone is answered, and nobody else's.
+ * Payouts as written by hand for nothing else, on separate tables (see lean-books.ts): debited by one conditional
+ * update, made once for each key (which returns the same response again, and rejects another request), durable before
+ * any response, and visible to one merchant only.
  *
  * @returns `together` makes the payouts of several requests in one transaction
  */
@@ -54,7 +54,7 @@ export function leanPayouts(path: string): {
   const db = new Sqlite(path)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
-  // As the service's, so that only what is written differs.
+  // The same settings as the service, so that only the written rows differ.
   db.pragma('wal_autocheckpoint = 4000')
   db.pragma('cache_size = -65536')
   const [begin, commit, rollback] = ['begin immediate', 'commit', 'rollback'].map((sql) => db.prepare(sql))
@@ -77,7 +77,7 @@ export function leanPayouts(path: string): {
 
 function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
   const merchantIds = new Map(db.prepare<[], [string, number]>('select uuid, id from merchants').raw().all())
-  // The plus keeps SQLite from planning a statement anew for each value that is bound to it.
+  // The unary plus keeps SQLite from re-planning a statement for each bound value.
   const payoutOfKey = db
     .prepare<
       [number, string],
@@ -127,15 +127,15 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
     const { currency = '', recipient_currency = '', customer_id: payer = null } = request
     const { recipient_name, recipient_country, bank_name, bank_code, account_number, payment_purpose } = request
     const narration = request.narration ?? null
-    const now = Date.now()
+    const nowMs = Date.now()
     const customerId = payer === null ? 0 : customer.get(payer, merchantId)
-    const price = rateInForce.get(currency, recipient_currency, now)
-    const tariff = feeInForce.get(currency, recipient_currency, now)
+    const price = rateInForce.get(currency, recipient_currency, nowMs)
+    const tariff = feeInForce.get(currency, recipient_currency, nowMs)
     if (customerId === undefined || !price) return refused
     // Rounded up.
     const fee = tariff ? tariff.flat + (amount * tariff.millionths + 99_999_999n) / 100_000_000n : null
     const total = amount + (fee ?? 0n)
-    // The first that writes: whatever is refused has left nothing.
+    // The first write: a rejected request leaves no rows.
     const wallet = debit.get(total, merchantId, customerId, currency, total)
     if (!wallet) return refused
     const amount_fiat = converted(amount, price)
@@ -143,13 +143,13 @@ function payer(db: Sqlite.Database): (request: LeanRequest) => LeanAnswer {
     const { lastInsertRowid: id } = insertPayout.run(
       ...[merchantId, wallet.id, customerId, 'PROCESSING', amount, fee, wallet.balance, price.rate, amount_fiat],
       ...[recipient_name, recipient_currency, recipient_country, bank_name, bank_code, account_number, payment_purpose],
-      ...[narration, reference_id, now],
+      ...[narration, reference_id, nowMs],
     )
-    insertEntry.run(wallet.id, wallet.entry_count, id, -total, wallet.balance, now)
+    insertEntry.run(wallet.id, wallet.entry_count, id, -total, wallet.balance, nowMs)
     insertKey.run(merchantId, key, fingerprint, id)
     const payout = { ...request, id, status: 'PROCESSING', amount, fee, balance_after: wallet.balance, narration }
     return answer(
-      { ...payout, rate: price.rate, amount_fiat, reference_id, created_at: BigInt(now) } as never,
+      { ...payout, rate: price.rate, amount_fiat, reference_id, created_at: BigInt(nowMs) } as never,
       wallet,
       payer,
     )
@@ -209,7 +209,7 @@ function decimal(amount: bigint): string {
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`
 }
 
-/** Rounded down to what the currency can express. */
+/** Rounded down to the currency's precision. */
 function converted(amount: bigint, { rate, places }: { rate: string; places: number }): string {
   const [whole = '', fraction = ''] = rate.split('.')
   const exact = amount * BigInt(whole + fraction)

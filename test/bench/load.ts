@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { yardstickPath } from './yardsticks.ts'
 
-/** A request that is sent again and again; `{key}` in a header or the body is another text each time. */
+/** A request to repeat; `{key}` in a header or the body is another text each time. */
 export type Load = {
   readonly path: string
-  /** Sent as a POST, as JSON; a GET without it. */
+  /** Sent as a POST with JSON; without it the request is a GET. */
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Each request takes the next one of these keys. */
   readonly apiKeys: readonly string[]
 }
 
-/** What a window of load showed; times in milliseconds. */
+/** The result of a window of load; times in milliseconds. */
 export type LoadResult = {
   readonly requests: number
   readonly seconds: number
@@ -25,13 +25,13 @@ export type LoadResult = {
 
 const hasWrk = spawnSync('wrk', ['--version']).error === undefined
 
-/** What makes the load, for the record. */
+/** The load generator, for the record. */
 export const loader = hasWrk ? String(spawnSync('wrk', ['--version']).stdout).split('\n')[0] : 'autocannon'
 
 /**
- * Sends a request from so many connections for so many whole seconds, each as fast as it is answered.
+ * Sends a request over a number of connections for a number of whole seconds, each as fast as it gets responses.
  *
- * @throws when an answer is anything but a success
+ * @throws if any response is not a success
  */
 export async function runLoad(
   load: Load,
@@ -51,7 +51,7 @@ export async function runLoad(
   return { requests, seconds: microseconds / 1e6, p50: p50 / 1000, p99: p99 / 1000 }
 }
 
-/** The same request once; its status and body. */
+/** Sends the same request once; returns its status and body. */
 export async function sendOnce(load: Load, port: number, key: string): Promise<{ status: number; body: unknown }> {
   const withKey = (text: string) => text.replaceAll('{key}', key)
   const answer = await fetch(`http://127.0.0.1:${port}${load.path}`, {
@@ -69,7 +69,7 @@ function headersOf({ body, headers = {} }: Load): Record<string, string> {
   return { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }
 }
 
-/** A request that is always the same is formed once; else wrk asks for each. */
+/** A constant request is built once; otherwise wrk calls Lua for each. */
 function scriptFor(load: Load, prefix: string, folder: string): string {
   const { body, apiKeys } = load
   const headers = Object.entries(headersOf(load))
@@ -107,7 +107,7 @@ function freshRequest({ body = '', apiKeys, headers = {} }: Load, prefix: string
     end`
 }
 
-/** Lua reads JSON's escapes of quotes and lines as JSON does. */
+/** Lua and JSON share the escapes of quotes and newlines. */
 function lua(text: string): string {
   return JSON.stringify(text)
 }

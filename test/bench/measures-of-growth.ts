@@ -5,7 +5,7 @@ import { documents } from './documents.ts'
 import type { Measure, Subject } from './measures.ts'
 import { dataOf, service } from './measures.ts'
 
-/** The last page of a large list against its first, by number through REST and by cursor through GraphQL. */
+/** The last page of a large list compared with its first, by number in REST and by cursor in GraphQL. */
 export function pages(data: BenchDatabase, lastCursor: string): Measure[] {
   const server = service(`sqlite:${data.path}`)
   const lastPage = Math.floor(data.sizes.methods / 20)
@@ -41,7 +41,7 @@ export function pages(data: BenchDatabase, lastCursor: string): Measure[] {
   ]
 }
 
-/** The first page of a large list against that of a small one. */
+/** The first page of a large list compared with that of a small one. */
 export function growth(large: BenchDatabase, small: BenchDatabase): Measure {
   const subjectOf = (data: BenchDatabase): Subject => ({
     name: `${data.sizes.payouts} payouts`,
@@ -63,7 +63,7 @@ export function growth(large: BenchDatabase, small: BenchDatabase): Measure {
   }
 }
 
-/** Two processes against one, where the service can have two. */
+/** Two processes compared with one, if the service supports two. */
 export function workers(data: BenchDatabase): Measure | null {
   if (!readFileSync(join(import.meta.dirname, '../../src/app/config.ts'), 'utf8').includes('WORKERS')) return null
   const subjectOf = (count: number): Subject => {

@@ -40,22 +40,23 @@ function graphqlPayouts(apiKeys: readonly string[]): Load {
   return { path: '/graphql', body: JSON.stringify({ query: createPayout, variables: { input } }), apiKeys }
 }
 
-/** What a payout's answer says that is not the payout's own name or time. */
+/** A payout's response without its id and times. */
 function paidOf(body: unknown): unknown {
   const { id, transaction_id, reference_id, created_at, updated_at, ...said } = dataOf(body)
   return said
 }
 
-/** The service on a file of its own, whose books it must leave in order. */
+/** The service on a separate file, whose books must balance afterwards. */
 function writing(path: string, options = {}): ServerSpec {
   return { ...service(`sqlite:${path}`, options), isBalanced: () => isBalanced(path) }
 }
 
 /**
- * Payouts on SQLite against the lean ones, in a transaction each or in groups, every server on a copy of the data of its own.
+ * Payouts on SQLite compared with lean ones, in one transaction each or in groups, every server on its own copy of
+ * the data.
  *
- * Against a transaction each they are held to requests a second, which is what a group is for; against the lean group to the
- * processor's time, because both wait for the same disk.
+ * The target against one transaction each is requests per second, which is the purpose of a group; against the lean
+ * group it is CPU time, because both wait for the same disk.
  */
 export function payouts(data: BenchDatabase, folder: string, { isQuick }: { isQuick: boolean }): Measure[] {
   const paying = (clients: number, reach: number, aim: number): Measure => {
@@ -95,7 +96,7 @@ export function payouts(data: BenchDatabase, folder: string, { isQuick }: { isQu
 
 const withoutSync = ['--import', join(import.meta.dirname, 'without-sync.ts')]
 
-/** Payouts through one door against those through the other. */
+/** Payouts by one API compared with the other. */
 export function payoutsThroughApis(data: BenchDatabase, folder: string): Measure {
   const path = copyDatabase(data, folder, 'both-doors')
   const server = writing(path)
@@ -111,7 +112,7 @@ export function payoutsThroughApis(data: BenchDatabase, folder: string): Measure
   }
 }
 
-// The two pay from one wallet one after the other, so its balance differs; everything else does not.
+// Both pay from one wallet in sequence, so only the wallet's balance differs.
 function paidThroughRest(body: unknown): unknown {
   const { amount, status, fee, amount_fiat, reason, transfer_type, exchange_rate } = dataOf(body)
   return [amount, status, fee, amount_fiat, reason, transfer_type, exchange_rate]
@@ -129,18 +130,18 @@ type Merchants = readonly { id: string; apiKey: string }[]
 /** A database with merchants that can pay. */
 export type Payers = { readonly path: string; readonly merchants: Merchants }
 
-/** Copies of one database on PostgreSQL, by their names, and the merchants there that can pay. */
+/** The names of copies of one PostgreSQL database, and the merchants in it that can pay. */
 export type PostgresPayoutMerchants = {
   readonly url: (database: (typeof databasesOnPostgres)[number]) => string
   readonly merchants: Merchants
 }
 
-/** One for each server: two that lock in different orders would stop one another. */
+/** One per server: two servers with different lock orders would deadlock. */
 export const databasesOnPostgres = ['service', ...plainForms] as const
 
 /**
- * Payouts of the service, on its file and on PostgreSQL, against those of plain forms on PostgreSQL: each client for a
- * merchant of its own, or all from one wallet.
+ * Payouts of the service, on SQLite and on PostgreSQL, compared with those of the plain forms on PostgreSQL: each
+ * client for a separate merchant, or all from one wallet.
  */
 export function postgresPayouts(
   { path, merchants: ofFile }: Payers,

@@ -6,7 +6,7 @@ import { dataOf, plain, service } from './measures.ts'
 import type { ServerSpec } from './servers.ts'
 import { yardstickPath } from './yardsticks.ts'
 
-/** The reads through REST. */
+/** Reads by the REST API. */
 export function restReads(data: BenchDatabase): Measure[] {
   const servers = [
     service(`sqlite:${data.path}`),
@@ -37,7 +37,7 @@ export function restReads(data: BenchDatabase): Measure[] {
   ]
 }
 
-/** The reads through GraphQL. */
+/** Reads by the GraphQL API. */
 export async function graphqlReads(data: BenchDatabase, { isQuick }: { isQuick: boolean }): Promise<Measure[]> {
   const own = service(`sqlite:${data.path}`)
   const environment = { MERCHANTS: JSON.stringify({ [data.apiKey]: data.merchantId }) }
@@ -114,7 +114,7 @@ export async function graphqlReads(data: BenchDatabase, { isQuick }: { isQuick: 
   ]
 }
 
-/** What the short way past Yoga saves, of the same request to the same engine. */
+/** What bypassing Yoga saves for the same request to the same engine. */
 export function graphqlWays(data: BenchDatabase): Measure[] {
   const body = (name: 'q1' | 'q2', variables: object) => JSON.stringify({ query: documents[name], variables })
   const measure = (name: string, title: string, load: { path: string; body: string }): Measure => ({

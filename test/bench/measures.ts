@@ -5,41 +5,41 @@ import type { Load } from './load.ts'
 import type { ServerSpec } from './servers.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** The path of a yardstick that runs as it is. */
+/** The path of a yardstick that runs without a build. */
 export const yardstick = (file: string) => join(import.meta.dirname, 'yardsticks', file)
 
-/** A server under a load. */
+/** A server under load. */
 export type Subject = {
   readonly name: string
   readonly server: ServerSpec
   readonly load: Load
-  /** What an answer says, without what is each server's own: two subjects of a measure must say the same. */
+  /** The content of a response without server-specific parts: two subjects of a measure must agree in it. */
   readonly valueOf: (body: unknown) => unknown
 }
 
-/** What a subject is held to against another: ratios of requests a second, or of costs where less is better. */
+/** A target for one subject relative to another: ratios of requests per second, or of costs, where less is better. */
 export type Target = {
-  /** The first subject, unless another is named. */
+  /** The first subject by default. */
   readonly of?: string
   readonly against: string
   readonly reach: number
   readonly aim: number
-  /** The only figure that counts; without it whichever one trusts, so that it is short only by both. */
+  /** The only figure that counts; by default either suffices, so that the subject fails only by both. */
   readonly by?: 'requests' | 'cpu'
 }
 
-/** Subjects that are loaded by turns. */
+/** Subjects that are loaded in alternation. */
 export type Measure = {
   readonly name: string
   readonly title: string
   readonly clients: number
   readonly subjects: readonly Subject[]
   readonly targets: readonly Target[]
-  /** Whether the ratio is that of what a request costs the first subject to what it costs the other. */
+  /** Whether the ratio compares the cost of a request on the first subject with that on the other. */
   readonly isCost?: boolean
 }
 
-/** The service as it is run, with its real work: keys, ids, log and limits. */
+/** The service as in production: keys, ids, log and limits. */
 export function service(databaseUrl: string, { name = 'service', words = [] as readonly string[] } = {}): ServerSpec {
   return {
     name,
@@ -48,7 +48,7 @@ export function service(databaseUrl: string, { name = 'service', words = [] as r
   }
 }
 
-/** A yardstick that takes the keys of merchants as a map. */
+/** A yardstick that takes the merchants' keys as a map. */
 export function plain(
   name: string,
   file: string,
@@ -62,7 +62,7 @@ export function plain(
   }
 }
 
-/** The data of an answer, through either door. */
+/** The data of a response of either API. */
 export function dataOf(body: unknown): Record<string, unknown> {
   return (body as { data: Record<string, unknown> }).data
 }

@@ -1,18 +1,19 @@
 /**
- * What it costs to be observed: processor time of a request with metrics, and with tracing of one in a hundred and of all,
- * against the same service without: `npm run bench:observing`, in six minutes.
+ * The cost of observability: CPU time of a request with metrics, and with tracing of one request in a hundred or all,
+ * relative to the same service without: `npm run bench:observing`, in six minutes.
  *
- * Every server runs in a process of its own on a copy of the data of its own, and they get bursts of a few hundred requests in
- * turn, each first in its turn. What is compared is what each took in the same round of many bursts, so that what else the
- * machine does meets all. A process is faster or slower than its like by up to a tenth for as long as it runs, so all are started
- * anew several times, and what is told of a life is the median of its rounds. The service without is there twice, which shows how
- * much of a difference is noise. Fails where metrics cost more than 3 % in three quarters of the lives.
+ * Every server runs in a separate process on its own copy of the data. The servers get bursts of a few hundred
+ * requests in rotation, each first in its turn. Compared is the CPU time of each in the same round of many bursts, so
+ * that other load on the machine affects all alike. A process is up to a tenth faster or slower than an identical one
+ * for as long as it runs, so all are restarted several times, and the figure of one life is the median of its rounds.
+ * The service without runs twice, which shows the noise. Fails if metrics cost more than 3 % in three quarters of the
+ * lives.
  *
- *   --lives <number>      how often every server is started, 7 unless it says otherwise
- *   --rounds <number>     rounds of 16 bursts to each in each of its lives, 3 unless it says otherwise
- *   --only <part>         only the loads whose title has this in it
- *   --before <folder>     another checkout of the service, such as one from before it could be traced, as one more to compare
- *   --write <title>       writes what is shown into RESULTS.md, as the section of this title
+ *   --lives <number>      starts of every server, 7 by default
+ *   --rounds <number>     rounds of 16 bursts to each server in each life, 3 by default
+ *   --only <part>         only loads whose title contains this
+ *   --before <folder>     another checkout of the service to compare, such as one without tracing
+ *   --write <title>       writes the output into RESULTS.md, as the section of this title
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import type { Agent } from 'node:http'
@@ -45,8 +46,8 @@ const { values } = parseArgs({
 const [lives, rounds, only] = [Number(values.lives), Number(values.rounds), values.only]
 const [clients, bursts, requests, warmUps] = [32, 16, 320, 2] as const
 
-/** The most that metrics may cost. */
-const mostOfMetrics = 1.03
+/** Maximum relative cost of metrics. */
+const maxMetricsRatio = 1.03
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
@@ -58,7 +59,7 @@ const data = await createBenchDatabase(folder, 'small', {
   payouts: 10_000,
 })
 
-// A collector that takes everything; what it does is its own.
+// A collector that accepts everything; its own cost is not counted.
 let collected = 0
 const collector = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => {
@@ -92,7 +93,7 @@ const loads: Readonly<Record<string, Load>> = {
 }
 
 const titles = Object.keys(loads).filter((title) => title.includes(only))
-/** What a request took of the processor, in microseconds, by load and kind: one for each life. */
+/** CPU time of a request in microseconds, by load and kind: one figure for each life. */
 const costs = new Map(titles.map((title) => [title, new Map(Object.keys(kinds).map((kind) => [kind, [] as number[]]))]))
 const report: string[] = []
 for (let life = 0; life < lives; life++) await live(life)
@@ -104,7 +105,7 @@ if (values.write !== undefined) writeSection(join(import.meta.dirname, 'RESULTS.
 
 type Running = { readonly kind: string; readonly server: Server; readonly agent: Agent }
 
-/** Starts every server, each time another one first, has all of them measured, and ends them. */
+/** Starts every server, each time another one first, measures all of them and stops them. */
 async function live(life: number): Promise<void> {
   const running: Running[] = []
   try {
@@ -128,7 +129,7 @@ async function begun(kind: string, environment: Readonly<Record<string, string>>
   return { kind, server, agent: connections(clients) }
 }
 
-/** What a request took of each in this life. */
+/** CPU time of a request of each server in this life. */
 async function measured(running: readonly Running[], load: Load): Promise<(readonly [string, number])[]> {
   const taken = running.map(() => [] as number[])
   for (let round = -warmUps; round < rounds; round++) {
@@ -146,32 +147,32 @@ function printCosts(title: string, all: ReadonlyMap<string, readonly number[]>):
   const without = all.get(plain) as readonly number[]
   const rows = [...all].map(([kind, own]) => {
     const ratios = own.map((cost, life) => cost / (without[life] as number))
-    if (kind === metrics && quantile(ratios, 0.25) > mostOfMetrics) process.exitCode = 1
-    const shown = [0.5, 0.25, 0.75].map((share) => percent(quantile(ratios, share)))
+    if (kind === metrics && quantile(ratios, 0.25) > maxMetricsRatio) process.exitCode = 1
+    const columns = [0.5, 0.25, 0.75].map((share) => percent(quantile(ratios, share)))
     return [
       kind,
       quantile(own, 0.5).toFixed(1),
-      ...(kind === plain ? ['', ''] : [shown[0] ?? '', `${shown[1]} to ${shown[2]}`]),
+      ...(kind === plain ? ['', ''] : [columns[0] ?? '', `${columns[1]} to ${columns[2]}`]),
     ]
   })
   print(`### ${title}\n`)
   print(table([`of ${lives} lives`, 'CPU µs a request', 'more than neither', 'half of the lives'], rows))
 }
 
-/** A burst to each server, another one first in each turn. */
+/** Sends a burst to each server, another one first each time. */
 async function sendToEach(running: readonly Running[], load: Load, turn: number): Promise<void> {
   for (const { server, agent } of beginningAt(turn, running)) {
     await burst(load, { port: server.port, agent, count: requests })
   }
 }
 
-/** All of them in their order, another one first in each turn. */
+/** Rotates the order, so that another one is first each time. */
 function beginningAt<Item>(turn: number, all: readonly Item[]): Item[] {
   const first = turn % all.length
   return [...all.slice(first), ...all.slice(0, first)]
 }
 
-/** Processor time of a server so far, in microseconds; what is done after an answer is another burst's, of the same server. */
+/** CPU time of a server so far, in microseconds; work after a response counts for the next burst of the same server. */
 function microsOf({ server }: Running): number {
   return cpuMicros(server.child.pid as number)
 }

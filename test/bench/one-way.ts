@@ -3,7 +3,7 @@ import { openDatabase } from '../../src/app/open-database.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 
-// The service with its GraphQL door as it is, or with Yoga for every request: `node one-way.ts <path> short|yoga`.
+// The service with its normal GraphQL API, or with Yoga for every request: `node one-way.ts <path> short|yoga`.
 const [path, way] = process.argv.slice(2)
 const db = await openDatabase({
   url: `sqlite:${path}`,

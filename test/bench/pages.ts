@@ -1,9 +1,9 @@
 /**
- * The last page against the first, and the middle one, in the same run: `npm run bench:pages`.
+ * The last page compared with the first and the middle one, in the same run: `npm run bench:pages`.
  *
- * A merchant with 1,000,000 payouts and 100,000 payout methods (smaller with `--payouts n --methods n`; `--database file`
- * keeps the data for the next run). Pages are asked for in turns, so that noise meets all alike; the figure is the ratio
- * of medians, and more than 1.5 fails.
+ * A merchant with 1,000,000 payouts and 100,000 payout methods (smaller with `--payouts n --methods n`; `--database
+ * file` keeps the data for the next run). Requests alternate between the pages, so that noise affects all alike; the
+ * figure is the ratio of medians, and more than 1.5 fails.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -66,7 +66,7 @@ type List = (page: number) => () => Promise<{ total: number; items: readonly unk
 
 async function compare(name: string, list: List): Promise<void> {
   const { total } = await list(1)()
-  // The last full page, so that all pages carry as many rows.
+  // The last full page, so that all pages have as many rows.
   const last = Math.floor(total / Number(limit))
   const pages = { first: list(1), middle: list(Math.ceil(last / 2)), last: list(last) }
   const times: Record<string, number[]> = { first: [], middle: [], last: [] }
@@ -75,7 +75,7 @@ async function compare(name: string, list: List): Promise<void> {
       const start = process.hrtime.bigint()
       for (let i = 0; i < 5; i++) await read()
       times[place]?.push(Number(process.hrtime.bigint() - start) / 5_000)
-      // A new turn, and so a new read transaction, as between requests.
+      // A new event loop turn, and so a new read transaction, as between requests.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -1,10 +1,10 @@
 /**
- * What a payout costs on both engines: each statement with its bound values, each index and the bytes that it grows by, the
- * log, the processor: `npm run bench:payout`, as Markdown.
+ * The cost of a payout on both engines: each statement with its bound values, each index and its growth in bytes, the
+ * write-ahead log, CPU time: `npm run bench:payout`, as Markdown.
  *
- * Nothing of it is written down here but what each index is for (index-purposes.ts): payouts run through the service's own
- * operation on a fresh database, and what the connections ran and what the engine stored is observed. Fails when an index has
- * no purpose.
+ * Only the purposes of indexes are declared (index-purposes.ts). Everything else is observed, from the connections'
+ * statements and the engine's storage, while payouts run through the service's own operation on a fresh database.
+ * Fails if an index has no purpose.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ const request = {
   paymentPurpose: 'GIFTS',
 } as const
 
-/** What payouts cost that are made in one way; all but the statements are those of one payout. */
+/** The cost of payouts made in one way; all but the statements are per payout. */
 type Cost = {
   readonly way: string
   readonly ran: readonly ExecutedStatement[]
@@ -65,7 +65,7 @@ try {
   await server.remove()
 }
 if (unexplained.size > 0) {
-  process.stderr.write(`index-purposes.ts does not say who needs ${[...unexplained].join(', ')}\n`)
+  process.stderr.write(`index-purposes.ts has no purpose for ${[...unexplained].join(', ')}\n`)
   process.exitCode = 1
 }
 
@@ -73,8 +73,9 @@ async function show(engine: string, url: string, openStorage: () => Storage | Pr
   const merchants = (await richMerchants(url, groupSize)).map(({ id }) => id)
   const db = await openDatabase({ url, onFatal: fail })
   const service = createService({ db, mode: 'sandbox' })
-  let made = 0
-  const pay = (merchantId = '') => perform(createPayout, createContext(service, merchantId, `cost-${made++}`), request)
+  let payoutCount = 0
+  const pay = (merchantId = '') =>
+    perform(createPayout, createContext(service, merchantId, `cost-${payoutCount++}`), request)
   const ways: Record<string, () => Promise<unknown>> = {
     alone: () => inTurn(Array.from({ length: groupSize }, () => () => pay(merchants[0]))),
     [`${groupSize} of one merchant`]: () => Promise.all(merchants.map(() => pay(merchants[0]))),
@@ -85,11 +86,11 @@ async function show(engine: string, url: string, openStorage: () => Storage | Pr
   const { ran } = await watchStatements(ways.alone as () => Promise<unknown>)
   const tables = [...new Set(ran.flatMap(({ text }) => writtenBy(text) ?? []))]
   const before = await storage.stored(tables)
-  const madeBefore = made
+  const madeBefore = payoutCount
   const costs: Cost[] = []
   for (const [way, work] of Object.entries(ways)) costs.push(await costOf(way, work, storage))
   const after = await storage.stored(tables)
-  const payouts = made - madeBefore
+  const payouts = payoutCount - madeBefore
 
   print(`## ${engine}\n`)
   print(costTable(costs, storage.logPageBytes))
@@ -165,7 +166,7 @@ function costTable(costs: readonly Cost[], logPageBytes: number | null): string 
   )
 }
 
-/** Every statement in the order of a lone payout, with how often a payout takes it in each way. */
+/** Every statement in the order of a lone payout, with its executions per payout in each way. */
 function statementTable(costs: readonly Cost[]): string {
   const texts = [...new Set(costs.flatMap(({ ran }) => ran.map(({ text }) => text)))]
   const ranOf = (cost: Cost | undefined, text: string) => cost?.ran.filter((each) => each.text === text) ?? []
@@ -215,7 +216,7 @@ function bytesText(bytes: number | null | undefined): string {
   return bytes == null ? 'the table' : bytes.toFixed(0)
 }
 
-/** The table that a statement changes; `null` where it only reads. */
+/** The table that a statement changes; `null` for a read. */
 function writtenBy(text: string): string | null {
   return /\b(?:insert into|update|delete from) "(\w+)"/i.exec(text)?.[1] ?? null
 }

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
-/** How a payout is plainly written: in a transaction of eight round trips, or in one statement. */
+/** The plain form of a payout: a transaction of eight round trips, or one statement. */
 export const plainForms = ['transaction', 'statement'] as const
 export type PlainForm = (typeof plainForms)[number]
 
-/** A payout to make: `key` is the caller's, which pays once. */
-type Asked = { readonly merchantId: string; readonly key: string | null }
+/** A payout to make: `key` is the caller's idempotency key. */
+type PayoutRequest = { readonly merchantId: string; readonly key: string | null }
 
 /**
- * Payouts as they are plainly written. Either form writes the same rows as the service, and neither checks its input nor
- * keeps merchants apart by row-level security.
+ * Payouts in plain form. Either form writes the same rows as the service, and neither checks its input nor separates
+ * merchants by row-level security.
  *
- * @returns `pay` answers the wallet's balance after it
+ * @returns `pay` returns the wallet's balance after it
  */
 export function plainPayouts(url: string, connections: number, form: PlainForm = 'transaction') {
   const pool = new pg.Pool({ connectionString: url, max: connections })
   const pay = { transaction: payInTransaction, statement: payInStatement }[form]
-  return { pay: (asked: Asked) => pay(pool, asked), close: () => pool.end() }
+  return { pay: (asked: PayoutRequest) => pay(pool, asked), close: () => pool.end() }
 }
 
 const amount = 100_000_000n
 
-/** One transaction of eight statements, each sent when the one before is answered. */
-async function payInTransaction(pool: pg.Pool, { merchantId, key }: Asked): Promise<string> {
+/** One transaction of eight statements, each sent after the previous response. */
+async function payInTransaction(pool: pg.Pool, { merchantId, key }: PayoutRequest): Promise<string> {
   const client = await pool.connect()
   const run = async (name: string, text: string, values: unknown[]) => (await client.query({ name, text, values })).rows
   try {
@@ -40,14 +40,14 @@ async function payInTransaction(pool: pg.Pool, { merchantId, key }: Asked): Prom
     client.release()
     return moved.balance
   } catch (error) {
-    // Closed rather than given back: it is still in the transaction.
+    // Closed instead of released: it is still in the transaction.
     client.release(true)
     throw error
   }
 }
 
 /** One statement, which is its own transaction. */
-async function payInStatement(pool: pg.Pool, { merchantId, key }: Asked): Promise<string> {
+async function payInStatement(pool: pg.Pool, { merchantId, key }: PayoutRequest): Promise<string> {
   const values = [merchantId, 'USDC', amount, 'NGN', randomUUID(), randomUUID(), key]
   const { rows } = await pool.query({ name: 'pay', text: statementText, values })
   return rows[0].balance_after

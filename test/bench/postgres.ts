@@ -1,11 +1,11 @@
 /**
- * Payouts a second on PostgreSQL against the plain form, one transaction of eight round trips, in the same run:
+ * Payouts per second on PostgreSQL relative to the plain form, one transaction of eight round trips, in the same run:
  * `npm run bench:postgres`.
  *
- * A server of its own, with fsync; the two take turns, so that noise meets both alike, and the figure is the ratio of
- * medians. Less than 2 fails where each client pays for a merchant of its own. For one merchant alone the payouts follow
- * one another, each holding the merchant's next number until it is on disk, so there it is shown only. `--delay <ms>` puts
- * a network in between.
+ * A separate server with fsync. The load alternates between the two, so that noise affects both alike, and the figure
+ * is the ratio of medians. Less than 2 fails if each client pays for a separate merchant. The payouts of a single
+ * merchant follow one another, each holding the merchant's next number until it is on disk, so that ratio has no
+ * limit. `--delay <ms>` simulates a network in between.
  */
 import { createConnection, createServer } from 'node:net'
 import { parseArgs } from 'node:util'

@@ -9,17 +9,17 @@ import { startServer } from './servers.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** A part of the work: the share of the processor's time, from 0 to 1, and what that is for one request. */
+/** A part of the work: its share of CPU time, from 0 to 1, and its time per request. */
 export type ProfilePart = { readonly name: string; readonly share: number; readonly micros: number }
 
-/** Where the time of the first subject's server goes: by phase, and the functions that take most. */
+/** The CPU profile of the first subject's server: by phase, and the top functions. */
 export type Profile = {
   readonly cpuMicros: number
   readonly phases: readonly ProfilePart[]
   readonly functions: readonly ProfilePart[]
 }
 
-/** Loads the first subject of a measure, after a while to warm up, and sums its samples. */
+/** Loads the first subject of a measure, after a warm-up, and sums its samples. */
 export async function profileOf(measure: Measure, seconds: number, folder: string): Promise<Profile> {
   const [subject] = measure.subjects
   if (!subject) throw new Error(`${measure.name} has no subject`)
@@ -81,14 +81,14 @@ function partsOf(
 
 const rows = 'SQLite: binding and rows'
 
-/** What the profiler itself counts apart. */
+/** The profiler's own categories. */
 const ownPhases: ReadonlyMap<string, string> = new Map([
   ['(garbage collector)', 'garbage collection'],
   ['(idle)', 'idle'],
   ['(program)', 'kernel and native code'],
 ])
 
-/** What a place in a file is for: the first pattern that fits says it. */
+/** The phase of a position in a file: the first matching pattern decides. */
 const phasePatterns: readonly (readonly [RegExp, string])[] = [
   [/profiler\.ts|inspector|child_process/, 'idle'],
   [/src\/database\/sqlite\/writer/, 'group commit'],
@@ -112,25 +112,25 @@ const phasePatterns: readonly (readonly [RegExp, string])[] = [
   [/src\//, 'operation'],
 ]
 
-/** What a stack of frames, the innermost first, is doing: what has no place in a file counts for whoever called it. */
+/** The phase of a stack of frames, innermost first: a frame without a file counts for its caller. */
 function phaseOf(frames: readonly Frame[]): string {
   const [first] = frames
   const phase = ownPhases.get(first?.functionName ?? '')
   if (!first || phase !== undefined) return phase ?? 'other'
   const caller = frames.find(({ url }) => url !== '')
-  const found = phasePatterns.find(([pattern]) => caller && pattern.test(pathOf(caller)))?.[1] ?? 'other'
-  if (first.url !== '') return found
-  // Code that was made at run time has a script: what makes rows, what checks input, and the compiled queries.
+  const located = phasePatterns.find(([pattern]) => caller && pattern.test(pathOf(caller)))?.[1] ?? 'other'
+  if (first.url !== '') return located
+  // Code generated at run time has a script: row builders, input validators, and compiled queries.
   const isMade = first.scriptId !== '0'
-  if (found === rows) return isMade ? rows : 'SQLite: statements'
-  return isMade && found !== 'validation' ? 'GraphQL: execution' : found
+  if (located === rows) return isMade ? rows : 'SQLite: statements'
+  return isMade && located !== 'validation' ? 'GraphQL: execution' : located
 }
 
 function pathOf({ url }: Frame): string {
   return url.startsWith('file:') ? relative(root, fileURLToPath(url)) : url
 }
 
-/** A function by its name and line; what has no place in a file stands with its caller's. */
+/** A function by its name and line; one without a file counts for its caller. */
 function placeOf(frames: readonly Frame[]): string {
   const [first] = frames
   const placed = frames.find(({ url }) => url !== '')

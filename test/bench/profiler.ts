@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises'
 
-// Loaded before the service, and told by its parent when to begin and when to send a profile of its processor time.
+// Loaded before the service; its parent tells it when to begin and when to send a CPU profile.
 const session = new Session()
 session.connect()
 await session.post('Profiler.enable')
@@ -10,5 +10,5 @@ process.on('message', async (order) => {
   if (order === 'begin') await session.post('Profiler.start')
   process.send?.(order === 'begin' ? null : (await session.post('Profiler.stop')).profile)
 })
-// The service ends by itself, whoever still listens here.
+// The message channel must not keep the service alive.
 process.channel?.unref()

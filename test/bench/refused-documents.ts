@@ -11,8 +11,8 @@ import { cpuMs } from '../support/cpu.ts'
 import { screens } from './screens.ts'
 import { median } from './statistics.ts'
 
-// What a document costs that is not trusted, where only trusted ones are run, against one that is: processor time of a request, by
-// turns, of 1,000 each. No text comes twice.
+// The cost of an untrusted document, where only trusted ones run, relative to a trusted one: CPU time of a request,
+// with 1,000 of each in alternation. No document text repeats.
 //
 // `node test/bench/refused-documents.ts [turns]`
 
@@ -48,7 +48,7 @@ const turns = Number(process.argv[2] ?? 15)
 const seen = Object.keys(kinds).map(() => [] as number[])
 for (let turn = -3; turn < turns; turn++) {
   for (const [place, make] of Object.values(kinds).entries()) {
-    // What a caller does is not counted.
+    // The caller's own work is not counted.
     const bodies = Array.from({ length: requests }, make).map(
       ([body, expected]) => [JSON.stringify(body), expected] as const,
     )

@@ -3,13 +3,13 @@ import type { Measure, Target } from './measures.ts'
 import type { Profile, ProfilePart } from './profile.ts'
 import type { Figures } from './run-measure.ts'
 
-/** A ratio of what was measured, and what it is held to. */
+/** A measured ratio and its target. */
 export type Row = {
   readonly what: string
   readonly against: string
-  /** By requests a second, or by what else was measured. */
+  /** By requests per second, or by another measured figure. */
   readonly ratio: number
-  /** By the processor's time for a request; `null` where that was not measured. */
+  /** By CPU time per request; `null` if not measured. */
   readonly cpuRatio: number | null
   readonly reach: number
   readonly aim: number
@@ -18,12 +18,12 @@ export type Row = {
   readonly isCost: boolean
 }
 
-/** The rows of a measure: its first subject, or the one that a target is about, against others. */
+/** The rows of a measure: its first subject, or the one that a target names, compared with others. */
 export function rowsOf({ title, targets, isCost = false }: Measure, figures: readonly Figures[]): Row[] {
   const named = (name: string | undefined) => {
-    const found = figures.find((each) => each.name === name)
-    if (!found) throw new Error(`${title}: there is no ${name}`)
-    return found
+    const match = figures.find((each) => each.name === name)
+    if (!match) throw new Error(`${title}: there is no ${name}`)
+    return match
   }
   return targets.map(({ of, ...target }) => {
     const [own, other] = [named(of ?? figures[0]?.name), named(target.against)]
@@ -38,17 +38,17 @@ export function rowsOf({ title, targets, isCost = false }: Measure, figures: rea
   })
 }
 
-/** A row about something else than requests, of which less is better. */
+/** A row about another figure than requests, where less is better. */
 export function costRow(what: string, ratio: number, target: Target, cpuRatio: number | null = null): Row {
   return { what, ...target, ratio, cpuRatio, isCost: true }
 }
 
-/** Whether a row has fallen short: by the figure that counts, or whichever one trusts. */
+/** Whether a row has failed: by the figure that counts, or by both. */
 export function isShort(row: Row): boolean {
   return verdictsOn(row).every((verdict) => verdict === '' || verdict === 'short')
 }
 
-/** The verdicts on requests a second and on the processor's time; empty for what was not measured or does not count. */
+/** The verdicts on requests per second and on CPU time; empty for a figure that is missing or does not count. */
 function verdictsOn({ ratio, cpuRatio, by, ...row }: Row): [requests: string, cpu: string] {
   return [
     by === 'cpu' ? '' : verdictOn(ratio, row),
@@ -81,7 +81,7 @@ export function summaryTable(rows: readonly Row[]): string {
   )
 }
 
-/** With two places at most. */
+/** With two decimals at most. */
 function short(bound: number): string {
   return String(Number(bound.toFixed(2)))
 }
@@ -101,17 +101,17 @@ export function measureTable({ title }: Measure, figures: readonly Figures[]): s
   )
 }
 
-/** Where the time of a request goes: by phase, and by function. */
+/** The CPU time of a request: by phase, and by function. */
 export function profileTables({ title }: Measure, { cpuMicros, phases, functions }: Profile): string {
-  const parts = (heading: string, found: readonly ProfilePart[]) =>
+  const parts = (heading: string, entries: readonly ProfilePart[]) =>
     table(
       [heading, 'share', 'µs'],
-      found.map(({ name, share, micros }) => [name, `${(share * 100).toFixed(1)} %`, micros.toFixed(1)]),
+      entries.map(({ name, share, micros }) => [name, `${(share * 100).toFixed(1)} %`, micros.toFixed(1)]),
     )
   return `${parts(`${title}: ${cpuMicros.toFixed(0)} µs`, phases)}\n${parts('function', functions)}`
 }
 
-/** A table in Markdown that is a table in a terminal too. */
+/** A Markdown table that is aligned in a terminal too. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, i) => Math.max(name.length, 3, ...rows.map((row) => row[i]?.length ?? 0)))
   const isText = (i: number) => i === 0 || rows.every((row) => !/\d/.test(row[i] ?? '') || / [a-z]/i.test(row[i] ?? ''))
@@ -121,7 +121,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return `${[line(head), rule, ...rows.map(line)].join('\n')}\n`
 }
 
-/** Replaces a section of a Markdown file, or adds it at the end. */
+/** Replaces a section of a Markdown file, or appends it. */
 export function writeSection(path: string, title: string, lines: readonly string[]): void {
   const written = existsSync(path) ? readFileSync(path, 'utf8') : '# Measured\n'
   const sections = written.split(/^(?=## )/m).map((section) => section.trim())

@@ -8,7 +8,7 @@ import type { Server, ServerSpec } from './servers.ts'
 import { startServer } from './servers.ts'
 import { median } from './statistics.ts'
 
-/** Medians over the rounds; times in milliseconds, but for the processor's in microseconds. */
+/** Medians over the rounds; times in milliseconds, CPU time in microseconds. */
 export type Figures = {
   readonly name: string
   readonly rate: number
@@ -19,23 +19,24 @@ export type Figures = {
 }
 
 /**
- * How long each subject is loaded, in whole seconds, or longer where that is too few requests; before that until its server
- * has worked for `warmUpMs`, in time of the processor, because on a busy machine a second may be little work.
+ * The load time of each subject in whole seconds, or longer if that gives too few requests. The warm-up before lasts
+ * until the server has used `warmUpMs` of CPU time, because on a busy machine a second may be little work.
  */
 export type Windows = {
   readonly warmUpMs: number
   readonly seconds: number
-  /** Neither a warm-up nor a window is longer. */
-  readonly longestSeconds: number
+  /** Maximum length of a warm-up and of a window. */
+  readonly maxSeconds: number
   readonly rounds: number
 }
 
 type Window = LoadResult & { readonly cpuMicros: number }
 
 /**
- * Loads the subjects of a measure by turns, each first in its turn, so that what else the machine does meets all.
+ * Loads the subjects of a measure in alternation, each first in its turn, so that other load on the machine affects
+ * all alike.
  *
- * @throws when two subjects do not give the same answer, or one has left books that do not balance
+ * @throws if two subjects return different responses, or the books of one do not balance
  */
 export async function runMeasure(measure: Measure, windows: Windows, folder: string): Promise<Figures[]> {
   const servers = await startAll(measure, folder)
@@ -43,7 +44,7 @@ export async function runMeasure(measure: Measure, windows: Windows, folder: str
     Promise.all([...servers.values()].map((server) => server.end())),
   )
   for (const { name, isBalanced } of servers.keys()) {
-    if (isBalanced && !(await isBalanced())) throw new Error(`${measure.title}: ${name} left books in disorder`)
+    if (isBalanced && !(await isBalanced())) throw new Error(`${measure.title}: the books of ${name} do not balance`)
   }
   return figures
 }
@@ -59,8 +60,8 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
     await warmUp(subject.load, serverOf(subject), { clients: Math.max(clients, warmingClients), ...windows, folder })
     ready.push(await runLoad(subject.load, { port: serverOf(subject).port, clients, seconds: 1, folder }))
   }
-  const wanted = Math.max(windows.seconds, ...ready.map((last) => secondsFor(clients, last)))
-  const seconds = Math.min(wanted, windows.longestSeconds)
+  const windowSeconds = Math.max(windows.seconds, ...ready.map((last) => secondsFor(clients, last)))
+  const seconds = Math.min(windowSeconds, windows.maxSeconds)
   const seen = new Map(subjects.map((subject) => [subject, [] as Window[]]))
   for (let round = 0; round < windows.rounds; round++) {
     const first = round % subjects.length
@@ -68,7 +69,7 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
       const server = serverOf(subject)
       const before = server.cpuMs()
       const window = await runLoad(subject.load, { port: server.port, clients, seconds, folder })
-      // Each client had one more request on its way, which the server has still worked for.
+      // Each client had one more request under way, which used CPU time too.
       const worked = window.requests + clients
       seen.get(subject)?.push({ ...window, cpuMicros: (((await idleCpuMs(server)) - before) * 1000) / worked })
     }
@@ -76,36 +77,36 @@ async function loadByTurns(measure: Measure, { windows, servers, folder }: Runni
   return subjects.map((subject) => figuresOf(subject.name, seen.get(subject) ?? [], serverOf(subject)))
 }
 
-/** One client alone would have a server compile its code for longer than it is measured. */
+/** A single client would make a server compile its code for longer than the measured window. */
 const warmingClients = 32
 
-/** Loads a server until it has worked enough. */
+/** Loads a server until it has used enough CPU time. */
 async function warmUp(
   load: Load,
   server: Server,
-  { clients, warmUpMs, longestSeconds, folder }: Windows & { clients: number; folder: string },
+  { clients, warmUpMs, maxSeconds, folder }: Windows & { clients: number; folder: string },
 ): Promise<void> {
   const before = server.cpuMs()
   for (let second = 1; ; second++) {
     await runLoad(load, { port: server.port, clients, seconds: 1, folder })
     const worked = (await idleCpuMs(server)) - before
-    if (second === longestSeconds || worked >= warmUpMs) return
+    if (second === maxSeconds || worked >= warmUpMs) return
   }
 }
 
-/** The seconds in which each client is answered ten times. */
+/** Seconds in which each client gets ten responses. */
 function secondsFor(clients: number, { requests, seconds }: LoadResult): number {
   return Math.ceil((10 * clients * seconds) / Math.max(requests, 1))
 }
 
-/** The server's processor time once it has nothing left to do, or after a second. */
+/** The server's CPU time once it is idle, or after a second. */
 async function idleCpuMs({ cpuMs }: Server): Promise<number> {
   let latest = cpuMs()
   for (let polls = 0; polls < 20; polls++) {
     await wait(50)
-    const now = cpuMs()
-    if (now === latest) break
-    latest = now
+    const usedMs = cpuMs()
+    if (usedMs === latest) break
+    latest = usedMs
   }
   return latest
 }
@@ -115,7 +116,7 @@ async function startAll({ subjects }: Measure, folder: string): Promise<Map<Serv
   return new Map(await Promise.all(specs.map(async (spec) => [spec, await startServer(spec, folder)] as const)))
 }
 
-/** What is compared must be the same work: the first subject's answer is that of every other. */
+/** Compared work must be the same: every subject's response equals the first one's. */
 async function requireSameAnswers({ title, subjects }: Measure, serverOf: (subject: Subject) => Server): Promise<void> {
   let expected: unknown
   for (const [place, subject] of subjects.entries()) {
@@ -124,8 +125,8 @@ async function requireSameAnswers({ title, subjects }: Measure, serverOf: (subje
     if (status >= 300 || value == null) throw new Error(`${title}: ${subject.name} answered ${status}`)
     if (place === 0) expected = value
     else if (!isDeepStrictEqual(value, expected)) {
-      const shown = [expected, value].map((each) => JSON.stringify(each).slice(0, 2_000))
-      throw new Error(`${title}: ${subject.name} answers otherwise:\n${shown.join('\n')}`)
+      const texts = [expected, value].map((each) => JSON.stringify(each).slice(0, 2_000))
+      throw new Error(`${title}: ${subject.name} returns a different response:\n${texts.join('\n')}`)
     }
   }
 }

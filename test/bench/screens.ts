@@ -1,4 +1,4 @@
-/** What screens of a front end ask for, of which each set has other columns than the other. */
+/** Queries of a front end's screens; the two sets select different columns. */
 export type Screens = Readonly<Record<string, string>>
 
 const payoutFields =
@@ -6,10 +6,10 @@ const payoutFields =
 const walletFields = 'currency balance description status assetType createdAt updatedAt'.split(' ')
 const customerFields = 'email phone status createdAt updatedAt uuid'.split(' ')
 
-/** Twenty documents over the lists and nodes of a merchant; `$id` is a wallet's, `$customerId` a customer's. */
+/** Twenty documents over a merchant's lists and nodes; `$id` is a wallet, `$customerId` a customer. */
 export function screens(set: 'trusted' | 'other'): Screens {
   const skip = set === 'trusted' ? 0 : 1
-  // Of every set of columns one has the even ones and the other the odd, with one of each screen's own.
+  // One set selects the even columns, the other the odd ones, and each screen adds one of its own.
   const some = (fields: readonly string[], own: number) =>
     [...fields.filter((_, place) => place % 2 === skip), fields[own % fields.length]].join(' ')
   const variants = [0, 1, 2, 3].map((own) => {

@@ -1,8 +1,9 @@
 /**
- * What seals cost a payout: `npm run bench:seals`, with `-- --rounds <n> --only <sqlite or postgres>`.
+ * The cost of seals per payout: `npm run bench:seals`, with `-- --rounds <n> --only <sqlite or postgres>`.
  *
- * The service with and without them, each on a database of its own, pays by turns; the figure is the processor's time for a payout,
- * that of the PostgreSQL server with it, from its first until everything is sealed. By 64 clients of one merchant, and of one each.
+ * The service with and without seals, each on a separate database, pays in alternation; the figure is CPU time per
+ * payout, with that of the PostgreSQL server, from the first payout until everything is sealed. By 64 clients of one
+ * merchant, and of 64.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +26,7 @@ const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5'
 const rounds = Number(values.rounds)
 const clients = 64
 const payMs = 4_000
-/** As long as whoever seals waits at most. */
+/** The sealer's maximum delay. */
 const restMs = 11_000
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-bench-'))
@@ -47,13 +48,13 @@ async function side(name: string, url: string, words: string[]) {
   return { url, isSealed: words.length === 0, server, apiKeys: merchants.map(({ apiKey }) => apiKey), costs: [] }
 }
 
-/** Of the server and of PostgreSQL, whose processes end with their connections. */
+/** CPU time of the server and of PostgreSQL, whose processes end with their connections. */
 function cpuMsOf(server: Server): number {
   const own = processesUnder(process.pid).filter((pid) => statusOf(pid)?.name.startsWith('postgres'))
   return server.cpuMs() + own.reduce((sum, pid) => sum + processorTimeWithEnded(pid), 0)
 }
 
-/** Microseconds of the processor for each payout of a while. */
+/** CPU microseconds per payout in a window. */
 async function costOf({ url, isSealed, server, apiKeys }: Side, isSpread: boolean): Promise<number> {
   const before = cpuMsOf(server)
   const log = newPayoutLog('cost')
@@ -63,13 +64,13 @@ async function costOf({ url, isSealed, server, apiKeys }: Side, isSpread: boolea
   )
   await wait(payMs)
   await Promise.all(paying.map(({ stop }) => stop()))
-  // As long for both, because whatever else there is goes on too.
+  // As long for both, because background work continues in both.
   await wait(restMs)
   if (isSealed) await sealedAll(url)
   return ((cpuMsOf(server) - before) * 1_000) / log.acknowledged.size
 }
 
-/** Holds that nothing is left to be sealed, or the cost would not be that of all that was paid. */
+/** Asserts that everything is sealed, or the cost would miss some seals. */
 async function sealedAll(url: string): Promise<void> {
   const { db, close } = await inspectDatabase(url)
   try {
@@ -88,7 +89,7 @@ async function compare(engine: string, urls: readonly [string, string]): Promise
   const bare = await side('without seals', urls[1], withoutSeals)
   for (const isSpread of [false, true]) {
     const sides: Side[] = [sealed, bare].map((each) => ({ ...each, costs: [] }))
-    // The first round warms both up.
+    // The first round is warm-up for both.
     for (let round = 0; round <= rounds; round++) {
       for (const each of round % 2 === 0 ? sides : sides.toReversed()) {
         const cost = await costOf(each, isSpread)

@@ -5,38 +5,38 @@ import { mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { processesUnder, processorTimeOf, statusOf } from '../support/processor-time.ts'
 
-/** A server to start: a Node program that says on standard error where it listens. */
+/** A server to start: a Node program that prints its URL on standard error. */
 export type ServerSpec = {
   readonly name: string
-  /** What Node is given, the program among it. */
+  /** Arguments of Node, including the program. */
   readonly words: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Whether it works with the PostgreSQL server that this process has started, whose cost is then its own too. */
+  /** Whether it uses this process's PostgreSQL server, whose cost is then added to its own. */
   readonly hasPostgres?: boolean
-  /** Whether the books that it wrote balance; asked when it has ended. */
+  /** Checks after the server has stopped whether its books balance. */
   readonly isBalanced?: () => boolean | Promise<boolean>
 }
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export type Server = {
   readonly port: number
   readonly child: ChildProcess
   /** From its start until it listened. */
   readonly startMs: number
-  /** Processor time of its start. */
+  /** CPU time of its start. */
   readonly startCpuMs: number
-  /** Processor time of the whole process tree so far. */
+  /** CPU time of the whole process tree so far. */
   readonly cpuMs: () => number
-  /** Resident memory of the process tree now, but for PostgreSQL's, whose processes share most of theirs. */
+  /** Resident memory of the process tree now, without PostgreSQL, whose processes share most of theirs. */
   readonly memoryMiB: () => number
   readonly end: () => Promise<void>
 }
 
-/** Starts a server in `folder`, where its log goes; it ends with this process at the latest. */
+/** Starts a server in `folder`, which gets its log; it ends with this process at the latest. */
 export async function startServer(spec: ServerSpec, folder: string): Promise<Server> {
   const place = mkdtempSync(join(folder, 'log-'))
   const startedAt = performance.now()
-  // The log goes to a file: a reader would compete for the processor.
+  // The log goes to a file: a reader would compete for CPU time.
   const child = spawn(process.execPath, [...spec.words], {
     stdio: ['ignore', openSync(join(place, 'output.log'), 'w'), 'pipe', 'ipc'],
     env: { ...process.env, ...spec.environment },
@@ -82,7 +82,7 @@ function portOf(child: ChildProcess, name: string): Promise<number> {
       resolve(Number(port))
     })
     child.once('exit', (code) => {
-      if (running.delete(child)) process.stderr.write(`${name} ended by itself with ${code}: ${text}\n`)
+      if (running.delete(child)) process.stderr.write(`${name} exited early with ${code}: ${text}\n`)
       reject(new Error(`${name} did not start`))
     })
   })
@@ -92,7 +92,7 @@ function postgresProcesses(): number[] {
   return processesUnder(process.pid).filter((pid) => statusOf(pid)?.name.startsWith('postgres'))
 }
 
-/** Processor time so far of the PostgreSQL server that this process has started. */
+/** CPU time so far of this process's PostgreSQL server. */
 export function postgresCpuMs(): number {
   return sum(postgresProcesses().map(processorTimeOf))
 }

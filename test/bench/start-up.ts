@@ -4,17 +4,17 @@ import { service } from './measures.ts'
 import { startServer } from './servers.ts'
 import { median } from './statistics.ts'
 
-/** How long the service takes to listen, and the memory that it holds before the first request. */
+/** Time until the service listens, and its memory before the first request. */
 export type StartUp = { readonly startMs: number; readonly cpuMs: number; readonly memoryMiB: number }
 
-/** Starts the service by turns on each of the databases; medians, in their order. */
+/** Starts the service on the databases in rotation; returns medians, in the order of the databases. */
 export async function startUps(
   databases: readonly BenchDatabase[],
   rounds: number,
   folder: string,
 ): Promise<StartUp[]> {
   const seen = databases.map(() => [] as StartUp[])
-  // The first start of all reads the files of the program from the disk.
+  // The first start reads the program's files from disk.
   for (let round = -1; round < rounds; round++) {
     for (const [place, { path }] of databases.entries()) {
       const server = await startServer(service(`sqlite:${path}`), folder)

@@ -1,19 +1,19 @@
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 
-/** The rows of a table, or one of its indexes, and what they take with what is free in their pages. */
+/** The rows of a table, or one of its indexes, and their size with the free space in their pages. */
 export type StoredObject = {
   readonly table: string
-  /** An index's name, the primary key's on either engine `<table>_key`; `null` for the rows. */
+  /** An index's name, `<table>_key` for a primary key on either engine; `null` for the rows. */
   readonly index: string | null
-  /** Columns in their order, with the condition of a partial index. */
+  /** Columns in order, with the condition of a partial index. */
   readonly columns: string
   readonly isUnique: boolean
-  /** `null` for the key of a table that is clustered by it. */
+  /** `null` for the key of a clustered table. */
   readonly bytes: number | null
 }
 
-/** How the rows of a table are guarded. */
+/** Constraints and triggers on the rows of a table. */
 export type Guards = {
   readonly table: string
   readonly columns: number
@@ -21,19 +21,19 @@ export type Guards = {
   readonly triggers: number
 }
 
-/** What an engine stores of some tables, and how far its log has come. */
+/** An engine's storage of some tables, and the position of its write-ahead log. */
 export type Storage = {
   readonly stored: (tables: readonly string[]) => Promise<StoredObject[]>
   readonly guards: (tables: readonly string[]) => Promise<Guards[]>
-  /** Begins the log anew, as far as the engine can, so that what is written next is counted from there. */
+  /** Restarts the log, as far as the engine can, so that later writes are counted from there. */
   readonly restartLog: () => Promise<void>
   readonly logBytes: () => Promise<number>
-  /** The size of what its log is made of, where that is whole pages. */
+  /** The page size of the log, if it consists of whole pages. */
   readonly logPageBytes: number | null
   readonly close: () => Promise<void>
 }
 
-/** What lies in the SQLite file at `path`. */
+/** The contents of the SQLite file at `path`. */
 export function sqliteStorage(path: string, logSize: () => number): Storage {
   const db = new Sqlite(path)
   const bytesIn = db
@@ -72,13 +72,13 @@ export function sqliteStorage(path: string, logSize: () => number): Storage {
       })),
     restartLog: async () => void db.pragma('wal_checkpoint(truncate)'),
     logBytes: async () => logSize(),
-    // A page of the log has a header of its own.
+    // A page of the WAL has a header.
     logPageBytes: (db.pragma('page_size', { simple: true }) as number) + 24,
     close: async () => void db.close(),
   }
 }
 
-/** What a PostgreSQL database holds; its log is that of the whole server. */
+/** The contents of a PostgreSQL database; the log is that of the whole server. */
 export async function postgresStorage(url: string): Promise<Storage> {
   const client = new pg.Client(url)
   await client.connect()

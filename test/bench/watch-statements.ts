@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import pg from 'pg'
 
-/** A statement that was run: how many values were bound, what it answered or changed, and how long SQLite had it. */
+/** An executed statement: its number of bound values, its rows read or changed, and its time in SQLite. */
 export type ExecutedStatement = {
   readonly text: string
   readonly values: number
@@ -9,12 +9,12 @@ export type ExecutedStatement = {
   readonly micros: number | null
 }
 
-/** What was run while something was done, and how often a server was waited for. */
+/** The statements of some work, and the number of round trips to a server. */
 export type WatchedStatements = { readonly ran: readonly ExecutedStatement[]; readonly roundTrips: number }
 
 let watching: { ran: ExecutedStatement[]; roundTrips: number } | null = null
 
-/** Does `work` and says what every connection of this process ran meanwhile. */
+/** Runs `work` and returns the statements of every connection of this process meanwhile. */
 export async function watchStatements(work: () => Promise<unknown>): Promise<WatchedStatements> {
   const seen = { ran: [] as ExecutedStatement[], roundTrips: 0 }
   watching = seen
@@ -29,7 +29,7 @@ export async function watchStatements(work: () => Promise<unknown>): Promise<Wat
 watchSqlite()
 watchPostgres()
 
-/** Every statement of better-sqlite3 says what it is run with. A call is synchronous, so its time is that of the processor. */
+/** Reports every better-sqlite3 statement. A call is synchronous, so its duration is CPU time. */
 function watchSqlite(): void {
   const prototype = Object.getPrototypeOf(new Sqlite(':memory:').prepare('select 1')) as Record<
     string,
@@ -54,7 +54,7 @@ function rowsIn(answer: unknown): number {
   return (answer as { changes?: number } | undefined)?.changes ?? (answer === undefined ? 0 : 1)
 }
 
-/** What a connection to PostgreSQL is sent is read, because the service speaks the protocol for itself. */
+/** Parses the bytes sent to PostgreSQL, because the service implements the protocol itself. */
 function watchPostgres(): void {
   const watched = new WeakSet<pg.Connection>()
   const { query } = pg.Client.prototype
@@ -98,7 +98,7 @@ function boundIn(body: Buffer, texts: ReadonlyMap<string, string>): ExecutedStat
   return { text: texts.get(name) ?? name, values, rows: 0, micros: null }
 }
 
-/** The messages of PostgreSQL's protocol 3.0 that a buffer is made of. */
+/** The messages of PostgreSQL's protocol 3.0 in a buffer. */
 function* messagesIn(sent: Buffer): Generator<{ type: string; body: Buffer }> {
   for (let at = 0; at + 5 <= sent.length; ) {
     const end = at + 1 + sent.readInt32BE(at + 1)

@@ -1,6 +1,6 @@
 import { changeSource } from '../proofs/changed-source.ts'
 
-// Loaded before the service: all of it but the seals.
+// Loaded before the service: disables sealing.
 changeSource([
   {
     file: 'src/app/background-jobs.ts',

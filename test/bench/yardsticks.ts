@@ -5,20 +5,20 @@ import { promisify } from 'node:util'
 
 const source = join(import.meta.dirname, 'yardsticks/graphql')
 
-// Below the project's own packages, which it finds from there, and apart from its version of GraphQL, which most servers
-// do not take yet.
+// In a folder below the project, to find its packages, but with a separate version of graphql, because most servers
+// do not support the project's yet.
 const folder = join(import.meta.dirname, '../../node_modules/.cache/payout-gateway-yardsticks')
 
 let preparing: Promise<void> | null = null
 
-/** Where a program of `yardsticks/graphql` is ready to run; the packages that they need are installed for the first one. */
+/** The path of an executable program of `yardsticks/graphql`; installs its packages the first time. */
 export async function yardstickPath(file: string): Promise<string> {
   preparing ??= prepare()
   await preparing
   return join(folder, file)
 }
 
-/** The versions of the packages that the yardsticks are made of, for the record. */
+/** The versions of the yardsticks' packages, for the record. */
 export function yardstickVersions(): Record<string, string> {
   return JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')).dependencies
 }

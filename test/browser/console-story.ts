@@ -6,7 +6,7 @@ import { demoApiKey } from '../../src/demo/demo.ts'
 import { expect } from './fixtures.ts'
 import type { Service } from './service.ts'
 
-/** Text that must stay text wherever the console shows it. */
+/** Text that the console must never render as HTML. */
 export const hostile = '<script>document.title="taken"</script><img src=x onerror=alert(1)>'
 
 export type Story = Awaited<ReturnType<typeof makeStory>>
@@ -26,7 +26,10 @@ async function startReceiver() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`, close: () => server.close() }
 }
 
-/** Makes what an operator may find: a bank that contradicts itself, an endpoint that fails, and names that contain HTML. */
+/**
+ * Creates an operator's typical problems: a bank that contradicts itself, a failing endpoint, and names that contain
+ * HTML.
+ */
 export async function makeStory(service: Service) {
   const { url, close } = await startReceiver()
   const merchant = (await command(service, 'merchant', 'create', hostile)) as { id: string }

@@ -94,12 +94,12 @@ async function expectReadable(page: Page, address: string, limitHeaders: readonl
   for (const [path, request, expected] of exchanges) {
     const response = await read(page, `${address}${path}`, request)
     const { status, text, headers = [] } = expected
-    const wanted = headers.filter((header) => !header.startsWith('ratelimit') || limitHeaders.includes(header))
+    const expectedHeaders = headers.filter((header) => !header.startsWith('ratelimit') || limitHeaders.includes(header))
     expect.soft(response, `${request.method ?? 'GET'} ${path}`).toEqual({
       failure: null,
       status,
       text: expect.stringContaining(text),
-      headers: expect.arrayContaining(['x-request-id', ...wanted]),
+      headers: expect.arrayContaining(['x-request-id', ...expectedHeaders]),
     })
   }
 }

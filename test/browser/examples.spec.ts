@@ -54,10 +54,10 @@ async function makeHistory(merchant: Merchant): Promise<void> {
   const ada = await merchant.ada()
   await merchant.openWallet(ada)
   await merchant.deposit(ada, '1000')
-  for (let made = 0; made < 45; made++) {
-    const recipient = ['Bola Ade', 'Chike Udo', 'Efe Ola'][made % 3] ?? ''
-    const payoutId = await merchant.pay(ada, `${3 + (made % 9)}.25`, recipient)
-    if (made % 4 > 0) await merchant.complete(payoutId)
+  for (let i = 0; i < 45; i++) {
+    const recipient = ['Bola Ade', 'Chike Udo', 'Efe Ola'][i % 3] ?? ''
+    const payoutId = await merchant.pay(ada, `${3 + (i % 9)}.25`, recipient)
+    if (i % 4 > 0) await merchant.complete(payoutId)
   }
 }
 

@@ -19,7 +19,7 @@ export default defineConfig({
   // A service belongs to a worker, and workers belong to one project: no spec sees what another one changed.
   projects: specs.map((spec) => ({ name: spec.replace('.spec.ts', ''), testMatch: spec })),
   workers: availableParallelism(),
-  // Limits for what hangs; the machine may be busy.
+  // Limits for a hanging test; the machine may be busy.
   timeout: 600_000,
   expect: { timeout: 60_000, toHaveScreenshot: { maxDiffPixelRatio: 0.002 } },
   snapshotPathTemplate: '{testDir}/pictures/{arg}{ext}',

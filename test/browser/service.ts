@@ -18,8 +18,8 @@ export async function startService(file: string, environment: Record<string, str
     let greeting = ''
     child.stderr.on('data', (chunk) => {
       greeting += chunk
-      const found = /http:\/\/[\d.]+:\d+/.exec(greeting)
-      if (found) resolve(found[0])
+      const match = /http:\/\/[\d.]+:\d+/.exec(greeting)
+      if (match) resolve(match[0])
     })
     child.once('close', () => reject(new Error(`the service exited: ${greeting}`)))
   })

@@ -17,8 +17,8 @@ test('the editor shows each operation on a desktop and on a phone', async ({ pag
     await page.setViewportSize({ width, height: 800 })
     for (const [index] of (await tabTitles(page)).entries()) {
       const title = await openTab(page, index)
-      const shown = () => countShownLines(page)
-      await expect.soft.poll(shown, `lines of ${title} at ${width} pixels`).toBeGreaterThanOrEqual(4)
+      const countLines = () => countShownLines(page)
+      await expect.soft.poll(countLines, `lines of ${title} at ${width} pixels`).toBeGreaterThanOrEqual(4)
     }
     await shoot(page, `operation-${width}`)
   }
@@ -39,9 +39,11 @@ test('GraphiQL sends requests as the customer whose name is typed, and as the me
     await field.fill(typed)
     await field.press('Enter')
     await expect(page.locator('#acting')).toHaveValue(shown)
-    const asked = page.waitForRequest((request) => sends(request, '_1_Me') && !sends(request, 'createClientToken'))
+    const tokenRequest = page.waitForRequest(
+      (request) => sends(request, '_1_Me') && !sends(request, 'createClientToken'),
+    )
     await runTab(page, 0)
-    const headers = await (await asked).allHeaders()
+    const headers = await (await tokenRequest).allHeaders()
     const sent = ['authorization', 'x-api-key'].filter((name) => name in headers)
     expect.soft(sent, `credentials as ${shown || 'the merchant'}`).toEqual([credential])
     await shoot(page, `as-${shown === '' ? 'merchant' : 'customer'}`)
@@ -119,18 +121,18 @@ async function runTab(page: Page, index: number): Promise<void> {
     field.__typename?.endsWith('Error'),
   )
   expect.soft({ errors, failures }, `the response to ${title}`).toEqual({ errors: undefined, failures: [] })
-  const shown = page.locator('.result-window .view-lines')
-  await shown.getByText('"data"').first().waitFor()
-  await expect.soft(shown).not.toContainText('"errors"')
+  const result = page.locator('.result-window .view-lines')
+  await result.getByText('"data"').first().waitFor()
+  await expect.soft(result).not.toContainText('"errors"')
   await shoot(page, title)
 }
 
 /** Starts the subscription, has the bank pay in a second window, waits for the event, and ends the subscription. */
 async function watchPayout(page: Page, index: number): Promise<void> {
   const title = await openTab(page, index)
-  const shown = page.locator('.result-window .view-lines')
+  const result = page.locator('.result-window .view-lines')
   const [request] = await Promise.all([page.waitForRequest((request) => sends(request, `"${title}"`)), execute(page)])
-  await shown.getByText('"PROCESSING"').first().waitFor()
+  await result.getByText('"PROCESSING"').first().waitFor()
   const stop = page.getByRole('button', { name: /^stop/i })
   await stop.waitFor()
   await shoot(page, title)
@@ -138,8 +140,8 @@ async function watchPayout(page: Page, index: number): Promise<void> {
   const second = await page.context().newPage()
   await openGraphiql(second)
   await runTab(second, index + 1)
-  await shown.getByText('"COMPLETED"').first().waitFor()
-  await shown.getByText('"Paid by the bank"').first().waitFor()
+  await result.getByText('"COMPLETED"').first().waitFor()
+  await result.getByText('"Paid by the bank"').first().waitFor()
   await second.close()
   await shoot(page, `${title}-completed`)
 

@@ -2,7 +2,7 @@ import { declareValuePlugin, PluginKind } from '@stryker-mutator/api/plugin'
 
 type Node = { readonly type: string; readonly [name: string]: unknown }
 
-/** What Babel hands over; its own types are no package of ours. */
+/** Babel's nodes, typed here because Babel's types are not among our packages. */
 type Path = { readonly node: Node; readonly parent: Node; readonly parentPath: Path | null }
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(' '))

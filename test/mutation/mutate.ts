@@ -94,16 +94,16 @@ type Score = {
 function scoreOf(module: Module, mutants: readonly MutantResult[]): Score {
   const count = (...statuses: MutantResult['status'][]) =>
     mutants.filter(({ status }) => statuses.includes(status)).length
-  const lost = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+  const undetected = mutants.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
   const killed = count('Killed', 'Timeout')
-  const survived = withoutEquivalents(module.name, lost).length
+  const survived = withoutEquivalents(module.name, undetected).length
   return {
     module,
     mutants: mutants.length - count('Ignored'),
     rejected: count('CompileError', 'RuntimeError'),
     killed,
     survived,
-    equivalent: lost.length - survived,
+    equivalent: undetected.length - survived,
     percent: (100 * killed) / Math.max(1, killed + survived),
   }
 }

@@ -1,22 +1,22 @@
 import type { PoolOptions, PoolWorker, WorkerRequest } from 'vitest/node'
 import { ThreadsPoolWorker } from 'vitest/node'
 
-/** Runs that one thread serves, so that state that a mutant has left in it is soon gone. */
+/** Maximum runs per thread, so that state left by a mutant does not last. */
 const maxRuns = 50
 
 type Listener = Parameters<PoolWorker['on']>[1]
 
-let kept: { readonly worker: ThreadsPoolWorker; runs: number } | null = null
+let current: { readonly worker: ThreadsPoolWorker; runs: number } | null = null
 
 /** Keeps one thread for many mutants: starting it and loading packages takes longer than most tests. */
 export function createPersistentWorker(options: PoolOptions): PoolWorker {
-  if (kept && kept.runs >= maxRuns) {
-    void kept.worker.stop()
-    kept = null
+  if (current && current.runs >= maxRuns) {
+    void current.worker.stop()
+    current = null
   }
-  kept ??= { worker: new ThreadsPoolWorker(options), runs: 0 }
-  kept.runs++
-  return new PersistentWorker(kept.worker)
+  current ??= { worker: new ThreadsPoolWorker(options), runs: 0 }
+  current.runs++
+  return new PersistentWorker(current.worker)
 }
 
 class PersistentWorker implements PoolWorker {

@@ -9,30 +9,30 @@ import { freePort } from '../support/free-port.ts'
 import type { Receipt } from './webhook-receiver.ts'
 import { startWebhookReceiver } from './webhook-receiver.ts'
 
-/** What is wrong with receivers; nothing with the last. */
+/** The kinds of faulty receivers; the last one is sound. */
 export const kinds = ['down', 'hangs', 'resets', 'slow', 'fails', 'redirects', 'rebinds', 'well'] as const
 export type Kind = (typeof kinds)[number]
 
-/** Receivers of every kind, of which each has a path for each of its endpoints. */
+/** Receivers of every kind, with one path for each endpoint. */
 export type AdverseReceivers = {
   readonly urlOf: (kind: Kind, path: string) => string
-  /** What they got, in the order in which they were done with it. */
+  /** The received events, in order of completion. */
   readonly receipts: () => Receipt[]
-  /** Connections to where none must lead. */
+  /** Connections to addresses that must be unreachable. */
   readonly trapped: () => number
   readonly lookUp: LookupFunction
-  /** Has those that are down, hang and reset do so no more. */
+  /** Repairs the receivers that are down, hang or reset connections. */
   readonly recover: () => Promise<void>
   readonly close: () => void
 }
 
-/** How long one that is slow takes. */
+/** Response time of a slow receiver. */
 const slowMs = 3_000
 
 const metadata = '169.254.169.254'
 const rebinding = 'rebinding.example'
 
-/** Starts them. What redirects and resolves anew leads to the metadata of a cloud, and to traps on this machine. */
+/** Starts them. Redirects and changing names lead to a cloud's metadata address and to traps on this machine. */
 export async function startAdverseReceivers(random: () => number): Promise<AdverseReceivers> {
   let isRecovered = false
   let trapped = 0
@@ -56,7 +56,7 @@ export async function startAdverseReceivers(random: () => number): Promise<Adver
       response.setHeader('location', places[random() < 0.5 ? 0 : 1] as string)
       return 307
     },
-    // So that the next looks the name up again.
+    // Closes the connection, so that the next request resolves the name again.
     rebinds: (response) => {
       response.setHeader('connection', 'close')
       return 200
@@ -90,17 +90,17 @@ export async function startAdverseReceivers(random: () => number): Promise<Adver
   }
 }
 
-/** Looks up a name that is this machine's the first time, and from then on one inside after another. */
+/** Resolves a name to this machine the first time, and to internal addresses afterwards. */
 function resolvingAnew(inner: readonly string[]): LookupFunction {
-  let asked = 0
+  let lookups = 0
   return (_, options, done) => {
-    const address = asked === 0 ? '127.0.0.1' : (inner[asked % inner.length] as string)
-    asked++
+    const address = lookups === 0 ? '127.0.0.1' : (inner[lookups % inner.length] as string)
+    lookups++
     setImmediate(() => completeLookup([{ address, family: 4 }], { options, done, error: null }))
   }
 }
 
-/** An address of this machine that is not public and at which others reach it, if it has one. */
+/** A private address of this machine that other machines can reach, if it has one. */
 function ownAddress(): string | null {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
   return own.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null

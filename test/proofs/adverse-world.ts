@@ -20,10 +20,10 @@ import { sampleCustomer } from '../support/bodies.ts'
 import { perform } from '../support/perform.ts'
 import type { AdverseReceivers, Kind } from './adverse-receivers.ts'
 
-/** An endpoint, by the path that its receiver has for it. */
+/** An endpoint, with the path of its receiver. */
 export type Endpoint = { readonly id: string; readonly path: string }
 
-/** A merchant whose receivers are of a kind, and to whose customers things happen by turns. */
+/** A merchant whose receivers are of one kind, and whose customers change in rotation. */
 export type Merchant = {
   readonly kind: Kind
   readonly context: Context
@@ -32,17 +32,17 @@ export type Merchant = {
 }
 
 export type AdverseWorld = {
-  /** Lets simulated time pass. */
+  /** Advances simulated time. */
   readonly pass: (milliseconds: number) => void
   readonly look: () => Promise<void>
-  /** Asks the database for nothing. */
+  /** Makes polls that find nothing cost no database query. */
   readonly ping: () => Promise<unknown>
   readonly merchant: (kind: Kind, endpoints: number) => Promise<Merchant>
-  /** Has something happen to a merchant; its event's number. */
+  /** Changes a customer of a merchant and returns the event's sequence number. */
   readonly happen: (merchant: Merchant) => Promise<number>
   readonly eventsOf: (merchant: Merchant) => Promise<Event[]>
   readonly deliveriesOf: (merchant: Merchant, endpoint: Endpoint) => Promise<readonly WebhookDelivery[]>
-  /** All events up to this number were tried. */
+  /** Whether all events up to this number were tried. */
   readonly cursorOf: (merchant: Merchant, endpoint: Endpoint) => Promise<number>
   readonly replay: (merchant: Merchant, endpoint: Endpoint, event: Event) => Promise<unknown>
   readonly faults: unknown[]
@@ -51,7 +51,7 @@ export type AdverseWorld = {
 
 const customersOfMerchant = 4
 
-/** The service at `url` with a clock of its own, sending to these receivers; it yields to nobody, which another proof is about. */
+/** The service at `url` with a simulated clock, sending to these receivers, without fair scheduling against payouts. */
 export async function startAdverseWorld(
   url: string,
   { lookUp, urlOf }: AdverseReceivers,
@@ -78,14 +78,14 @@ export async function startAdverseWorld(
       const { id } = await createMerchant(service, { name: kind })
       const context = createContext(service, id)
       const customers: string[] = []
-      for (let made = 0; made < customersOfMerchant; made++) {
+      for (let i = 0; i < customersOfMerchant; i++) {
         customers.push((await perform(createCustomer, context, sampleCustomer)).id)
       }
       const endpoints: Endpoint[] = []
       for (let place = 0; place < count; place++) {
         const path = `${merchants++}/${place}`
-        const made = await perform(createWebhookEndpoint, context, { url: urlOf(kind, path) })
-        endpoints.push({ id: made.id, path: `/${kind}/${path}` })
+        const created = await perform(createWebhookEndpoint, context, { url: urlOf(kind, path) })
+        endpoints.push({ id: created.id, path: `/${kind}/${path}` })
       }
       return { kind, context, customers, endpoints }
     },
@@ -101,7 +101,7 @@ export async function startAdverseWorld(
       (await listWebhookDeliveries(context, { webhookId: id, limit: 100 })).items,
     cursorOf: async ({ context: { merchantId } }, { id }) => {
       const [row] = await endpointsByIds(db, { merchantId, ids: [id] })
-      if (row === undefined) throw new Error('there is no such endpoint')
+      if (row === undefined) throw new Error('unknown endpoint')
       return row.cursor
     },
     replay: ({ context }, { id }, event) =>

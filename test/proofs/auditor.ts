@@ -3,10 +3,10 @@ import { openDatabase } from '../../src/app/open-database.ts'
 import { auditBooks } from '../../src/modules/audit/audit.ts'
 import { createService } from '../../src/operations/context.ts'
 
-/** What one look at the books told: `faults` are the checks that found a contradiction. */
+/** One audit of the books: `faults` are the checks that found a contradiction. */
 export type Snapshot = { readonly transfers: number; readonly faults: readonly string[] }
 
-// `node auditor.ts <url>` audits a database that others write to, over and over, for the process that has started it.
+// `node auditor.ts <url>` repeatedly audits a database that others write to, for its parent process.
 const db = await openDatabase({
   url: process.argv[2] as string,
   isReadOnly: true,
@@ -20,6 +20,6 @@ for (;;) {
   const { transfers, findings } = await auditBooks(service)
   const faults = findings.filter(({ contradictions }) => contradictions > 0).map(({ check }) => check)
   process.send?.({ transfers, faults } satisfies Snapshot)
-  // The server needs the processor too, or each look finds what the last one found.
+  // Leaves CPU time to the server; otherwise consecutive audits see the same state.
   await delay(Math.random() * 20)
 }

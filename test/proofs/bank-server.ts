@@ -7,8 +7,9 @@ import type { BankEntry } from './bank-books.ts'
 import { decisionOf } from './bank-books.ts'
 import { randomFrom } from './proof.ts'
 
-// A bank with books in a file, which pays each id once. It loses what it is asked, and its own answers; is slow; and reports by
-// itself, twice or not at all. Each entry is in the file before anybody hears of it, so it may be killed at any moment.
+// A bank with its books in a file, which pays each id once. It drops requests and responses, is slow, and sends
+// reports late, twice or never. It writes each entry to the file before responding, so it may be killed at any
+// moment.
 
 const [, , portText = '', file = '', seed = '', secret = '', reportTo = ''] = process.argv
 const random = randomFrom(Number(seed))
@@ -19,7 +20,7 @@ function note(entry: BankEntry): void {
   taken.set(entry.id, entry)
 }
 
-/** What has become of an order: it is accepted first, and decided a little later. */
+/** An order's progress: it is accepted first, and decided a little later. */
 function stateOf({ id, at }: BankEntry): { id: string; state: string; reference: string } {
   const reference = `B-${id.slice(-12)}`
   const age = Date.now() - at
@@ -44,7 +45,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return entry ? say(200, stateOf(entry)) : say(404, {})
   }
   const order = JSON.parse(Buffer.concat(chunks).toString()) as { id: string; amount: string }
-  // Twice, as by a network that repeats what it carries.
+  // Twice, as by a network that repeats packets.
   for (let time = random() < 0.1 ? 0 : 1; time < 2; time++) take(order)
   say(201, stateOf(taken.get(order.id) as BankEntry))
 }
@@ -57,7 +58,7 @@ function take({ id, amount }: { id: string; amount: string }): void {
   void report(entry)
 }
 
-/** Some are reported, some of these twice, and some out of their order. */
+/** Reports some orders, some of these twice, and some out of order. */
 async function report(entry: BankEntry): Promise<void> {
   for (let time = 0; time < 3; time++) {
     await delay(50 + random() * 400)

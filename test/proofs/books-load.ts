@@ -7,7 +7,7 @@ import { startMain } from './server.ts'
 import { startLoad } from './wallet-load.ts'
 import { makeWallets } from './wallets.ts'
 
-/** What was seen while clients were at work; `states` counts the snapshots that differ. */
+/** Results of audits under load; `states` counts distinct snapshots. */
 export type Watched = { snapshots: number; states: number; operations: number; readonly faults: string[] }
 
 export type Watching = {
@@ -17,20 +17,20 @@ export type Watching = {
   readonly changes: readonly Change[]
 }
 
-/** Looks at books that hardly change prove nothing. */
+/** Audits of books that hardly change prove nothing. */
 export const fewestStates = 4
 
-/** Has clients at work with a server for a while, and another process audit the books all the time. */
+/** Runs clients against a server for a while, and another process that audits the books all the time. */
 export async function watchBooks({ url, forMs, random, changes }: Watching): Promise<Watched> {
   const { apiKey, wallets } = await makeWallets(url, { count: 6, balance: '1000', fee: '1.5' })
   const server = await startMain({ url, changes })
   const auditor = startAuditor(url)
-  // From then on every look is at a server at work.
+  // From here on every audit sees a server at work.
   await auditor.begun
   const load = startLoad({ port: server.port, apiKey }, { wallets, clients: 16, random })
   const startedAt = performance.now()
   const hasFor = (ms: number) => performance.now() - startedAt >= ms
-  // Where much else runs beside it a look takes long: it goes on until some were seen.
+  // Audits are slow on a busy machine: continues until a minimum has run.
   while (!hasFor(forMs) || (auditor.states() < fewestStates && !hasFor(20 * forMs))) await delay(100)
   const snapshots = await auditor.stop()
   await load.stop()
@@ -55,9 +55,9 @@ function startAuditor(url: string) {
     begun.resolve()
   })
   const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()))
-  ended.then(() => begun.reject(new Error('the auditor ended by itself')))
+  ended.then(() => begun.reject(new Error('the auditor exited early')))
   const stop = async () => {
-    if (child.exitCode !== null) throw new Error('the auditor ended by itself')
+    if (child.exitCode !== null) throw new Error('the auditor exited early')
     child.disconnect()
     await ended
     return snapshots

@@ -3,11 +3,11 @@ import type { GraphQLInputType, GraphQLSchema } from 'graphql'
 import { isEnumType, isInputObjectType, isListType, isNonNullType } from 'graphql'
 import { formatApiKey, newApiKey } from '../../src/modules/merchants/api-key.ts'
 import type { Route } from '../../src/rest/route.ts'
-import type { Asked } from './graphql-inputs.ts'
-import { askedFields, documentFor } from './graphql-inputs.ts'
+import type { FieldTarget } from './graphql-inputs.ts'
+import { documentFor, fieldsWithArguments } from './graphql-inputs.ts'
 import { validBodies } from './rest-inputs.ts'
 
-/** A request that holds canaries: values that are seen nowhere else, and so are known wherever they turn up. */
+/** A request with canaries: values that occur nowhere else, and so can be recognized wherever they appear. */
 export type CanaryRequest = {
   readonly method: string
   readonly url: string
@@ -15,28 +15,30 @@ export type CanaryRequest = {
   readonly body: string | undefined
 }
 
-/** Makes canaries: texts that hold this word, and numbers that begin with these digits. */
+/** Creates canaries: strings that contain this word, and numbers that begin with these digits. */
 export type Canaries = {
   readonly word: string
   readonly digits: string
 }
 
-/** Whether a text holds a canary, also of another spelling. */
+/** Whether a text contains a canary, in any spelling. */
 export function holds(text: string, { word, digits }: Canaries): boolean {
   return text.includes(digits) || text.toLowerCase().includes(word)
 }
 
-/** Canaries of their own, from numbers from 0 to 1. */
+/** Creates distinct canaries from random numbers in [0, 1). */
 export function newCanaries(random: () => number): Canaries {
   const number = Math.floor(random() * 9_000_000) + 1_000_000
   return { word: `kanari${number.toString(36)}vogel`, digits: `77${number}` }
 }
 
-/** Requests to every endpoint and every field of the schema: with all of it canaries, and with one where it does not belong. */
+/**
+ * Requests to every endpoint and every schema field: one all of canaries, and others with one in an unexpected place.
+ */
 export function canaryRequests(routes: readonly Route[], schema: GraphQLSchema, canaries: Canaries): CanaryRequest[] {
   return [
     ...routes.flatMap((route) => restRequests(route, canaries)),
-    ...askedFields(schema).flatMap((asked) => graphqlRequests(asked, canaries)),
+    ...fieldsWithArguments(schema).flatMap((asked) => graphqlRequests(asked, canaries)),
     ...oddRequests(canaries),
   ]
 }
@@ -68,7 +70,7 @@ function restRequest({ method, path }: Route, fields: Record<string, unknown>, c
   }
 }
 
-function graphqlRequests(asked: Asked, canaries: Canaries): CanaryRequest[] {
+function graphqlRequests(asked: FieldTarget, canaries: Canaries): CanaryRequest[] {
   const isOfWallet = /Wallet/.test(asked.field.name)
   const fitting = (name: string) => (name === 'currency' && isOfWallet ? 'USDC' : fittingValue(name, canaries))
   const wrong = () => `${canaries.word} ${canaries.digits}`
@@ -80,7 +82,7 @@ function graphqlRequests(asked: Asked, canaries: Canaries): CanaryRequest[] {
   })
 }
 
-/** A value for an argument or an input field, with `scalar` for what it is made of in the end. */
+/** A value for an argument or an input field, with `scalar` for its leaves. */
 function valueFor(name: string, type: GraphQLInputType, scalar: (name: string) => unknown): unknown {
   if (isNonNullType(type)) return valueFor(name, type.ofType, scalar)
   if (isListType(type)) return [valueFor(name, type.ofType, scalar)]
@@ -95,7 +97,7 @@ function graphqlRequest(body: object, canaries: Canaries): CanaryRequest {
   return { method: 'POST', url: '/graphql', headers: oddHeaders(canaries), body: JSON.stringify(body) }
 }
 
-/** A value that is right for a field of this name in either door, and a canary wherever that may be. */
+/** A valid value for a field of this name in either API, and a canary wherever that is possible. */
 function fittingValue(name: string, { word, digits }: Canaries): string | null {
   const fixed = fixedValues[name]
   if (fixed !== undefined) return fixed
@@ -108,10 +110,10 @@ function fittingValue(name: string, { word, digits }: Canaries): string | null {
   return `${word} ${digits}`
 }
 
-/** Fields of which each endpoint has its own values. */
+/** Fields with separate values for each endpoint. */
 const fromLists = ['type', 'currency', 'network']
 
-/** What must be of a certain form, or else nothing is done with the rest. */
+/** Fields that need a certain format, or else the rest is not processed. */
 const fixedValues: Readonly<Record<string, string | null>> = {
   amount: '0.01',
   currency: 'NGN',
@@ -128,7 +130,7 @@ const fixedValues: Readonly<Record<string, string | null>> = {
   limit: '5',
 }
 
-/** Headers in which a caller may send what nobody else should see; its own request id is for the log. */
+/** Headers that may carry a caller's secrets; the caller's request id is logged by design. */
 function oddHeaders({ word, digits }: Canaries): Record<string, string> {
   return {
     'idempotency-key': `${word}-${randomUUID()}`,
@@ -138,7 +140,7 @@ function oddHeaders({ word, digits }: Canaries): Record<string, string> {
   }
 }
 
-/** What is no request for any field: keys that do not fit, paths that are not there, bodies that are no JSON. */
+/** Requests for no field: invalid keys, unknown paths, bodies that are no JSON. */
 function oddRequests(canaries: Canaries): CanaryRequest[] {
   const { word, digits } = canaries
   const key = formatApiKey({ ...newApiKey('sandbox'), secret: digits.padEnd(48, '7') })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A transfer to a watched address, on whichever chain. */
+/** A transfer to a watched address on any chain. */
 export type ChainEvent = {
   readonly ref: string
   readonly network: string
@@ -10,10 +10,10 @@ export type ChainEvent = {
   readonly amount: string
 }
 
-/** What is told of a transfer. */
+/** A report of a transfer. */
 export type Sighting = ChainEvent & { readonly confirmations: number; readonly state: string }
 
-/** An address that is watched, and after how many confirmations its network is taken for final. */
+/** A watched address, and the number of confirmations after which its network counts as final. */
 export type Address = {
   readonly ref: string
   readonly network: string
@@ -23,11 +23,11 @@ export type Address = {
 
 type Place = { readonly network: string; readonly needed: number; readonly addresses: readonly Address[] }
 
-/** A chain of random blocks, of which it lets go now and then; what was in them is mined again, or never. */
+/** A chain of random blocks with occasional reorganisations; dropped transfers are mined again, or never. */
 export function startChain({ network, needed, addresses }: Place, random: () => number) {
   const blocks: ChainEvent[][] = []
   let waiting: ChainEvent[] = []
-  let made = 0
+  let transferCount = 0
 
   function mine({ isBusy }: { isBusy: boolean }): void {
     const again = waiting.filter(() => random() < 0.5 || !isBusy)
@@ -38,31 +38,31 @@ export function startChain({ network, needed, addresses }: Place, random: () => 
 
   function letGo(): void {
     const chance = random()
-    // Seldom of more than anybody waits for.
-    const most = chance < 0.7 ? 3 : chance < 0.9 ? needed : needed + 10
-    const depth = chance < 0.9 ? 1 + Math.floor(random() * most) : most
-    const gone = blocks.splice(Math.max(0, blocks.length - depth)).flat()
-    waiting.push(...gone.filter(() => random() < 0.7))
+    // Rarely deeper than the confirmations that anyone waits for.
+    const maxDepth = chance < 0.7 ? 3 : chance < 0.9 ? needed : needed + 10
+    const depth = chance < 0.9 ? 1 + Math.floor(random() * maxDepth) : maxDepth
+    const removed = blocks.splice(Math.max(0, blocks.length - depth)).flat()
+    waiting.push(...removed.filter(() => random() < 0.7))
   }
 
-  /** One or two transfers, no two alike: those are told apart by their places alone. */
+  /** One or two identical transfers, which differ only in their positions. */
   function transaction(): ChainEvent[] {
-    const tx_hash = hashOf(network, `${network} ${made}`)
+    const tx_hash = hashOf(network, `${network} ${transferCount}`)
     return Array.from({ length: random() < 0.2 ? 2 : 1 }, (_, log_index) => {
       const { ref, asset } = addresses[Math.floor(random() * addresses.length)] as Address
-      made++
+      transferCount++
       return {
         ref,
         network,
         tx_hash,
         log_index,
         asset,
-        amount: `${1 + Math.floor(random() * 50)}.${10_000_000 + made}`,
+        amount: `${1 + Math.floor(random() * 50)}.${10_000_000 + transferCount}`,
       }
     })
   }
 
-  /** Every transfer that is on it, with how much has been built on it. */
+  /** Every transfer on the chain, with its confirmations. */
   function sightings(): Map<string, Sighting> {
     const seen = new Map<string, Sighting>()
     for (const [height, events] of blocks.entries()) {
@@ -77,7 +77,7 @@ export function startChain({ network, needed, addresses }: Place, random: () => 
 
 export type Chain = ReturnType<typeof startChain>
 
-/** By what a transfer is told from all others. */
+/** The identity of a transfer. */
 function nameOf({ network, tx_hash, log_index }: ChainEvent): string {
   return `${network}:${tx_hash}:${log_index}`
 }
@@ -88,15 +88,15 @@ function hashOf(network: string, name: string): string {
 }
 
 /**
- * Whoever watches chains from a node that is behind now and then, and tells what it sees: some twice, some not, in any order.
- * That enough was built on a transfer, and at the end that one is gone, it tells until it is heard.
+ * A watcher whose node sometimes lags. It sends its reports in any order, some twice, some never. It repeats the
+ * reports of a confirmed transfer, and finally of a dropped one, until the service accepts them.
  */
 export function startNode(chains: readonly Chain[], random: () => number) {
   const known = new Map<string, Sighting>()
-  const gone = new Map<string, Sighting>()
-  /** What it has seen with as much built on it as is needed. */
+  const dropped = new Map<string, Sighting>()
+  /** Transfers that it has seen with enough confirmations. */
   const final = new Map<string, Sighting>()
-  let untold: Sighting[] = []
+  let pending: Sighting[] = []
 
   function look(): void {
     for (const chain of chains) {
@@ -111,37 +111,37 @@ export function startNode(chains: readonly Chain[], random: () => number) {
   function see(name: string, sighting: Sighting, needed: number): void {
     const before = known.get(name)
     known.set(name, sighting)
-    gone.delete(name)
+    dropped.delete(name)
     if (sighting.confirmations >= needed && !final.has(name)) {
       final.set(name, sighting)
-      untold.push({ ...sighting, state: 'CONFIRMED' })
-    } else if (before === undefined || random() < 0.1) maybeTell(sighting)
+      pending.push({ ...sighting, state: 'CONFIRMED' })
+    } else if (before === undefined || random() < 0.1) maybeReport(sighting)
   }
 
   function lose(name: string, sighting: Sighting): void {
     known.delete(name)
-    const lost = { ...sighting, confirmations: 0, state: 'REORGED' }
-    gone.set(name, lost)
-    maybeTell(lost)
+    const report = { ...sighting, confirmations: 0, state: 'REORGED' }
+    dropped.set(name, report)
+    maybeReport(report)
   }
 
-  function maybeTell(sighting: Sighting): void {
+  function maybeReport(sighting: Sighting): void {
     const times = random() < 0.1 ? 0 : random() < 0.2 ? 2 : 1
-    for (let i = 0; i < times; i++) untold.push(sighting)
+    for (let i = 0; i < times; i++) pending.push(sighting)
   }
 
-  /** Some of what it has to tell, in any order. */
+  /** Some of its pending reports in any order. */
   function take(): Sighting[] {
-    const taken = untold.filter(() => random() < 0.4).slice(0, 1 + Math.floor(random() * 30))
-    untold = untold.filter((sighting) => !taken.includes(sighting))
+    const taken = pending.filter(() => random() < 0.4).slice(0, 1 + Math.floor(random() * 30))
+    pending = pending.filter((sighting) => !taken.includes(sighting))
     return taken.sort(() => random() - 0.5)
   }
 
   function tellAgain(sightings: readonly Sighting[]): void {
-    untold.push(...sightings)
+    pending.push(...sightings)
   }
 
-  return { look, take, tellAgain, gone, final, isDone: () => untold.length === 0 }
+  return { look, take, tellAgain, gone: dropped, final, isDone: () => pending.length === 0 }
 }
 
 export type ChainNode = ReturnType<typeof startNode>

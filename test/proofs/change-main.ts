@@ -1,4 +1,4 @@
 import { changeSource } from './changed-source.ts'
 
-// Loaded before a program whose sources are to be otherwise: `CHANGES` says how.
+// Loaded before a program whose sources change as `CHANGES` describes.
 changeSource(JSON.parse(process.env.CHANGES ?? '[]'))

@@ -2,15 +2,15 @@ import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** A piece of a file's source, and what stands in its place. */
+/** A piece of a file's source and its replacement. */
 export type Change = { readonly file: string; readonly from: string; readonly to: string }
 
 /**
- * Has files of the service loaded otherwise than they are written: how a control removes a protection that nobody could
- * switch off. It must be called before anything imports them, and is for this process alone.
+ * Loads files of the service with changed source text: a control uses it to remove a protection that has no switch.
+ * It must be called before anything imports the files, and affects only this process.
  *
  * @param changes `file` is relative to the project
- * @throws at the import of a file that does not hold `from` exactly once, because then nothing would have been removed
+ * @throws on import of a file that does not contain `from` exactly once, because the change would have no effect
  */
 export function changeSource(changes: readonly Change[]): void {
   const root = join(import.meta.dirname, '../..')
@@ -26,6 +26,7 @@ export function changeSource(changes: readonly Change[]): void {
 
 function changed(source: string, { file, from, to }: Change): string {
   const parts = source.split(from)
-  if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${from}`)
+  if (parts.length !== 2)
+    throw new Error(`${file} contains this text ${parts.length - 1} times instead of once: ${from}`)
   return parts.join(to)
 }

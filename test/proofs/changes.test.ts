@@ -6,7 +6,7 @@ import { parseSource } from '../support/source.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Every `{ file, from, to }` in the proofs and benchmarks: a change of source that removes a protection. */
+/** Every `{ file, from, to }` in the proofs and benchmarks: a source change that removes a protection. */
 function changesIn(path: string): { file: string; from: string }[] {
   const source = readFileSync(join(root, path), 'utf8')
   return parseSource(path, source).nodes.flatMap(({ type, properties }) => {
@@ -29,15 +29,15 @@ function textOf(node: Node | undefined): string | null {
   return quasi && others.length === 0 ? (quasi.value as { cooked: string }).cooked : null
 }
 
-test('every change of source that a proof makes is found exactly once in the file that it names', () => {
+test('the text of every source change in a proof occurs exactly once in its file', () => {
   const paths = ['test/proofs', 'test/bench'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts') && !path.startsWith('yardsticks'))
       .map((path) => join(folder, path)),
   )
   const changes = paths.flatMap((path) => changesIn(path).map((change) => ({ path, ...change })))
-  const lost = changes.filter(({ file, from }) => readFileSync(join(root, file), 'utf8').split(from).length !== 2)
+  const stale = changes.filter(({ file, from }) => readFileSync(join(root, file), 'utf8').split(from).length !== 2)
 
   expect(changes.length).toBeGreaterThan(30)
-  expect(lost).toEqual([])
+  expect(stale).toEqual([])
 })

@@ -1,6 +1,6 @@
 import type { Change } from './changed-source.ts'
 
-/** Has a failed commit taken for one that was done. */
+/** Treats a failed commit as a successful one. */
 export const believesCommits: Change = {
   file: 'src/database/sqlite/sqlite-writer.ts',
   from: `      if (!isKnownUncommitted(error)) onFatal(error as Error)
@@ -10,14 +10,14 @@ export const believesCommits: Change = {
   to: '    }',
 }
 
-/** Has the log of a short run meet checkpoints, and begin anew, as that of a long one does. */
+/** Makes the WAL of a short run reach checkpoints and restart, as the WAL of a long run does. */
 export const checkpointsOften: Change = {
   file: 'src/database/sqlite/sqlite-connection.ts',
   from: 'wal_autocheckpoint = 4000',
   to: 'wal_autocheckpoint = 40',
 }
 
-/** Has webhooks sent as fast as they can be, whatever the machine has to do besides. */
+/** Sends webhooks as fast as possible, whatever other load the process has. */
 export const unthrottled: Change = {
   file: 'src/app/background-jobs.ts',
   from: '    throttle: createThrottle(),',

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:http'
 
-/** Where a server is, and who asks. */
+/** A server's address and the caller's key. */
 export type Target = { readonly port: number; readonly apiKey: string }
 
 export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
 
-/** A body that is a JSON value, or that is sent as it is. */
+/** A body: a JSON value, or raw text that is sent unchanged. */
 export type Request = {
   readonly method?: string
   readonly path: string
@@ -14,7 +14,7 @@ export type Request = {
   readonly body?: object | string
 }
 
-/** The body of a payout of 1 USDC that nothing is wrong with. */
+/** The body of a valid payout of 1 USDC. */
 export const payoutBody = {
   currency: 'USDC',
   account_number: '0690000031',
@@ -27,15 +27,15 @@ export const payoutBody = {
   payment_purpose: 'GIFTS',
 }
 
-/** Connections that are kept open, so many at most. */
+/** A pool with a maximum number of keep-alive connections. */
 export function connections(most: number): Agent {
   return new Agent({ keepAlive: true, maxSockets: most })
 }
 
 /**
- * Sends one request and reads its whole answer.
+ * Sends one request and reads its whole response.
  *
- * @throws Error when the connection is lost before that: then the outcome is unknown
+ * @throws Error if the connection breaks before that: the outcome is then unknown
  */
 export function send({ port, apiKey }: Target, agent: Agent, asked: Request): Promise<Answer> {
   const { method = 'POST', path, body } = asked
@@ -60,7 +60,7 @@ export function send({ port, apiKey }: Target, agent: Agent, asked: Request): Pr
   })
 }
 
-/** What an answer says of a payout, as far as proofs compare it with what is stored. */
+/** The fields of a payout's response that proofs compare with stored rows. */
 export type Acknowledged = {
   readonly narration: string
   readonly id: string
@@ -68,26 +68,26 @@ export type Acknowledged = {
   readonly balance: string
 }
 
-/** What clients did: kept outside of the server, so it survives whatever happens to that. */
+/** The clients' log, kept outside of the server, so that it survives the server's crash. */
 export type PayoutLog = {
-  /** What every narration of this log begins with. */
+  /** Prefix of every narration in this log. */
   readonly name: string
-  /** The narration of every payout that was asked for; each is asked for once. */
+  /** The narration of every requested payout; each is requested once. */
   readonly sent: Set<string>
-  /** By narration, every payout that was answered with 200. */
+  /** Every payout with status 200, by narration. */
   readonly acknowledged: Map<string, Acknowledged>
-  /** How often each other status was answered. */
+  /** Number of other responses by status. */
   readonly others: Map<number, number>
 }
 
-/** A log that nothing is in yet. */
+/** Creates an empty log. */
 export function newPayoutLog(name: string): PayoutLog {
   return { name, sent: new Set(), acknowledged: new Map(), others: new Map() }
 }
 
 /**
- * Clients at work. `begun` settles with the first answer; `over` when each client has stopped, because it was told to
- * or has lost its connection.
+ * Clients at work. `begun` settles with the first response; `over` when every client has stopped, after a stop or a
+ * broken connection.
  */
 export type Paying = {
   readonly begun: Promise<unknown>
@@ -95,7 +95,7 @@ export type Paying = {
   readonly over: Promise<void>
 }
 
-/** Pays out over and over from so many connections that are kept open, each payout under a narration of its own. */
+/** Pays out repeatedly over a number of keep-alive connections, each payout with a unique narration. */
 export function startPaying(target: Target, { clients, log }: { clients: number; log: PayoutLog }): Paying {
   const agent = connections(clients)
   const first = Promise.withResolvers<void>()
@@ -122,14 +122,14 @@ async function pay(target: Target, agent: Agent, { name, sent, acknowledged, oth
   else acknowledged.set(narration, acknowledgedBy(text))
 }
 
-/** What the body of a 200 acknowledges. */
+/** Reads the acknowledged payout from the body of a 200. */
 export function acknowledgedBy(text: string): Acknowledged {
   type Payout = { narration: string; id: string; transaction_id: string; balance: string }
   const { narration, id, transaction_id: transactionId, balance } = (JSON.parse(text) as { data: Payout }).data
   return { narration, id, transactionId, balance }
 }
 
-/** Several logs as one. */
+/** Merges several logs. */
 export function mergedLog(logs: readonly PayoutLog[]): Pick<PayoutLog, 'sent' | 'acknowledged'> {
   return {
     sent: new Set(logs.flatMap(({ sent }) => [...sent])),

@@ -10,7 +10,7 @@ import { startLoad } from './wallet-load.ts'
 import type { OwnWallet } from './wallets.ts'
 import { depositTo, graphql, makeWallets, payoutFrom, walletByRest } from './wallets.ts'
 
-/** A place for a database, and how a server with a clock that can step is started on it. */
+/** A location for a database, and how to start a server on it with a clock that can step. */
 export type Watching = {
   readonly newUrl: (name: string) => Promise<string>
   readonly start: (options: SteppingOptions) => Promise<Stepping>
@@ -18,10 +18,13 @@ export type Watching = {
   readonly random: () => number
 }
 
-/** What was seen while the clock stepped. */
+/** The results while the clock stepped. */
 export type Watched = { steps: number; payouts: number; walks: number; readonly faults: string[] }
 
-/** Steps the clock of a server by an hour or two, over and over, while clients pay, page and come too often. */
+/**
+ * Repeatedly steps a server's clock by an hour or two, while clients pay, page through lists and exceed the rate
+ * limit.
+ */
 export async function watchSteps({ newUrl, start, forMs, random }: Watching): Promise<Watched> {
   const url = await newUrl('steps')
   const { apiKey, wallets } = await makeWallets(url, { count: 5, balance: '1000', fee: '1.5' })
@@ -63,7 +66,7 @@ export async function watchSteps({ newUrl, start, forMs, random }: Watching): Pr
 
 type Ask = (request: Request) => Promise<Answer>
 
-/** A deposit and a payout with keys, which are asked for again when the clock has stepped. */
+/** A deposit and a payout with keys, which are repeated after the clock has stepped. */
 async function startKeyed(ask: Ask, wallet: OwnWallet) {
   const deposit = depositTo(wallet, '10', 'kept deposit')
   const payout = payoutFrom(wallet, '5', 'kept payout')
@@ -76,8 +79,8 @@ async function startKeyed(ask: Ask, wallet: OwnWallet) {
     await ask(deposit)
     const after = await balance()
     return [
-      ...(again.headers['idempotent-replayed'] === 'true' && sameData(again, first) ? [] : ['a kept key paid again']),
-      ...(after === before ? [] : [`keys that were kept changed the balance from ${before} to ${after}`]),
+      ...(again.headers['idempotent-replayed'] === 'true' && sameData(again, first) ? [] : ['a stored key paid again']),
+      ...(after === before ? [] : [`stored keys changed the balance from ${before} to ${after}`]),
     ]
   }
   return { faults }
@@ -88,7 +91,7 @@ function sameData(one: Answer, other: Answer): boolean {
   return dataOf(one) === dataOf(other)
 }
 
-/** Pages through all payouts over and over: each that was there when a walk began must be met, and none twice. */
+/** Pages through all payouts repeatedly: each one that existed at the start must appear, and none twice. */
 async function walkOverAndOver(ask: Ask, { paid }: Done, isOn: () => boolean) {
   const faults: string[] = []
   let count = 0
@@ -96,7 +99,7 @@ async function walkOverAndOver(ask: Ask, { paid }: Done, isOn: () => boolean) {
     const known = paid.map(({ id }) => id)
     const met = (await walk(ask, {}, 20)).map(({ uuid }) => uuid)
     const different = new Set(met)
-    if (different.size !== met.length) faults.push('a walk met a payout twice')
+    if (different.size !== met.length) faults.push('a walk returned a payout twice')
     if (known.some((id) => !different.has(id))) faults.push('a walk missed a payout')
   }
   return { count, faults }
@@ -120,7 +123,7 @@ const payoutsPage = `query Walk($filter: PayoutFilter, $first: Int, $after: Stri
   payouts(filter: $filter, first: $first, after: $after) {
     pageInfo { hasNextPage endCursor } nodes { uuid createdAt updatedAt } } }`
 
-/** What was asked for after something had been answered must have a later id, and must not say that it is older. */
+/** A payout that was requested after another's response must have a later id and no earlier time. */
 function faultsOfOrder(paid: readonly Paid[]): string[] {
   const faults: string[] = []
   if (new Set(paid.map(({ id }) => id)).size !== paid.length) faults.push('two payouts have the same id')
@@ -130,8 +133,7 @@ function faultsOfOrder(paid: readonly Paid[]): string[] {
   for (const { id, createdAt, start } of byStart) {
     for (; (paid[answered] as Paid).end < start; answered++) latest = laterOf(latest, paid[answered] as Paid)
     if (id < latest.id) faults.push(`the id ${id} is not later than ${latest.id}`)
-    if (createdAt < latest.createdAt)
-      faults.push(`${createdAt} is older than what was made before, ${latest.createdAt}`)
+    if (createdAt < latest.createdAt) faults.push(`${createdAt} is older than the previous payout, ${latest.createdAt}`)
   }
   const [first, last] = [paid[0], paid.at(-1)]
   const spanMs = Date.parse(String(last?.createdAt)) - Date.parse(String(first?.createdAt))
@@ -146,7 +148,7 @@ function laterOf(one: Pick<Paid, 'id' | 'createdAt'>, other: Pick<Paid, 'id' | '
   }
 }
 
-/** Lists that are narrowed to a time must hold what the whole list says is of that time. */
+/** Lists that are filtered by time must contain the rows that the whole list has in that time. */
 async function faultsOfTimes(ask: Ask, random: () => number): Promise<string[]> {
   const rows = await walk(ask, {}, 100)
   const faults = rows
@@ -158,10 +160,10 @@ async function faultsOfTimes(ask: Ask, random: () => number): Promise<string[]> 
       [{ createdFrom: moment }, ({ createdAt }: Row) => createdAt >= moment],
       [{ createdBefore: moment }, ({ createdAt }: Row) => createdAt < moment],
     ] as const) {
-      const found = (await walk(ask, filter, 100)).map(({ uuid }) => uuid)
+      const listed = (await walk(ask, filter, 100)).map(({ uuid }) => uuid)
       const expected = rows.filter(isIn).map(({ uuid }) => uuid)
-      if (found.join() !== expected.join())
-        faults.push(`${found.length} of ${expected.length} payouts are in ${JSON.stringify(filter)}`)
+      if (listed.join() !== expected.join())
+        faults.push(`${listed.length} of ${expected.length} payouts are in ${JSON.stringify(filter)}`)
     }
   }
   return faults

@@ -9,8 +9,8 @@ import { openConnection } from '../../src/database/sqlite/sqlite-connection.ts'
 import { sqliteReader } from '../../src/database/sqlite/sqlite-reader.ts'
 
 /**
- * The yardstick of the group commit: the same connections with the same durability, and one transaction for each
- * operation, one after the other.
+ * The baseline for the group commit: the same connections and durability, with one transaction per operation, in
+ * sequence.
  */
 export function openCommittingAlone(path: string): Database {
   const writing = openConnection(resolve(path), { isReadOnly: false })

@@ -9,7 +9,7 @@ import type { Service } from '../../src/operations/context.ts'
 import { createService } from '../../src/operations/context.ts'
 import { createServer } from '../../src/server/host.ts'
 
-/** The service in this process, on a database of its own that holds the demo merchant and its month of history. */
+/** The service in this process, on a new database with the demo merchant and its month of history. */
 export type DemoService = {
   readonly service: Service
   readonly server: FastifyInstance
@@ -17,16 +17,16 @@ export type DemoService = {
   readonly end: () => Promise<void>
 }
 
-/** What a proof may choose. */
+/** Options of a proof. */
 export type DemoOptions = {
   readonly logLevel?: Config['logLevel']
   /** Receives the log, line by line. */
   readonly onLog?: (line: string) => void
-  /** What the doors are given in the place of the database, for its failures. */
+  /** Wraps the database that the APIs use, to simulate its failures. */
   readonly wrap?: (db: Database) => Database
 }
 
-/** Opens the database at `url`, fills it with the demo, and has both doors ready to be injected into. */
+/** Opens the database at `url`, seeds it with the demo, and prepares both APIs for injected requests. */
 export async function startDemo(url: string, options: DemoOptions = {}): Promise<DemoService> {
   const { logLevel = 'silent', onLog = () => {}, wrap = (db: Database) => db } = options
   const db = await openDatabase({

@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import type { Change } from './changed-source.ts'
 
-/** How a command ended, and the most memory that its process held, in megabytes. */
+/** How a command ended, and its maximum memory in megabytes. */
 export type Exported = { readonly code: number | null; readonly errors: string; readonly peakMb: number }
 
-/** A heap that what is kept of each line would fill long before a million: the process would end. */
+/** A heap that a leak of each line would fill long before a million lines, ending the process. */
 const smallHeap = ['--max-old-space-size=64', '--max-semi-space-size=4']
 
-/** Runs `export` with these words in a process of its own. */
+/** Runs `export` with these arguments in a separate process. */
 export async function runExport(
   url: string,
   words: readonly string[],
@@ -37,7 +37,7 @@ export async function runExport(
   return { code, errors, peakMb }
 }
 
-/** The most memory that a process has held so far, in megabytes; where nothing tells, 0. */
+/** The peak memory of a process so far in megabytes; 0 where the system does not report it. */
 function peakOf({ pid }: ChildProcess): number {
   try {
     const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
@@ -47,10 +47,10 @@ function peakOf({ pid }: ChildProcess): number {
   }
 }
 
-/** What a file of payouts in lines of JSON says, added up anew and by nothing of the service's. */
+/** The sums of a JSON Lines file of payouts, computed without the service's code. */
 export type ExportTotals = { readonly lines: number; readonly faults: readonly string[] }
 
-/** Adds up a file: of each merchant and asset the lines lead from the balance before to the balance after, to the unit. */
+/** Sums a file: for each merchant and asset the lines must lead from the opening to the closing balance exactly. */
 export async function sumExport(file: string): Promise<ExportTotals> {
   const faults: string[] = []
   const held = new Map<string, bigint>()
@@ -65,13 +65,13 @@ export async function sumExport(file: string): Promise<ExportTotals> {
       lines++
       const sum = (held.get(account) ?? 0n) + unitsOf(total)
       held.set(account, sum)
-      if (sum !== unitsOf(running_total)) faults.push(`line ${lines} of ${account} comes to ${sum}`)
+      if (sum !== unitsOf(running_total)) faults.push(`line ${lines} of ${account} adds up to ${sum}`)
     } else if (type === 'CLOSING') {
       closed.add(account)
-      if (held.get(account) !== unitsOf(running_total)) faults.push(`${account} comes to ${held.get(account)} units`)
+      if (held.get(account) !== unitsOf(running_total)) faults.push(`${account} adds up to ${held.get(account)} units`)
     } else end = number
   }
-  if (end !== lines) faults.push(`there are ${lines} lines, and the end says ${end}`)
+  if (end !== lines) faults.push(`there are ${lines} lines, but the end line says ${end}`)
   if (closed.size !== held.size) faults.push(`${held.size} balances were opened and ${closed.size} closed`)
   return { lines, faults: faults.slice(0, 5) }
 }
@@ -80,7 +80,7 @@ function unitsOf(text: string): bigint {
   return BigInt(text.replace('.', ''))
 }
 
-/** Python's own reader of CSV against its own reader of JSON, cell by cell; an apostrophe of ours taken away. */
+/** Compares Python's CSV reader with its JSON reader, cell by cell, after removing our escape apostrophe. */
 const comparison = `
 import csv, json, re, sys
 guarded = re.compile("[\\\\s'\\"]*[=+\\\\-@]")
@@ -100,19 +100,19 @@ with open(sys.argv[1], newline='', encoding='utf-8') as table, open(sys.argv[2],
 print(rows)
 `
 
-/** Has Python read both forms of an export; what it finds, or that there is no Python here. */
+/** Reads both formats of an export in Python; returns differences, or that Python is missing. */
 export async function comparedByPython(csv: string, ndjson: string): Promise<{ figure: string; faults: string[] }> {
   try {
     const { stdout } = await promisify(execFile)('python3', ['-c', comparison, csv, ndjson])
-    return { figure: `python3 read ${Number(stdout).toLocaleString('en')} records alike from both forms`, faults: [] }
+    return { figure: `python3 read ${Number(stdout).toLocaleString('en')} equal records from both formats`, faults: [] }
   } catch (error) {
     const { code, stderr = '' } = error as NodeJS.ErrnoException & { stderr?: string }
-    if (code === 'ENOENT') return { figure: 'there is no python3 here to read the CSV', faults: [] }
-    return { figure: 'python3 read something else', faults: [stderr.trim().split('\n').at(-1) ?? ''] }
+    if (code === 'ENOENT') return { figure: 'python3 is not installed, so the CSV was not read', faults: [] }
+    return { figure: 'python3 found a difference', faults: [stderr.trim().split('\n').at(-1) ?? ''] }
   }
 }
 
-/** What an export that failed left behind. */
+/** Files that a failed export left behind. */
 export function leftoverFiles(file: string): string[] {
   return [file, `${file}.part`].filter((each) => existsSync(each))
 }

@@ -5,39 +5,39 @@ import { send } from './clients.ts'
 import type { KeyedApi } from './keyed-payout.ts'
 import { keyedApis, keyedPayout, paidId } from './keyed-payout.ts'
 
-/** What clients asked two services for and were told, kept outside of both. */
+/** The clients' requests to two services and their responses, kept outside of both. */
 export type Witness = {
-  /** Ports of the services, any of which is asked. */
+  /** Ports of the services; clients use any of them. */
   readonly ports: readonly number[]
-  /** By key, the id of the payout that was acknowledged. */
+  /** The id of the acknowledged payout by key. */
   readonly acknowledged: Map<string, string>
   readonly sent: Set<string>
   readonly faults: Set<string>
-  /** When something was asked for that was acknowledged: the latest of these moments. */
+  /** The latest request time among acknowledged requests. */
   latestAskedAt: number
-  /** When something was acknowledged last, and the longest time without since somebody set that to 0. */
+  /** The time of the last acknowledgement, and the longest gap between two since it was reset to 0. */
   latestPaidAt: number
   longestGapMs: number
   retries: number
-  /** Milliseconds that the slowest answer took. */
+  /** The slowest response in milliseconds. */
   longestMs: number
   isOver: boolean
 }
 
-/** Nothing is known yet. */
+/** Creates an empty record. */
 export function newWitness(ports: readonly number[]): Witness {
   const sets = { sent: new Set<string>(), faults: new Set<string>() }
   const times = { latestAskedAt: 0, latestPaidAt: 0, longestGapMs: 0, longestMs: 0 }
   return { ports, acknowledged: new Map(), ...sets, ...times, retries: 0, isOver: false }
 }
 
-/** A merchant's client: its key, its connections, and where its chance comes from. */
+/** A merchant's client: its key, its connections and its random source. */
 export type Client = { readonly apiKey: string; readonly agent: Agent; readonly random: () => number }
 
-/** One in so many payouts is asked for again when it is acknowledged, through any service and door. */
+/** One in this many acknowledged payouts is requested again, at any service and API. */
 const againEvery = 10
 
-/** Pays over and over; each payout is asked for with its key, at any service and door, until it is acknowledged. */
+/** Pays repeatedly; each payout is requested with its key, at any service and API, until it is acknowledged. */
 export async function payUntilOver(witness: Witness, client: Client, name: string): Promise<void> {
   for (let number = 0; !witness.isOver; number++) {
     const key = `${name} ${number}`
@@ -51,7 +51,7 @@ export async function payUntilOver(witness: Witness, client: Client, name: strin
   }
 }
 
-/** The payout that a key is answered with; `null` when all is over before that. */
+/** The payout that the response to a key contains; `null` if the run ends before that. */
 async function paid(witness: Witness, { random, ...client }: Client, key: string): Promise<string | null> {
   for (let attempt = 0; !witness.isOver || attempt === 0; attempt++) {
     const door = oneOf<KeyedApi>(keyedApis, random)
@@ -64,7 +64,7 @@ async function paid(witness: Witness, { random, ...client }: Client, key: string
         return id
       }
     }
-    if (answer !== null && !isPassing(answer)) witness.faults.add(`${key} was answered with ${told(answer)}`)
+    if (answer !== null && !isPassing(answer)) witness.faults.add(`${key} got ${describeAnswer(answer)}`)
     witness.retries++
     await delay(50)
   }
@@ -72,22 +72,22 @@ async function paid(witness: Witness, { random, ...client }: Client, key: string
 }
 
 function notePaid(witness: Witness, askedAt: number): void {
-  const now = performance.now()
+  const nowMs = performance.now()
   witness.latestAskedAt = Math.max(witness.latestAskedAt, askedAt)
-  witness.longestGapMs = Math.max(witness.longestGapMs, now - witness.latestPaidAt)
-  witness.latestPaidAt = now
+  witness.longestGapMs = Math.max(witness.longestGapMs, nowMs - witness.latestPaidAt)
+  witness.latestPaidAt = nowMs
 }
 
-/** Whether the caller is told that it may ask again. */
+/** Whether the response allows a retry. */
 function isPassing({ status, headers, text }: Answer): boolean {
   return (status === 503 && headers['retry-after'] !== undefined) || (status === 200 && text.includes('UNAVAILABLE'))
 }
 
-function told({ status, headers, text }: Answer): string {
+function describeAnswer({ status, headers, text }: Answer): string {
   return `${status} (Retry-After ${headers['retry-after']}): ${text.slice(0, 200)}`
 }
 
-/** Any service's answer; `null` where its connection broke. */
+/** Any service's response; `null` if its connection broke. */
 async function answered(witness: Witness, { apiKey, agent, random }: Client, asked: Request): Promise<Answer | null> {
   const target: Target = { port: oneOf(witness.ports, random), apiKey }
   const askedAt = performance.now()
@@ -96,21 +96,21 @@ async function answered(witness: Witness, { apiKey, agent, random }: Client, ask
   return answer
 }
 
-/** Reads a merchant's events as they happen and keeps what each number was told to be. */
-export async function readUntilOver(witness: Witness, client: Client, told: Map<number, string>): Promise<void> {
+/** Reads a merchant's events as they happen and keeps the event of each sequence number. */
+export async function readUntilOver(witness: Witness, client: Client, eventOf: Map<number, string>): Promise<void> {
   while (!witness.isOver) {
-    const path = `/api/events?after=${told.size}&limit=100&wait=1`
+    const path = `/api/events?after=${eventOf.size}&limit=100&wait=1`
     const answer = await answered(witness, client, { method: 'GET', path })
     if (answer?.status !== 200) {
       if (answer !== null && !isPassing(answer))
-        witness.faults.add(`events were answered with ${answer.status}: ${answer.text.slice(0, 60)}`)
+        witness.faults.add(`reading events failed with ${answer.status}: ${answer.text.slice(0, 60)}`)
       await delay(100)
       continue
     }
     const { data } = JSON.parse(answer.text) as { data: { sequence: number; type: string; object: { id: string } }[] }
     for (const { sequence, type, object } of data) {
-      if (sequence !== told.size + 1) witness.faults.add(`event ${told.size + 1} was told as ${sequence}`)
-      told.set(sequence, `${type} ${object.id}`)
+      if (sequence !== eventOf.size + 1) witness.faults.add(`event ${eventOf.size + 1} has the sequence ${sequence}`)
+      eventOf.set(sequence, `${type} ${object.id}`)
     }
   }
 }

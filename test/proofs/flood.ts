@@ -3,23 +3,23 @@ import type { Socket } from 'node:net'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** What became of requests. */
+/** The outcome of a flood of requests. */
 export type FloodReport = {
   readonly sent: number
-  /** How many were answered with each status. */
+  /** Number of responses by status. */
   readonly statuses: ReadonlyMap<number, number>
-  /** Refusals for now that do not say when to come again. */
+  /** Temporary rejections without a Retry-After header. */
   readonly withoutRetryAfter: number
-  /** Requests whose connection was lost before there was an answer. */
-  readonly lost: number
-  /** Milliseconds until an answer, of those that were done, in ascending order. */
+  /** Requests whose connection broke before a response. */
+  readonly lostCount: number
+  /** Response times of completed requests in milliseconds, ascending. */
   readonly waitsMs: readonly number[]
 }
 
-/** Where the requests go: each is the same bytes. */
+/** Target of a flood; every request has the same bytes. */
 export type FloodTarget = { readonly port: number; readonly request: string }
 
-/** Sends the same request over and over from so many connections, each as soon as the last one is answered. */
+/** Sends the same request repeatedly over several connections, each as soon as the previous response arrives. */
 export async function floodClosed(
   target: FloodTarget,
   { clients, forMs }: { clients: number; forMs: number },
@@ -35,11 +35,11 @@ export async function floodClosed(
 }
 
 /**
- * Sends the same request so often a second, whether answers come or not, over connections that are open already: those
- * that are not accepted yet are the system's to refuse.
+ * Sends the same request at a fixed rate, independent of responses, over connections that are already open. The
+ * system may reject connections that the server has not accepted yet.
  *
- * @param most connections at once: a request beyond them is not sent
- * @param onTick is called now and then
+ * @param most maximum open connections; a request beyond them is not sent
+ * @param onTick called periodically
  */
 export async function floodOpen(
   target: FloodTarget,
@@ -64,7 +64,7 @@ function startFlood({ port, request }: FloodTarget) {
   const waitsMs: number[] = []
   const open = new Set<Promise<void>>()
   let sent = 0
-  let lost = 0
+  let lostCount = 0
   let withoutRetryAfter = 0
 
   async function exchange(): Promise<void> {
@@ -73,7 +73,7 @@ function startFlood({ port, request }: FloodTarget) {
     sent++
     const head = await connection.ask(request)
     if (head === null) {
-      lost++
+      lostCount++
       return
     }
     idle.push(connection)
@@ -83,7 +83,7 @@ function startFlood({ port, request }: FloodTarget) {
     else if ((status === 429 || status === 503) && !/\r\nretry-after: \d/i.test(head)) withoutRetryAfter++
   }
 
-  /** A server closes what was idle for long, and nothing is lost by that. */
+  /** A server closes idle connections; that loses no request. */
   function openOne(): Connection {
     for (let connection = idle.pop(); connection; connection = idle.pop()) if (connection.isOpen()) return connection
     return openConnection(port)
@@ -97,9 +97,9 @@ function startFlood({ port, request }: FloodTarget) {
   const end = async (): Promise<FloodReport> => {
     await Promise.all(open)
     for (const { close } of idle) close()
-    return { sent, statuses, withoutRetryAfter, lost, waitsMs: waitsMs.sort((a, b) => a - b) }
+    return { sent, statuses, withoutRetryAfter, lostCount, waitsMs: waitsMs.sort((a, b) => a - b) }
   }
-  /** Opens connections before they are needed, no more at once than may wait for a server to accept them. */
+  /** Opens connections ahead of use, at most as many concurrently as the listen backlog holds. */
   const openFirst = async (count: number) => {
     while (idle.length < count) {
       const some = Array.from({ length: Math.min(100, count - idle.length) }, () => openConnection(port))
@@ -110,7 +110,10 @@ function startFlood({ port, request }: FloodTarget) {
   return { ask, waiting: () => open.size, openFirst, end }
 }
 
-/** A connection that has one request under way at most; `ask` gives the head of the answer, `null` when it was lost. */
+/**
+ * A connection with at most one request under way; `ask` returns the response head, or `null` if the connection
+ * broke.
+ */
 type Connection = {
   readonly opened: Promise<unknown>
   readonly isOpen: () => boolean
@@ -118,7 +121,7 @@ type Connection = {
   readonly close: () => void
 }
 
-/** Reads no more of an answer than it must: what floods a server must cost less than to serve it. */
+/** Reads as little of a response as possible: the flood must cost less CPU than the server. */
 function openConnection(port: number): Connection {
   const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
   let received = ''

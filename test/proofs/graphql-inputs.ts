@@ -15,31 +15,31 @@ import { toGlobalId } from '../../src/graphql/schema/global-ids.ts'
 import { hostileFrame, hostileJson, hostileText } from './hostile.ts'
 import { cut } from './rest-inputs.ts'
 
-/** A GraphQL request that has something wrong with it, and what can be said of that. */
+/** A GraphQL request with invalid parts, and the fields that its error may name. */
 export type GraphqlInput = {
   readonly method: string
   readonly contentType: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer
-  /** The names that a refusal may give: those of the schema's arguments and input fields, and of the request's parts. */
+  /** Names that an error may mention: arguments and input fields of the schema, and the request's parts. */
   readonly names: ReadonlySet<string>
-  /** Whether the document is as it should be, and so asks for the fields of a refusal. */
+  /** Whether the document is valid, and therefore selects the fields of an error. */
   readonly asksForFields: boolean
 }
 
-/** Things of the merchant: their type in the schema and their UUID. */
+/** The merchant's objects: their schema type and their UUID. */
 export type Things = readonly { readonly type: string; readonly uuid: string }[]
 
-/** Requests for every field that takes arguments, most with hostile values in valid ones, some with a hostile document. */
+/** Requests for every field with arguments, most with hostile values in valid ones, some with a hostile document. */
 export function graphqlInputs(schema: GraphQLSchema, things: Things): fc.Arbitrary<GraphqlInput> {
   const names = new Set([...inputNames(schema), 'query', 'variables', 'operationName', 'extensions', 'body'])
-  // What ends something gets few things, so that others are left.
+  // Destructive fields get few objects, so that others remain.
   const few = things.filter((_, i) => i % 8 === 0)
-  const asked = askedFields(schema).map((each) =>
+  const requests = fieldsWithArguments(schema).map((each) =>
     requestFor(each, /^(close|delete)/.test(each.field.name) ? few : things),
   )
   return fc
-    .record({ asked: fc.oneof(...asked), frame: hostileFrame, parameters: hostileParameters })
+    .record({ asked: fc.oneof(...requests), frame: hostileFrame, parameters: hostileParameters })
     .map(({ asked, frame, parameters }) => ({
       method: frame.method ?? 'POST',
       contentType: frame.contentType ?? 'application/json',
@@ -59,7 +59,7 @@ function bodyOf(parameters: Parameters): string {
     .join()}}`
 }
 
-/** Nothing, most of the time, or hostile JSON in the place of a part of the request. */
+/** Nothing, most of the time, or hostile JSON that replaces a part of the request. */
 const hostileParameters: fc.Arbitrary<Parameters> = fc.oneof(
   { weight: 30, arbitrary: fc.constant({}) },
   {
@@ -70,15 +70,15 @@ const hostileParameters: fc.Arbitrary<Parameters> = fc.oneof(
   },
 )
 
-/** A field with arguments, in which operation, and on which thing when it is no field of the operation itself. */
-export type Asked = {
+/** A field with arguments, its operation type, and its object if it is not a root field. */
+export type FieldTarget = {
   readonly field: GraphQLField<unknown, unknown>
   readonly operation: string
   readonly on: string | null
 }
 
-/** Every field with arguments: those of the operations themselves, and those of a thing that is reached by its id. */
-export function askedFields(schema: GraphQLSchema): Asked[] {
+/** Every field with arguments: root fields, and those of an object that is reached by its id. */
+export function fieldsWithArguments(schema: GraphQLSchema): FieldTarget[] {
   const roots = [
     ['query', schema.getQueryType()],
     ['mutation', schema.getMutationType()],
@@ -95,7 +95,7 @@ export function askedFields(schema: GraphQLSchema): Asked[] {
   return [...ofRoots, ...ofThings].filter(({ field }) => field.args.length > 0)
 }
 
-/** Every name of an argument or a field of an input. */
+/** Every name of an argument or an input field. */
 function inputNames(schema: GraphQLSchema): string[] {
   return Object.values(schema.getTypeMap()).flatMap((type) => {
     if (isInputObjectType(type)) return Object.keys(type.getFields())
@@ -105,7 +105,7 @@ function inputNames(schema: GraphQLSchema): string[] {
 }
 
 /** A request for one field, with its arguments as variables. */
-function requestFor({ field, operation, on }: Asked, things: Things) {
+function requestFor({ field, operation, on }: FieldTarget, things: Things) {
   const query = documentFor({ field, operation, on })
   const values = fc.record(Object.fromEntries(field.args.map((arg) => [arg.name, valuesFor(arg, things)])), {
     requiredKeys: field.args.filter(isRequired).map(({ name }) => name),
@@ -122,12 +122,12 @@ function requestFor({ field, operation, on }: Asked, things: Things) {
   }))
 }
 
-/** A document that asks for the field, with every argument from a variable of its name. */
-export function documentFor({ field, operation, on }: Asked): string {
+/** A document that selects the field, with every argument from a variable of the same name. */
+export function documentFor({ field, operation, on }: FieldTarget): string {
   const given = [...field.args.map(({ name, type }) => `$${name}: ${type}`), ...(on === null ? [] : ['$thing: ID!'])]
   const args = field.args.map(({ name }) => `${name}: $${name}`).join(', ')
-  const asked = `${field.name}(${args})${selectionOf(field)}`
-  const inner = on === null ? asked : `node(id: $thing) {... on ${on} {${asked}}}`
+  const selection = `${field.name}(${args})${selectionOf(field)}`
+  const inner = on === null ? selection : `node(id: $thing) {... on ${on} {${selection}}}`
   return `${operation} (${given.join(', ')}) {${inner}}`
 }
 
@@ -140,7 +140,7 @@ function selectionOf({ type }: GraphQLField<unknown, unknown>): string {
   return named.name.endsWith('Connection') ? ' {totalCount nodes {__typename}}' : ' {__typename}'
 }
 
-/** A document as it is, most of the time, or cut off, or with something put in. */
+/** A document, unchanged most of the time, or truncated, or with an insertion. */
 function hostileDocument(query: string): fc.Arbitrary<string> {
   const place = fc.nat(query.length)
   const inserted = fc.oneof(
@@ -157,7 +157,7 @@ function hostileDocument(query: string): fc.Arbitrary<string> {
   )
 }
 
-/** A hostile value, and where it goes: which of all values, and whether in its place or beside it under another name. */
+/** A hostile value and its position: which value it replaces, or joins under another name. */
 type Spoil = { readonly place: number; readonly json: string; readonly name: string | null }
 
 const spoil: fc.Arbitrary<Spoil> = fc.record({
@@ -169,7 +169,7 @@ const spoil: fc.Arbitrary<Spoil> = fc.record({
   ),
 })
 
-/** The values as JSON, with hostile JSON in some places. */
+/** The values as JSON, with hostile JSON in some positions. */
 function spoiltJson(values: object, spoils: readonly Spoil[]): string {
   const places: { holder: Record<string, unknown>; name: string }[] = []
   const copy = structuredClone(values) as Record<string, unknown>
@@ -184,9 +184,9 @@ function spoiltJson(values: object, spoils: readonly Spoil[]): string {
     const chosen = places[place % places.length]
     if (!chosen) continue
     const { holder } = chosen
-    // JSON of a list has no names.
+    // A JSON list has no names.
     const spoilt = Array.isArray(holder) ? chosen.name : (name ?? chosen.name)
-    // Defined rather than set, because `__proto__` may be the name.
+    // Uses defineProperty, because `__proto__` may be the name.
     Object.defineProperty(holder, spoilt, { value: mark(i), enumerable: true, configurable: true, writable: true })
   }
   return spoils.reduce((text, { json }, i) => text.replace(`"${mark(i)}"`, () => json), JSON.stringify(copy))
@@ -196,7 +196,7 @@ function mark(i: number): string {
   return `the ${i}th place`
 }
 
-/** Values that the schema takes for an argument or an input field; ids and codes are those of things that are there. */
+/** Valid values for an argument or an input field; ids and codes belong to existing objects. */
 function valuesFor(
   input: GraphQLArgument | GraphQLInputField,
   things: Things,
@@ -230,7 +230,7 @@ function scalarOf(type: GraphQLInputType, name: string, things: Things): fc.Arbi
   switch (String(type)) {
     case 'ID':
     case 'UUID':
-      // `payoutMethodId` is the id of either kind of method; of what the name says nothing, anything may be meant.
+      // `payoutMethodId` takes either kind of method; an id with an unspecific name may be of any type.
       return idOf(
         name.replace(/Id$/, '').replace(/^./, (first) => first.toUpperCase()),
         things,
@@ -250,7 +250,7 @@ function scalarOf(type: GraphQLInputType, name: string, things: Things): fc.Arbi
   }
 }
 
-/** The id, in either form, of a thing of this type, or of anything where there is none of it. */
+/** The id, in either form, of an object of this type, or of any object if there is none. */
 function idOf(type: string, things: Things): fc.Arbitrary<string> {
   const fitting = things.filter((thing) => thing.type.endsWith(type))
   return fc

@@ -9,10 +9,10 @@ import { median } from '../bench/statistics.ts'
 import { payFor } from './payout-load.ts'
 import type { ServerReport } from './payout-server.ts'
 
-// Proves that the group commit pays: `node test/proofs/group-commit.ts`. It asserts ratios, never a time.
+// Proves that the group commit pays off: `node test/proofs/group-commit.ts`. It asserts ratios, never absolute times.
 //
-// 1. With 64 clients at most one commit, and so about one sync, for ten payouts.
-// 2. With one client it is no slower than one transaction for each request.
+// 1. With 64 clients there is at most one commit, and so about one sync, per ten payouts.
+// 2. With one client it is no slower than one transaction per request.
 
 const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-proof-'))
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -37,13 +37,15 @@ async function proveSharedCommits(): Promise<void> {
   const syncs = syncsIn(tracePath) - syncsBefore
   await server.end()
 
-  print(`64 clients: ${payouts} payouts in ${commits} commits: ${(commits / payouts).toFixed(4)} a payout`)
+  print(`64 clients: ${payouts} payouts in ${commits} commits: ${(commits / payouts).toFixed(4)} per payout`)
   print(
-    isTraced ? `  ${syncs} syncs: ${(syncs / payouts).toFixed(4)} a payout` : '  syncs: not counted, no strace here',
+    isTraced
+      ? `  ${syncs} syncs: ${(syncs / payouts).toFixed(4)} per payout`
+      : '  syncs: not counted, because strace is not installed',
   )
-  assert.ok(commits / payouts <= 0.1, 'more than one commit for ten payouts')
-  // Each commit syncs the log once, and a checkpoint now and then syncs it and the file once more.
-  if (isTraced) assert.ok(syncs >= commits && syncs / payouts <= 0.12, 'commits are not synced, or too often')
+  assert.ok(commits / payouts <= 0.1, 'more than one commit per ten payouts')
+  // Each commit syncs the WAL once; an occasional checkpoint syncs the WAL and the file once more.
+  if (isTraced) assert.ok(syncs >= commits && syncs / payouts <= 0.12, 'too few or too many syncs per commit')
 }
 
 async function proveCostAlone(): Promise<void> {
@@ -54,7 +56,7 @@ async function proveCostAlone(): Promise<void> {
   const window = 800
 
   for (let round = -1; round < 12; round++) {
-    // By turns, and each first in every other round: what else the machine does then meets both.
+    // The order alternates between rounds, so that other load on the machine affects both alike.
     for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
       const { address, report } = servers[kind]
       const before = await report()
@@ -69,12 +71,12 @@ async function proveCostAlone(): Promise<void> {
 
   const rate = median(rates.grouped) / median(rates.alone)
   const cost = median(costs.alone) / median(costs.grouped)
-  print('1 client, medians of 12 rounds by turns:')
+  print('1 client, medians of 12 alternating rounds:')
   for (const kind of kinds) {
     print(`  ${kind}: ${median(rates[kind]).toFixed(0)} payouts/s, ${median(costs[kind]).toFixed(0)} µs of CPU each`)
   }
-  print(`  grouped against alone: throughput ${rate.toFixed(3)}, payouts for the same CPU ${cost.toFixed(3)}`)
-  assert.ok(rate >= 0.9 || cost >= 0.9, 'the group commit costs more than a tenth at one client')
+  print(`  grouped relative to alone: throughput ${rate.toFixed(3)}, payouts for the same CPU ${cost.toFixed(3)}`)
+  assert.ok(rate >= 0.9 || cost >= 0.9, 'the group commit costs more than a tenth with one client')
 }
 
 type Server = {
@@ -83,7 +85,7 @@ type Server = {
   readonly end: () => Promise<void>
 }
 
-/** Starts a server on a database of its own, under strace where its syncs are to be written to `tracePath`. */
+/** Starts a server on a new database, under strace if its syncs are to be written to `tracePath`. */
 async function startServer(kind: 'grouped' | 'alone', name: string, tracePath: string | null = null): Promise<Server> {
   const command = [
     process.execPath,
@@ -95,7 +97,7 @@ async function startServer(kind: 'grouped' | 'alone', name: string, tracePath: s
   const [program = '', ...words] = tracePath === null ? command : [...trace, ...command]
   const child = spawn(program, words, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const endEarly = (code: unknown) => {
-    throw new Error(`the server ended by itself with ${code}`)
+    throw new Error(`the server exited early with ${code}`)
   }
   child.once('exit', endEarly)
   return {
@@ -118,7 +120,7 @@ async function nextReport(child: ChildProcess): Promise<ServerReport> {
   return report as ServerReport
 }
 
-/** How many syncs have been traced so far. */
+/** Number of traced syncs so far. */
 function syncsIn(tracePath: string): number {
   if (!existsSync(tracePath)) return 0
   return readFileSync(tracePath, 'utf8').match(/\bf(data)?sync\(/g)?.length ?? 0

@@ -1,15 +1,15 @@
 import { readdirSync, renameSync, writeFileSync } from 'node:fs'
 
-// Loaded before the service: at SIGUSR2 it writes down what the process holds, after whatever is garbage is gone.
+// Loaded before the service: on SIGUSR2 it collects garbage and writes down what the process holds.
 const place = process.env.HEAP_PROBE as string
 const collect = globalThis.gc as () => void
 
-/** What a process holds: bytes of its heap that are in use, and its open files and connections (0 where not known). */
+/** Bytes of heap in use, and open files and connections (0 if unknown). */
 export type HeldResources = { readonly heapBytes: number; readonly descriptors: number }
 
 process.on('SIGUSR2', () => {
   collect()
-  // What is finalised by the first collection goes with the second.
+  // The second collection frees objects that the first one finalized.
   setImmediate(() => {
     collect()
     const { heapUsed, external } = process.memoryUsage()

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { HeldResources } from './heap-probe.ts'
 import type { Server } from './server.ts'
 
-/** What a server with the heap probe holds when nothing is under way; `probe` is the file that it was told of. */
+/** The resources of an idle server with the heap probe; `probe` is the probe's output file. */
 export async function measureHeld({ child }: Server, probe: string): Promise<HeldResources> {
   rmSync(probe, { force: true })
   child.kill('SIGUSR2')

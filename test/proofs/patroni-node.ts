@@ -3,27 +3,27 @@ import { chmodSync, chownSync, existsSync, mkdirSync, openSync, readFileSync, wr
 import { join } from 'node:path'
 import { childrenOf, isAlive } from '../support/processes.ts'
 
-/** PostgreSQL refuses to run as root; nobody is a user that every system has. */
+/** PostgreSQL refuses to run as root; every system has the user `nobody`. */
 const nobody = 65_534
 const isRoot = process.getuid?.() === 0
 const user = isRoot ? { uid: nobody, gid: nobody } : {}
 
-/** A program in a folder of its own, as an unprivileged user. */
+/** Runs a program in its own folder as an unprivileged user. */
 export type Program = { readonly end: () => void }
 
-/** Lets such programs find their folders within another. */
+/** Lets unprivileged programs traverse this folder. */
 export function openFolder(path: string): void {
   chmodSync(path, 0o711)
 }
 
-/** Makes a folder that such programs may write to. */
+/** Creates a folder that unprivileged programs may write to. */
 export function makeFolder(path: string): string {
   mkdirSync(path, { mode: 0o700 })
   if (isRoot) chownSync(path, nobody, nobody)
   return path
 }
 
-/** Writes a file that only such programs read. */
+/** Writes a file that only unprivileged programs read. */
 export function writeSettings(path: string, text: string): string {
   writeFileSync(path, text, { mode: 0o600 })
   if (isRoot) chownSync(path, nobody, nobody)
@@ -31,13 +31,13 @@ export function writeSettings(path: string, text: string): string {
 }
 
 /**
- * Ends what it started, and then a PostgreSQL server that this left, when its standard input ends: with whoever started it,
- * however that ended. Patroni's server is in a group of its own, and would go on.
+ * Ends the program, and then any PostgreSQL server that it left, when standard input ends, which happens however the
+ * parent process exits. Patroni starts its server in another process group, which would survive.
  */
 const untilParentEnds = `pidfile=$1; server=$2; shift 2; "$@" & started=$!; echo $started > "$pidfile"
   cat > /dev/null; kill -KILL $started; test -f "$server" && server=$(head -n 1 "$server") && kill -CONT "$server" && kill -QUIT "$server"`
 
-/** Starts a program; what it prints goes to `log`. Its number is in the file `pid` of the folder. */
+/** Starts a program that logs to `log` and has its process id in the file `pid` of the folder. */
 export function startProgram(folder: string, command: readonly string[]): Program {
   const log = openSync(join(folder, 'log'), 'a')
   const words = [join(folder, 'pid'), join(folder, 'data/postmaster.pid'), ...command]
@@ -46,29 +46,29 @@ export function startProgram(folder: string, command: readonly string[]): Progra
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, LC_ALL: 'C.UTF-8' },
     stdio: ['pipe', log, log],
-    // The group of a proof is killed at its end, and with it this could do nothing any more.
+    // A proof kills its own process group at its end, which would include this watcher.
     detached: true,
   })
   return { end: () => child.stdin?.end() }
 }
 
-/** How a primary is lost: its server alone, the machine with all that runs on it, the same for a while, Patroni alone. */
+/** How a primary fails: its server alone, the whole machine, the machine frozen for a while, Patroni alone. */
 export const losses = ['server', 'machine', 'frozen', 'patroni'] as const
 export type Loss = (typeof losses)[number]
 
-/** A machine of a cluster: Patroni and the server that it runs, as they are in `folder`. */
+/** A cluster machine: Patroni and its server in `folder`. */
 export type PatroniNode = {
   readonly name: string
   readonly host: string
   readonly lose: (loss: Loss) => void
-  /** Brings back what a loss took. */
+  /** Recovers from the failure. */
   readonly heal: (loss: Loss) => void
-  /** Stops what sends its log to standbys; what has it go on, where it is still there. */
+  /** Stops the processes that send WAL to standbys; the result resumes those that still run. */
   readonly stopSenders: () => () => void
   readonly end: () => void
 }
 
-/** What a machine is called, where it is, what it has for itself, and where etcd is found. */
+/** Name, address, folder and etcd endpoints of a machine. */
 type NodeOptions = {
   readonly name: string
   readonly host: string
@@ -78,7 +78,7 @@ type NodeOptions = {
 
 const beforeStart = readFileSync(join(import.meta.dirname, '../../deploy/patroni/before-start'), 'utf8')
 
-/** Starts Patroni with the file `patroni.yml` of its folder, as `deploy/patroni/patroni.service.conf` has it started. */
+/** Starts Patroni with the file `patroni.yml` of its folder, as `deploy/patroni/patroni.service.conf` does. */
 export function startNode({ name, host, folder, endpoints }: NodeOptions): PatroniNode {
   const script = writeSettings(join(folder, 'before-start'), beforeStart)
   const both = 'sh "$1" "$2" "$3" && exec /usr/bin/patroni "$4"'
@@ -105,7 +105,8 @@ export function startNode({ name, host, folder, endpoints }: NodeOptions): Patro
     lose: (loss) => signalAll(taken[loss](), loss === 'frozen' ? 'SIGSTOP' : 'SIGKILL'),
     heal: (loss) => {
       if (loss === 'frozen') signalAll(taken.frozen(), 'SIGCONT')
-      // After a machine it finds its server as that was left, after Patroni alone at work. A server alone it starts by itself.
+      // After a machine failure Patroni finds its server stopped, after its own failure running. It restarts a failed
+      // server by itself.
       if (loss === 'machine' || loss === 'patroni') programs.push(start())
     },
     stopSenders: () => {

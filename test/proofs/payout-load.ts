@@ -14,7 +14,9 @@ const payout = {
 
 type Target = { readonly port: number; readonly apiKey: string }
 
-/** Pays out from so many connections that are kept open, each as fast as it is answered; how many were paid. */
+/**
+ * Pays out over a number of keep-alive connections, each as fast as it gets responses; returns the number of payouts.
+ */
 export async function payFor(
   target: Target,
   { clients, forMs, accountNumber = payout.account_number }: { clients: number; forMs: number; accountNumber?: string },

@@ -9,16 +9,16 @@ import { createServer } from '../../src/server/host.ts'
 import { perform } from '../support/perform.ts'
 import { openCommittingAlone } from './commit-alone.ts'
 
-/** What the server tells its parent: first where it is, then at each message what it has done. */
+/** Messages to the parent: first the URL, then counters at each message. */
 export type ServerReport = {
   readonly port: number
   readonly apiKey: string
   readonly commits: number
-  /** Processor time of the whole process. */
+  /** CPU time of the whole process. */
   readonly cpuMs: number
 }
 
-// A real server in a process of its own: `node payout-server.ts <grouped|alone> <path>`. It ends with its parent.
+// A real server in a separate process: `node payout-server.ts <grouped|alone> <path>`. It ends with its parent.
 const [kind, path] = process.argv.slice(2) as ['grouped' | 'alone', string]
 const db =
   kind === 'alone'

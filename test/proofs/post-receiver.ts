@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What has come so far: posts, and of these no two of one path and id. */
+/** Received posts, and those with a distinct path and id. */
 export type Received = { readonly port: number; readonly posts: number; readonly deliveries: number }
 
-// A receiver of webhooks in a process of its own, which does as little as one can: `node post-receiver.ts`. It tells its parent
-// where it is, then at each message what has come, and ends with it.
+// A webhook receiver in a separate process, which does as little as possible: `node post-receiver.ts`. It sends its
+// parent its URL, then its counts at each message, and ends with the parent.
 const seen = new Set<string>()
 let posts = 0
 

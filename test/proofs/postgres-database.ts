@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { PostgresServer } from '../support/postgres-server.ts'
 
-/** Makes an empty database; its URL. */
+/** Creates an empty database and returns its URL. */
 export async function newPostgresDatabase(server: PostgresServer, name: string): Promise<string> {
   const client = new pg.Client(server.url('postgres'))
   await client.connect()

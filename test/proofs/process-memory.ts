@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** The megabytes of memory that a process holds (its resident set). */
+/** Returns a process's resident set in megabytes. */
 export function memoryOf(pid: number): number {
   if (process.platform === 'linux') {
     const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []

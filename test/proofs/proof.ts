@@ -1,36 +1,36 @@
-/** How much is done: what CI runs, what fits into five minutes for all proofs, and what takes as long as it takes. */
+/** The length of a run: for CI, for five minutes over all proofs, or without a time limit. */
 export type Length = 'ci' | 'quick' | 'long'
 
-/** What a proof is given. */
+/** Parameters of a run. */
 export type Run = {
   readonly length: Length
-  /** Where all chance comes from: the same seed does the same, as far as the machine lets it. */
+  /** The seed of all randomness: the same seed repeats a run, as far as the machine's timing allows. */
   readonly seed: number
-  /** Removes the protection: the promise must then be seen broken, or the proof proves nothing. */
+  /** Whether to remove the protection: the promise must then break, or the proof proves nothing. */
   readonly isControl: boolean
-  /** An empty folder of the run's own, removed after it. */
+  /** An empty folder for this run, removed after it. */
   readonly folder: string
 }
 
-/** What was seen, for example `isHeld: true, figure: '200 kills, 0 lost of 41,210 acknowledged'`. */
+/** The result, for example `isHeld: true, figure: '200 kills, 0 lost of 41,210 acknowledged'`. */
 export type Outcome = { readonly isHeld: boolean; readonly figure: string }
 
-/** A promise of the service, and a way to break it. */
+/** A promise of the service and a way to break it. */
 export type Proof = {
-  /** One line: what is promised. */
+  /** The promise in one line. */
   readonly promise: string
-  /** One line: which protection the control removes. */
+  /** The protection that the control removes, in one line. */
   readonly control: string
-  /** At most so many seconds, after which the proof has failed; its control may take as long again. */
+  /** Time limit of the proof, and of its control, in seconds. */
   readonly seconds: Readonly<Record<Length, number>>
   readonly run: (run: Run) => Promise<Outcome>
-  /** Whether it measures time or memory, and so must not share the machine with another proof. */
+  /** Whether the proof measures time or memory, and so must run alone on the machine. */
   readonly isAlone?: boolean
-  /** What must be installed here first, in words; `null` for nothing. Such a proof runs only by its name. */
+  /** Describes a missing program, or `null`. Such a proof runs only by its name. */
   readonly missing?: () => string | null
 }
 
-/** Numbers from 0 to below 1, always the same for a seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1) that depend only on the seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

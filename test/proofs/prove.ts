@@ -6,30 +6,30 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Length, Outcome, Proof } from './proof.ts'
 
-// `npm run prove [-- <name>… --long --ci --seed <n> --control]` runs the proofs that are named, or all.
+// `npm run prove [-- <name>… --long --ci --seed <n> --control]` runs the named proofs, or all.
 //
-// Each runs in a process of its own, first as it is and then with its protection removed, where it must fail. What is
-// not measured on the clock runs two at a time.
+// Each runs in a separate process, first as it is and then with its protection removed, where it must fail. Proofs
+// that do not measure time run two at a time.
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     long: { type: 'boolean', default: false },
     ci: { type: 'boolean', default: false },
-    /** Runs the proof with its protection removed only, and shows what is then seen. */
+    /** Only runs the proof with its protection removed, and shows the result. */
     control: { type: 'boolean', default: false },
     seed: { type: 'string' },
-    /** This is the process of one proof, which has this folder to work in. */
+    /** The working folder, in the child process of one proof. */
     folder: { type: 'string' },
   },
 })
 const length: Length = values.long ? 'long' : values.ci ? 'ci' : 'quick'
 const seed = values.seed === undefined ? randomInt(2 ** 32) : Number(values.seed)
-/** What CI has time for. */
+/** The proofs that CI has time for. */
 const inCi = ['process-death', 'worker-death', 'power-cut', 'one-key-pays-once', 'malformed-input']
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
-// What a proof started is in a group of its own, which a terminal's interrupt does not reach.
+// A proof's processes are in a separate group, which a terminal's interrupt does not reach.
 process.on('SIGINT', () => process.exit(130))
 process.on('SIGTERM', () => process.exit(143))
 
@@ -59,7 +59,7 @@ async function runAll(): Promise<boolean> {
   const runLane = async (waiting: typeof proofs) => {
     for (let next = waiting.shift(); next; next = waiting.shift()) results.push(await prove(next.name, next.proof))
   }
-  // The longest first, so that no lane is left with it at the end.
+  // The longest run first, so that none of them runs alone at the end.
   const shared = proofs
     .filter(({ proof }) => !proof.isAlone)
     .sort((one, other) => other.proof.seconds[length] - one.proof.seconds[length])
@@ -70,7 +70,7 @@ async function runAll(): Promise<boolean> {
   return held === results.length && held > 0
 }
 
-/** Runs a proof and its control, and prints what each saw. */
+/** Runs a proof and its control, and prints the result of each. */
 async function prove(name: string, proof: Proof): Promise<boolean> {
   const lines = [`${name}: ${proof.promise}`]
   let isHeld = true
@@ -79,7 +79,7 @@ async function prove(name: string, proof: Proof): Promise<boolean> {
     const outcome = await childOutcome(name, isControl, proof.seconds[length])
     const isAsItMustBe = 'isHeld' in outcome && outcome.isHeld !== isControl
     isHeld &&= isAsItMustBe
-    const what = isControl ? `without ${proof.control}` : 'as it is'
+    const what = isControl ? `without ${proof.control}` : 'with its protection'
     const verdict = isAsItMustBe ? (isControl ? 'broken, as it must be' : 'held') : 'WRONG'
     const figure = 'isHeld' in outcome ? outcome.figure : outcome.fault
     lines.push(`  ${what}: ${verdict}: ${figure} (${secondsSince(startedAt)} s)`)
@@ -88,7 +88,7 @@ async function prove(name: string, proof: Proof): Promise<boolean> {
   return isHeld
 }
 
-/** What the proof saw in a process of its own; a proof that breaks down or is late has shown nothing. */
+/** The outcome from a separate process; a proof that crashes or exceeds its time limit fails. */
 async function childOutcome(name: string, isControl: boolean, seconds: number): Promise<Outcome | { fault: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'payout-gateway-proof-'))
   const options = [`--folder=${folder}`, `--seed=${seed}`, ...(isControl ? ['--control'] : [])]
@@ -96,7 +96,7 @@ async function childOutcome(name: string, isControl: boolean, seconds: number): 
   const child = spawn(process.execPath, [import.meta.filename, name, ...options], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'payout-gateway-compile-cache') },
-    // A group of its own, so that whatever it started ends with it.
+    // A separate group, so that all processes of the proof end with it.
     detached: true,
   })
   let outcome: Outcome | null = null
@@ -123,32 +123,32 @@ async function childOutcome(name: string, isControl: boolean, seconds: number): 
   clearTimeout(late)
   endGroup()
   process.off('exit', endGroup)
-  if (isLate) return { fault: `not done after ${seconds} s` }
-  return outcome ?? { fault: `ended with ${code}: ${errors}` }
+  if (isLate) return { fault: `not finished after ${seconds} s` }
+  return outcome ?? { fault: `exited with ${code}: ${errors}` }
 }
 
-/** Removes what a proof worked in, and what it has mounted there if it was killed. */
+/** Removes a proof's folder, and any mount in it that a killed proof left. */
 function removeFolder(folder: string): void {
   const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8').split('\n') : []
   for (const line of mounts) {
     const place = line.split(' ')[1]
     if (place?.startsWith(`${folder}/`)) spawnSync('umount', ['-l', place])
   }
-  // Processes that were killed a moment ago may still write.
+  // Processes that were just killed may still write.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
 }
 
-/** Every file of this folder's `promises`; CI has time for some of them only. */
+/** Every file in `promises`; CI has time for some of them only. */
 function namesFor(length: Length): string[] {
   const names = readdirSync(join(import.meta.dirname, 'promises')).map((file) => file.replace(/\.ts$/, ''))
   return length === 'ci' ? names.filter((name) => inCi.includes(name)) : names
 }
 
-/** Those of `installed` need programs that are no dependencies, and run by name only. */
+/** The proofs in `installed` need programs that are no dependencies, and run by name only. */
 async function load(name: string): Promise<Proof> {
   const paths = ['promises', 'installed'].map((folder) => join(import.meta.dirname, folder, `${name}.ts`))
   const path = paths.find((each) => existsSync(each))
-  if (path === undefined) throw new Error(`There is no proof ${name}: choose among ${namesFor('long').join(', ')}`)
+  if (path === undefined) throw new Error(`There is no proof ${name}. Choose one of: ${namesFor('long').join(', ')}`)
   return ((await import(path)) as { proof: Proof }).proof
 }
 

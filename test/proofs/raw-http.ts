@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** What a service answers to these bytes until it ends the connection, or until nothing came for so long. */
+/** Returns the service's response to raw bytes, until it closes the connection or stays silent for some time. */
 export function exchange(port: number, sent: string | Buffer, quietMs: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -9,7 +9,7 @@ export function exchange(port: number, sent: string | Buffer, quietMs: number): 
     socket.on('data', (bytes) => {
       received += bytes
     })
-    // A connection that the service resets has been answered by that.
+    // A reset connection counts as a response.
     socket.on('error', () => {})
     socket.on('close', () => resolve(received))
     socket.write(sent)

@@ -5,23 +5,25 @@ import { bankMethodBody, payoutBody, walletMethodBody } from '../support/bodies.
 import type { Frame } from './hostile.ts'
 import { hostileFrame, hostileJson, hostileText } from './hostile.ts'
 
-/** A request to an endpoint that has something wrong with it, and what can be said of that. */
+/** A request with invalid parts, and the fields that its error may name. */
 export type RestInput = {
   readonly method: string
   readonly url: string
   readonly contentType: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Buffer | undefined
-  /** The names that a refusal may give: those that the endpoint knows, and those that were sent. */
+  /** Names that an error may mention: the endpoint's fields and the names in the request. */
   readonly names: readonly string[]
-  /** The one field that is wrong with an otherwise valid request; `null` when there is not exactly one. */
+  /** The single invalid field of an otherwise valid request; `null` if there is not exactly one. */
   readonly spoilt: string | null
 }
 
-/** Ids of things that the merchant has, by the name under which an endpoint takes them. */
+/** Ids of the merchant's objects, by the parameter name of the endpoint. */
 export type Ids = Readonly<Record<'customer' | 'payout_method' | 'wallet' | 'webhook', readonly string[]>>
 
-/** Requests to an endpoint: valid ones, of which one field or several and now and then the whole are made hostile. */
+/**
+ * Requests to an endpoint: valid ones with one or several hostile fields, and sometimes a hostile request as a whole.
+ */
 export function restInputs(route: Route, ids: Ids): fc.Arbitrary<RestInput> {
   const valid = validFields(route, ids)
   const fields = Object.entries(route.names).map(([field, wire]) => ({ wire, json: jsonOf(fieldSchema(route, field)) }))
@@ -52,7 +54,7 @@ function requestOf(route: Route, { spoilt, valid, others, frame, isLast }: Drawn
   const fields = new Map<string, string | null>([...Object.entries(valid).map(quoted), ...spoilt])
   const inPath = (name: string) => route.path.includes(`:${name}`)
   const carried = [...fields].filter(([name]) => !inPath(name))
-  // A name that comes twice: the last one counts, so each place says something else.
+  // A duplicate name: parsers take the last value, so each position holds another value.
   const members = isLast ? [...carried, ...others] : [...others, ...carried]
   const present = members.filter((member): member is [string, string] => member[1] !== null)
   const isQuery = route.method === 'GET'
@@ -76,7 +78,7 @@ function requestOf(route: Route, { spoilt, valid, others, frame, isLast }: Drawn
   }
 }
 
-/** Whether this value alone is wrong, by the field's own schema; broken JSON is wrong with the whole body. */
+/** Whether this value alone is invalid, by the field's own schema; broken JSON invalidates the whole body. */
 function isFaulty(route: Route, [wire, json]: Member): boolean {
   const field = Object.keys(route.names).find((name) => route.names[name] === wire) as string
   try {
@@ -87,7 +89,7 @@ function isFaulty(route: Route, [wire, json]: Member): boolean {
   }
 }
 
-/** What a body may hold beside the fields: names that mean something to JavaScript, names twice, spellings of names. */
+/** Additional members of a body: names with a meaning in JavaScript, duplicate names, other spellings of names. */
 function otherMembers(route: Route): fc.Arbitrary<readonly Member[]> {
   const wires = Object.values(route.names)
   const name = fc.oneof(
@@ -117,23 +119,23 @@ function otherMembers(route: Route): fc.Arbitrary<readonly Member[]> {
   )
 }
 
-/** The texts of a request that nothing is wrong with, but that what it names may be gone by now. */
+/** The parts of a valid request, although the objects that it names may be deleted by now. */
 function validFields({ method, path, names }: Route, ids: Ids): fc.Arbitrary<Record<string, string>> {
   const wires = Object.values(names)
   const body = method === 'GET' ? {} : validBodies[path]
   const named = Object.fromEntries(
     wires.flatMap((wire) => {
       const known = ids[wire.replace(/_?[iI]d$/, '') as keyof Ids]
-      // Only the last is ever deleted, so that there are others to change.
+      // Only the last one is ever deleted, so that others remain for updates.
       return known ? [[wire, fc.constantFrom(...(method === 'DELETE' ? known.slice(-1) : known.slice(0, -1)))]] : []
     }),
   )
-  // Of whom something is asked must be there; an owner is left out as often, because the merchant is one too.
+  // A queried object must exist; half of the requests omit the owner, because the merchant can be one too.
   const requiredKeys = Object.keys(named).filter((wire) => path.includes(`:${wire}`))
   return fc.record(named, { requiredKeys }).map((chosen) => ({ ...body, ...(chosen as Record<string, string>) }))
 }
 
-/** By path, the bodies of what makes something; an update may leave out everything. */
+/** Bodies of endpoints that create objects, by path; an update may omit every field. */
 export const validBodies: Readonly<Record<string, Record<string, string>>> = {
   '/api/payout/methods/banks': bankMethodBody,
   '/api/payout/methods/wallets': walletMethodBody,
@@ -144,12 +146,15 @@ export const validBodies: Readonly<Record<string, Record<string, string>>> = {
 
 function fieldSchema({ schema, path }: Route, field: string): z.core.$ZodType {
   const { def } = schema._zod
-  const found = def.type === 'object' ? (def as z.core.$ZodObjectDef).shape[field] : undefined
-  if (!found) throw new Error(`the schema of ${path} has no field ${field}`)
-  return found
+  const fieldSchema = def.type === 'object' ? (def as z.core.$ZodObjectDef).shape[field] : undefined
+  if (!fieldSchema) throw new Error(`the schema of ${path} has no field ${field}`)
+  return fieldSchema
 }
 
-/** JSON for a field as its schema has it, texts and lists of values among them, or hostile, or `null` for none at all. */
+/**
+ * JSON for a field by its schema, including strings and lists of values, or hostile JSON, or `null` for an absent
+ * field.
+ */
 function jsonOf(schema: z.core.$ZodType): fc.Arbitrary<string | null> {
   return fc.oneof(
     { weight: 1, arbitrary: fc.constant(null) },
@@ -158,12 +163,12 @@ function jsonOf(schema: z.core.$ZodType): fc.Arbitrary<string | null> {
   )
 }
 
-/** Values of the type that a schema takes, right or wrong in themselves. */
+/** Values of the type that a schema accepts, valid or invalid. */
 function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   const { def } = schema._zod as unknown as { def: KnownDef }
   switch (def.type) {
     case 'pipe':
-      // What is transformed first takes anything; the schema behind it says what should come.
+      // A transform accepts any input; the schema after it determines the type.
       return valuesOf(def.in._zod.def.type === 'transform' ? def.out : def.in)
     case 'default':
     case 'optional':
@@ -192,7 +197,7 @@ function valuesOf(schema: z.core.$ZodType): fc.Arbitrary<unknown> {
   throw new Error(`no values are known for a schema of ${(def as z.core.$ZodTypeDef).type}`)
 }
 
-/** What the endpoints' schemas are made of. */
+/** The parts of the endpoints' schemas. */
 type KnownDef =
   | { readonly type: 'pipe'; readonly in: z.core.$ZodType; readonly out: z.core.$ZodType }
   | { readonly type: 'default' | 'optional' | 'nullable'; readonly innerType: z.core.$ZodType }
@@ -204,12 +209,12 @@ function quoted([name, text]: [string, string]): [string, string] {
   return [name, JSON.stringify(text)]
 }
 
-/** A value as a query carries it: a text as it is, anything else as JSON. */
+/** A value in a query string: a string as it is, anything else as JSON. */
 function queryText(json: string): string {
   return encoded(textOf(json)).slice(0, 20_000)
 }
 
-/** A text that is not empty as a path carries it, some with escapes that stand for nothing. */
+/** A non-empty path segment, sometimes with invalid escapes. */
 function pathText(json: string): string {
   const text = textOf(json).slice(0, 20_000)
   return text.startsWith('%') ? text : encoded(text) || '%20'
@@ -224,7 +229,7 @@ function textOf(json: string): string {
   }
 }
 
-/** Percent-encoded; half a surrogate pair has no encoding, and gets the bytes that careless programs give it. */
+/** Percent-encodes a string; a lone surrogate has no encoding, and gets the bytes that careless programs send. */
 function encoded(text: string): string {
   try {
     return encodeURIComponent(text)
@@ -233,7 +238,7 @@ function encoded(text: string): string {
   }
 }
 
-/** A body without the share `part` at its end. */
+/** A body without the fraction `part` at its end. */
 export function cut(body: string, part = 0): string {
   return part === 0 ? body : body.slice(0, Math.floor(body.length * (1 - part)))
 }

@@ -12,7 +12,7 @@ import type { Change } from './changed-source.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** How a server ended, and what it had to say: the ends of its log and of its standard error. */
+/** How a server ended, with the ends of its log and of its standard error. */
 export type Ended = {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -20,42 +20,42 @@ export type Ended = {
   readonly errors: string
 }
 
-/** A server in a process of its own that has said that it is ready. */
+/** A server in a separate process that has reported that it is ready. */
 export type Server = {
   readonly child: ChildProcess
   readonly port: number
-  /** Settles when the process is gone, whatever ended it. */
+  /** Settles when the process has ended, for any reason. */
   readonly ended: Promise<Ended>
-  /** Ends it at once (SIGKILL), or as it is meant to end (SIGTERM). */
+  /** Kills it immediately (SIGKILL), or stops it gracefully (SIGTERM). */
   readonly kill: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<Ended>
 }
 
-/** Thrown where a server ended before it was ready. */
+/** Thrown if a server ends before it is ready. */
 export class StartFailed extends Error {
   readonly ended: Ended
 
   constructor(ended: Ended) {
-    super(`the server ended with ${ended.code ?? ended.signal} before it was ready: ${ended.errors}`)
+    super(`the server exited with ${ended.code ?? ended.signal} before it was ready: ${ended.errors}`)
     this.ended = ended
   }
 }
 
-/** What a server is started with; `environment` is added to that of this process. */
+/** How to start a server; `environment` extends that of this process. */
 export type ServerOptions = {
   readonly url: string
   readonly environment?: Readonly<Record<string, string>>
-  /** What is otherwise in its sources, for a control. */
+  /** Source changes for a control. */
   readonly changes?: readonly Change[]
 }
 
-/** Starts the service as `npm start` does, on a free port. */
+/** Starts the service on a free port, as `npm start` does. */
 export function startMain({ changes = [], ...options }: ServerOptions): Promise<Server> {
   const changing = changes.length === 0 ? [] : ['--import', join(import.meta.dirname, 'change-main.ts')]
   const environment = { ...options.environment, CHANGES: JSON.stringify(changes) }
   return startProgram([...changing, join(root, 'src/app/main.ts')], { ...options, environment })
 }
 
-/** Starts any program that takes the service's environment and greets as it does. */
+/** Starts any program that takes the service's environment and prints its greeting. */
 export async function startProgram(words: readonly string[], options: Omit<ServerOptions, 'changes'>): Promise<Server> {
   const child = spawn(process.execPath, words, {
     env: { ...process.env, PORT: '0', LOG_LEVEL: 'warn', DATABASE_URL: options.url, ...options.environment },
@@ -84,15 +84,18 @@ export async function startProgram(words: readonly string[], options: Omit<Serve
   return { child, port, ended, kill }
 }
 
-/** A new database at `path` with a merchant that has nearly endless money, closed again; the merchant's key. */
-export function makeDatabase(path: string): Promise<Made> {
+/**
+ * Creates a database at `path` with a merchant that has nearly unlimited money, closes it and returns the merchant's
+ * key.
+ */
+export function makeDatabase(path: string): Promise<NewDatabase> {
   return fillDatabase(`sqlite:${path}`)
 }
 
-type Made = { readonly url: string; readonly apiKey: string }
+type NewDatabase = { readonly url: string; readonly apiKey: string }
 
-/** The same in the database that a URL names. */
-export async function fillDatabase(url: string): Promise<Made> {
+/** Does the same in the database at a URL. */
+export async function fillDatabase(url: string): Promise<NewDatabase> {
   const db = await openDatabase({
     url,
     onFatal: (error) => {

@@ -3,19 +3,19 @@ import { closeSync, mkdirSync, openSync, rmSync, statSync, truncateSync, writeFi
 import { join } from 'node:path'
 import { buildShim } from './shim/shim.ts'
 
-/** A disk that can be filled and freed: `place` is where the database goes. */
+/** A disk that can be filled and freed: `place` is the database's path. */
 export type SmallDisk = {
   readonly kind: string
   readonly place: string
-  /** What a process needs in its environment to meet this disk. */
+  /** Environment variables that make a process use this disk. */
   readonly environment: Readonly<Record<string, string>>
-  /** Takes all room but so many bytes. */
+  /** Fills the disk except for a number of bytes. */
   readonly fill: (leftBytes?: number) => void
   readonly free: () => void
   readonly remove: () => void
 }
 
-/** A file system of 64 MiB in memory where this process may mount one; else the shim, under which no file grows. */
+/** A 64 MiB tmpfs if this process may mount one; else the shim, under which no file can grow. */
 export function smallDisk(folder: string): SmallDisk {
   const place = join(folder, 'disk')
   mkdirSync(place)
@@ -36,7 +36,7 @@ function fileSystem(place: string): SmallDisk {
       truncateSync(filler, Math.max(0, statSync(filler).size - leftBytes))
     },
     free: () => rmSync(filler, { force: true }),
-    // At once where something still has a file open, which ends with this process.
+    // Lazily, in case a process still has a file open; it ends with this process.
     remove: () => spawnSync('umount', ['-l', place]),
   }
 }
@@ -52,7 +52,7 @@ function writeUntilFull(file: number, size: number): void {
 function shimmed(folder: string, place: string): SmallDisk {
   const full = join(folder, 'full')
   return {
-    kind: 'the shim, for want of a right to mount',
+    kind: 'the shim, because this user can’t mount',
     place,
     environment: buildShim(folder)({ database: join(place, 'payouts.sqlite'), full }),
     fill: () => writeFileSync(full, ''),

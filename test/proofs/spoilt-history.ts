@@ -22,7 +22,7 @@ export async function withService<Result>(url: string, use: (service: Service) =
     throw error
   }
   const db = await openDatabase({ url, mustExist: true, onFatal: fail })
-  // What is waited for does not keep a process by itself.
+  // Timers that a process waits for do not keep it alive.
   const staying = setInterval(() => {}, 60_000)
   try {
     return await use(createService({ db, mode: 'sandbox' }))
@@ -32,7 +32,7 @@ export async function withService<Result>(url: string, use: (service: Service) =
   }
 }
 
-/** Has happen what may be spoilt, behind all that has happened to a merchant, and has everything sealed. */
+/** Creates new history for a merchant, which may be tampered with, and seals all of it. */
 export async function prepare(
   service: Service,
   { merchantId, engine }: { merchantId: string; engine: 'sqlite' | 'postgres' },
@@ -75,7 +75,7 @@ async function unsealedIn({ db }: Service, merchantId: string): Promise<number> 
   return row === undefined ? 0 : row.latest - (row.through ?? 0)
 }
 
-/** Does what somebody with the database in hand could, as its superuser: no trigger runs and no foreign key is asked. */
+/** Changes rows as an attacker with superuser access could: without triggers and foreign key checks. */
 export async function spoil(url: string, statements: readonly string[]): Promise<void> {
   if (url.startsWith('sqlite:')) {
     const database = new Sqlite(url.slice('sqlite:'.length))
@@ -93,7 +93,7 @@ export async function spoil(url: string, statements: readonly string[]): Promise
   await client.end()
 }
 
-/** A copy of the database at `url` that may be spoilt. */
+/** A copy of the database at `url` that may be tampered with. */
 export async function copyOf(url: string, name: string): Promise<string> {
   if (url.startsWith('sqlite:')) {
     const copy = `${url}.${name}`
@@ -111,11 +111,11 @@ export async function copyOf(url: string, name: string): Promise<string> {
   return place.href
 }
 
-/** The audit of the chain, and how long it took. */
+/** The audit of the hash chain, and its duration. */
 export async function auditedChain(url: string): Promise<ChainAuditResult & { readonly seconds: number }> {
   const begunAt = performance.now()
-  const found = await withService(url, (service) => auditChain(service))
-  return { ...found, seconds: (performance.now() - begunAt) / 1_000 }
+  const audit = await withService(url, (service) => auditChain(service))
+  return { ...audit, seconds: (performance.now() - begunAt) / 1_000 }
 }
 
 /** Whether the books contradict themselves. */

@@ -4,14 +4,14 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Received } from './post-receiver.ts'
 
-/** A receiver of webhooks in a process of its own, which takes no time of whoever measures. */
+/** A webhook receiver in a separate process, so that it takes no time from the measuring process. */
 export type PostReceiver = {
   readonly child: ChildProcess
   readonly port: number
   readonly received: () => Promise<Received>
 }
 
-/** Starts one; it ends with this process at the latest. */
+/** Starts a receiver; it ends with this process at the latest. */
 export async function startPostReceiver(): Promise<PostReceiver> {
   const child = fork(join(import.meta.dirname, 'post-receiver.ts'))
   const [{ port }] = (await once(child, 'message')) as [Received]

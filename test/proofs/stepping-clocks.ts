@@ -14,7 +14,7 @@ export function anyOffset(random: () => number): number {
   return Math.floor(random() * 3 - 1) * hourMs
 }
 
-/** A server whose clock goes wrong by as much as it is told to. */
+/** A server with a clock that can be set wrong. */
 export type Stepping = {
   readonly port: number
   readonly setOffset: (ms: number) => void
@@ -23,7 +23,7 @@ export type Stepping = {
 
 export type SteppingOptions = { readonly url: string; readonly rateLimit: number | null }
 
-/** In this process, with a clock that is given to the service. */
+/** Runs the service in this process with an injected clock. */
 export async function startInjected({ url, rateLimit }: SteppingOptions): Promise<Stepping> {
   let offsetMs = 0
   const onFatal = (error: Error) => {
@@ -45,21 +45,21 @@ export async function startInjected({ url, rateLimit }: SteppingOptions): Promis
   }
 }
 
-/** The library of libfaketime for programs with threads, where Debian's package `faketime` puts it; `null` without it. */
+/** The multi-threaded library of libfaketime, where Debian's package `faketime` installs it; `null` without it. */
 export function findFaketime(): string | null {
   const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib').map((name) => join('/usr/lib', name)) : []
   const places = folders.map((folder) => join(folder, 'faketime/libfaketimeMT.so.1'))
   return places.find((place) => existsSync(place)) ?? null
 }
 
-/** The whole program in a process of its own, for which libfaketime turns the clock of the system. */
+/** Runs the whole program in a separate process, whose system clock libfaketime controls. */
 export async function startFaked(
   library: string,
   { url, rateLimit, folder, changes }: SteppingOptions & { folder: string; changes: readonly Change[] },
 ): Promise<Stepping> {
   const place = join(folder, `offset ${rateLimit}`)
   const setOffset = (ms: number) => {
-    // Another name first: the file is read at every look at the clock.
+    // Renames a complete file into place: libfaketime reads it at every clock call.
     writeFileSync(`${place}.next`, `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`)
     renameSync(`${place}.next`, place)
   }
@@ -68,7 +68,7 @@ export async function startFaked(
     LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: place,
     FAKETIME_NO_CACHE: '1',
-    // Timers go by a clock that nobody sets.
+    // Timers use the monotonic clock, which cannot be set.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     ...(rateLimit !== null && { RATE_LIMIT: String(rateLimit) }),
   }

@@ -13,10 +13,10 @@ type Row = {
   readonly balanceAfter: bigint
 }
 
-/** What is known of payouts, of one log or of several. */
+/** Known payouts, from one log or from several. */
 export type PayoutTruth = Pick<PayoutLog, 'sent' | 'acknowledged'>
 
-/** A look at what is stored: `faults` are breaches in words, `unacknowledged` counts what is there without a 200. */
+/** A comparison with stored rows: `faults` are breaches in words, `unacknowledged` counts rows without a 200. */
 export type StoredComparison = {
   readonly faults: readonly string[]
   readonly unacknowledged: number
@@ -24,10 +24,10 @@ export type StoredComparison = {
 }
 
 /**
- * Compares the payouts that are stored in the SQLite file at `path` with what clients know: every one that was
- * acknowledged is there as it was answered, and every one that is there was asked for, and is there once.
+ * Compares the stored payouts in the SQLite file at `path` with the clients' log: every acknowledged one is stored as
+ * it was returned, and every stored one was requested and is stored once.
  *
- * @param after only payouts with a later number are looked at, for a log that began there
+ * @param after compares only payouts with a later number, for a log that began there
  */
 export function compare(path: string, { sent, acknowledged }: PayoutTruth, after = 0n): StoredComparison {
   const database = new Sqlite(path, { fileMustExist: true, timeout: 5_000 })
@@ -43,14 +43,14 @@ export function compare(path: string, { sent, acknowledged }: PayoutTruth, after
   const faults: string[] = []
   const stored = new Map<string, Row>()
   for (const row of rows) {
-    if (!sent.has(row.narration)) faults.push(`${row.narration} was never asked for`)
-    if (stored.has(row.narration)) faults.push(`${row.narration} is there twice`)
+    if (!sent.has(row.narration)) faults.push(`${row.narration} was never requested`)
+    if (stored.has(row.narration)) faults.push(`${row.narration} is stored twice`)
     stored.set(row.narration, row)
   }
   for (const [narration, answer] of acknowledged) {
     const row = stored.get(narration)
     if (!row) faults.push(`${narration} was acknowledged and is lost`)
-    else if (!isAs(row, answer)) faults.push(`${narration} is not as it was acknowledged`)
+    else if (!isAs(row, answer)) faults.push(`${narration} differs from its acknowledgement`)
   }
   const unacknowledged = rows.filter(({ narration }) => !acknowledged.has(narration)).length
   return { faults, unacknowledged, latest: rows.at(-1)?.sequence ?? after }
@@ -64,7 +64,7 @@ function isAs(row: Row, answer: Acknowledged): boolean {
   )
 }
 
-/** What contradicts itself in the books of the database at `url`, of either engine, in words. */
+/** Describes contradictions in the books of the database at `url`, on either engine. */
 export async function contradictionsIn(url: string): Promise<string[]> {
   const db = await openDatabase({
     url,
@@ -79,8 +79,8 @@ export async function contradictionsIn(url: string): Promise<string[]> {
 }
 
 /**
- * What contradicts in the SQLite file at `path`, in words: its books and its pages (`PRAGMA integrity_check`). It is
- * opened by the service's own code, which first recovers it where it was not closed.
+ * Describes contradictions in the SQLite file at `path`, in its books and its pages (`PRAGMA integrity_check`). The
+ * service's own code opens it, which first recovers a file that was not closed.
  */
 export async function faultsOfBooks(path: string): Promise<string[]> {
   const books = await contradictionsIn(`sqlite:${path}`)

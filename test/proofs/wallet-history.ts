@@ -7,7 +7,7 @@ import type { Operation } from './linearizability.ts'
 import type { OwnWallet } from './wallets.ts'
 import { depositTo, payoutFrom, walletByGraphql, walletByRest } from './wallets.ts'
 
-/** Who asks, for how much, and where: that changes when a server is started anew. */
+/** The clients, amounts and target of requests; a restarted server changes the target. */
 export type Recording = {
   readonly where: () => Promise<Target>
   readonly wallets: readonly OwnWallet[]
@@ -16,39 +16,39 @@ export type Recording = {
   readonly random: () => number
 }
 
-/** What was asked and answered, wallet by wallet; `faults` are answers that should not be, in words. */
+/** Requests and responses by wallet; `faults` describe responses that break the promise. */
 export type Recorded = {
   readonly histories: ReadonlyMap<OwnWallet, Operation[]>
   readonly faults: string[]
-  /** How many were asked for, were not answered, and were refused for lack of money. */
-  readonly count: { asked: number; unknown: number; refused: number }
+  /** Number of requests, of those without a response, and of rejections for lack of funds. */
+  readonly count: { requested: number; unknown: number; refused: number }
 }
 
-/** Clients at work: `over` settles when all was asked for, and each wallet was looked at once more. */
+/** Clients at work: `over` settles after the last request and one more read of each wallet. */
 export type RecordingClients = { readonly recorded: Recorded; readonly over: Promise<void> }
 
-/** Has clients pay out, deposit and look, each one thing after the other, through both doors. */
+/** Runs clients that pay out, deposit and read, each one operation at a time, through both APIs. */
 export function startRecording({ where, wallets, clients, operations, random }: Recording): RecordingClients {
   const recorded: Recorded = {
     histories: new Map(wallets.map((wallet) => [wallet, []])),
     faults: [],
-    count: { asked: 0, unknown: 0, refused: 0 },
+    count: { requested: 0, unknown: 0, refused: 0 },
   }
   const agent = connections(clients)
-  /** The place of the latest event. */
+  /** The position of the latest event. */
   let place = 0
-  const ask = async (wallet: OwnWallet, asked: Asked) => {
-    const number = ++recorded.count.asked
+  const ask = async (wallet: OwnWallet, asked: OperationKind) => {
+    const number = ++recorded.count.requested
     const target = await where()
     const start = ++place
     const answer = await send(target, agent, asked.request(wallet, number)).catch(() => null)
-    keep(recorded, wallet, { asked, answer, start, end: ++place })
-    // Whoever lost a server does not ask the next one a thousand times before that is there.
+    keep(recorded, wallet, { requested: asked, answer, start, end: ++place })
+    // Backs off after a lost server, instead of sending it thousands of requests before the next one listens.
     if (answer === null) await delay(10)
   }
   const client = async () => {
-    while (recorded.count.asked < operations) {
-      await ask(wallets[Math.floor(random() * wallets.length)] as OwnWallet, anything(random))
+    while (recorded.count.requested < operations) {
+      await ask(wallets[Math.floor(random() * wallets.length)] as OwnWallet, randomOperation(random))
     }
   }
   const over = Promise.all(Array.from({ length: clients }, client))
@@ -57,30 +57,30 @@ export function startRecording({ where, wallets, clients, operations, random }: 
   return { recorded, over }
 }
 
-/** One thing to ask for: what it changes, how it is asked for, and what an answer tells about the balance. */
-type Asked = {
+/** One kind of request: its change of the balance, its body, and how to read the balance from the response. */
+type OperationKind = {
   readonly change: Amount
   readonly request: (wallet: OwnWallet, number: number) => Request
-  /** The balance, or `undefined` where the answer is none that should be. */
+  /** The balance, or `undefined` for an invalid response. */
   readonly balanceIn: (answer: Answer) => Balance | undefined
 }
 
 type Balance = { readonly balance: Amount; readonly isRefusal?: true }
 
-const lookByRest: Asked = {
+const lookByRest: OperationKind = {
   change: 0n,
   request: walletByRest,
-  balanceIn: ({ status, text }) => (status === 200 ? told(JSON.parse(text).data.balance) : undefined),
+  balanceIn: ({ status, text }) => (status === 200 ? balanceFrom(JSON.parse(text).data.balance) : undefined),
 }
 
-const lookByGraphql: Asked = {
+const lookByGraphql: OperationKind = {
   change: 0n,
   request: walletByGraphql,
-  balanceIn: ({ text }) => told(JSON.parse(text).data?.wallet?.balance),
+  balanceIn: ({ text }) => balanceFrom(JSON.parse(text).data?.wallet?.balance),
 }
 
-/** More is taken out than comes in, so that now and then there is not enough. */
-function anything(random: () => number): Asked {
+/** Payouts exceed deposits, so that some lack funds. */
+function randomOperation(random: () => number): OperationKind {
   const chance = random()
   const amount = BigInt(Math.ceil(random() * 50 * Number(oneUnit)))
   if (chance < 0.2) return lookByRest
@@ -88,41 +88,45 @@ function anything(random: () => number): Asked {
   return chance < 0.6 ? depositOf(amount) : payoutOf(amount, random() < 0.5)
 }
 
-function depositOf(amount: Amount): Asked {
+function depositOf(amount: Amount): OperationKind {
   return {
     change: amount,
     request: (wallet) => depositTo(wallet, formatAmount(amount)),
-    balanceIn: ({ text }) => told(JSON.parse(text).data?.simulateDeposit?.wallet?.balance),
+    balanceIn: ({ text }) => balanceFrom(JSON.parse(text).data?.simulateDeposit?.wallet?.balance),
   }
 }
 
-/** With a key, the processes behind the door send it again where one of them dies. */
-function payoutOf(amount: Amount, hasKey: boolean): Asked {
+/** With a key, the processes behind the API retry a request when one of them dies. */
+function payoutOf(amount: Amount, hasKey: boolean): OperationKind {
   return {
     change: -amount,
     request: (wallet, number) => payoutFrom(wallet, formatAmount(amount), hasKey ? `payout ${number}` : null),
     balanceIn: ({ status, text }) => {
       const { data, error } = JSON.parse(text)
-      if (status === 200) return told(data.balance)
-      const balance = error?.code === 'INSUFFICIENT_FUNDS' ? told(error.details.available) : undefined
+      if (status === 200) return balanceFrom(data.balance)
+      const balance = error?.code === 'INSUFFICIENT_FUNDS' ? balanceFrom(error.details.available) : undefined
       return balance && balance.balance < amount ? { ...balance, isRefusal: true } : undefined
     },
   }
 }
 
-function told(text: unknown): Balance | undefined {
+function balanceFrom(text: unknown): Balance | undefined {
   const balance = typeof text === 'string' ? parseAmount(text) : null
   return balance === null ? undefined : { balance }
 }
 
 type Event = {
-  readonly asked: Asked
+  readonly requested: OperationKind
   readonly answer: Answer | null
   readonly start: number
   readonly end: number
 }
 
-function keep({ histories, faults, count }: Recorded, wallet: OwnWallet, { asked, answer, start, end }: Event): void {
+function keep(
+  { histories, faults, count }: Recorded,
+  wallet: OwnWallet,
+  { requested: asked, answer, start, end }: Event,
+): void {
   const history = histories.get(wallet) as Operation[]
   const { change, balanceIn } = asked
   if (answer === null || answer.status === 503 || isUnavailable(answer)) {
@@ -132,20 +136,20 @@ function keep({ histories, faults, count }: Recorded, wallet: OwnWallet, { asked
   }
   const seen = balanceIn(answer)
   if (seen === undefined) {
-    faults.push(`answered with ${answer.status}: ${answer.text.slice(0, 300)}`)
+    faults.push(`unexpected response ${answer.status}: ${answer.text.slice(0, 300)}`)
     return
   }
   const { balance, isRefusal } = seen
   if (isRefusal) count.refused++
   if (isRefusal || change <= 0n) history.push({ start, end, change: isRefusal ? 0n : change, balance })
   else {
-    // The answer to a deposit shows the wallet as it was at some time after it.
+    // A deposit's response shows the wallet at some time after the deposit.
     const deposit = { start, end, change, balance: null }
     history.push(deposit, { start, end, change: 0n, balance, follows: deposit })
   }
 }
 
-/** At the GraphQL door an unknown outcome is an error beside the data. */
+/** In the GraphQL API an unknown outcome is an error alongside the data. */
 function isUnavailable({ text }: Answer): boolean {
   return /"code":"UNAVAILABLE"/.test(text)
 }

@@ -3,18 +3,18 @@ import { connections, send } from './clients.ts'
 import type { OwnWallet } from './wallets.ts'
 import { depositTo, payoutFrom, settle } from './wallets.ts'
 
-/** A payout that was made, with the places of its question and its answer among all events. */
+/** A payout, with the positions of its request and response in the sequence of all events. */
 export type Paid = { readonly id: string; readonly createdAt: string; readonly start: number; readonly end: number }
 
-/** What clients have done so far; `faults` are answers that should not be, in words. */
+/** The clients' work so far; `faults` describe responses that break the promise. */
 export type Done = {
-  /** In the order of their answers. */
+  /** In the order of their responses. */
   readonly paid: Paid[]
-  /** How often there was no money, or a payout had been settled before. */
+  /** Number of rejections for lack of funds or for a payout that is already settled. */
   refused: number
   deposits: number
   settled: number
-  /** The place of the latest event. */
+  /** The position of the latest event. */
   place: number
   readonly faults: string[]
 }
@@ -22,7 +22,7 @@ export type Done = {
 /** Clients at work. */
 export type Load = { readonly done: Done; readonly stop: () => Promise<void> }
 
-/** Has clients pay out, deposit and settle over and over, each one thing after the other, through both doors. */
+/** Runs clients that pay out, deposit and settle repeatedly, each one operation at a time, through both APIs. */
 export function startLoad(
   target: Target,
   { wallets, clients, random }: { wallets: readonly OwnWallet[]; clients: number; random: () => number },
@@ -72,5 +72,5 @@ async function doSomething(
 
 function keepOther(done: Done, { status, text }: Answer, code: unknown): void {
   if (code === 'INSUFFICIENT_FUNDS' || code === 'PAYOUT_STATUS_CONFLICT') done.refused++
-  else done.faults.push(`answered with ${status}: ${text.slice(0, 300)}`)
+  else done.faults.push(`unexpected response ${status}: ${text.slice(0, 300)}`)
 }

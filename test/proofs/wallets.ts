@@ -11,16 +11,16 @@ import { perform } from '../support/perform.ts'
 import type { Request } from './clients.ts'
 import { payoutBody } from './clients.ts'
 
-/** A wallet in USDC that is the only one of its owner, so that a payout of that customer comes from it. */
+/** A USDC wallet that is its owner's only one, so that the customer's payouts debit it. */
 export type OwnWallet = { readonly walletId: string; readonly customerId: string }
 
-/** A new merchant, by its key, with customers that have a wallet each. */
+/** A new merchant with its key and customers with one wallet each. */
 export type Wallets = { readonly apiKey: string; readonly merchantId: string; readonly wallets: readonly OwnWallet[] }
 
-/** What wallets begin with; `fee` is in per cent of a payout, and without it there is none. */
+/** The initial state of wallets; `fee` is in per cent of a payout, and absent means none. */
 export type WalletsOptions = { readonly count: number; readonly balance: string; readonly fee?: string }
 
-/** Adds a merchant with wallets to the database at `url`, of either engine, which is closed again. */
+/** Adds a merchant with wallets to the database at `url`, on either engine, and closes it. */
 export async function makeWallets(url: string, { count, balance, fee }: WalletsOptions): Promise<Wallets> {
   const db = await openDatabase({
     url,
@@ -30,7 +30,7 @@ export async function makeWallets(url: string, { count, balance, fee }: WalletsO
   })
   const service = createService({ db, mode: 'sandbox' })
   const { id: merchantId, apiKey } = await createMerchant(service, { name: 'Proof' })
-  // In force long ago, so that there is a price whatever a stepping clock says.
+  // Prices took effect long ago, so that one applies whatever a stepping clock returns.
   const longAgo = createService({ db, mode: 'sandbox', clock: () => Date.now() - 24 * 60 * 60 * 1000 })
   await setRate(longAgo, { fromCode: 'USDC', toCode: 'NGN', rate: '1500' })
   if (fee) await setFee(longAgo, { assetCode: 'USDC', recipientCurrency: 'NGN', flat: '0.01', percent: fee })
@@ -38,8 +38,8 @@ export async function makeWallets(url: string, { count, balance, fee }: WalletsO
   const wallets: OwnWallet[] = []
   for (let i = 0; i < count; i++) {
     const { id: customerId } = await perform(createCustomer, context, sampleCustomer)
-    const asked = { currency: 'USDC', description: 'Proof', network: 'erc20', customerId } as const
-    const { id: walletId } = await perform(createWallet, context, asked)
+    const walletInput = { currency: 'USDC', description: 'Proof', network: 'erc20', customerId } as const
+    const { id: walletId } = await perform(createWallet, context, walletInput)
     await depositToWallet(context, { walletId, amount: balance, reference: `opening ${i}` })
     wallets.push({ walletId, customerId })
   }
@@ -47,7 +47,7 @@ export async function makeWallets(url: string, { count, balance, fee }: WalletsO
   return { apiKey, merchantId, wallets }
 }
 
-/** A payout at the REST door. */
+/** A payout by the REST API. */
 export function payoutFrom({ customerId }: OwnWallet, amount: string, key: string | null = null): Request {
   return {
     path: '/api/payouts/banks',
@@ -56,22 +56,22 @@ export function payoutFrom({ customerId }: OwnWallet, amount: string, key: strin
   }
 }
 
-/** A deposit at the GraphQL door, which answers `data.simulateDeposit.wallet.balance`. */
+/** A deposit by the GraphQL API, which responds with `data.simulateDeposit.wallet.balance`. */
 export function depositTo({ walletId }: OwnWallet, amount: string, idempotencyKey: string | null = null): Request {
   return mutation('simulateDeposit', 'SimulateDeposit', 'wallet { balance }', { walletId, amount, idempotencyKey })
 }
 
-/** What the bank did with a payout, at the GraphQL door. */
+/** The bank's decision about a payout, by the GraphQL API. */
 export function settle(payoutId: string, status: 'COMPLETED' | 'FAILED' | 'RETURNED'): Request {
   return mutation('simulatePayout', 'SimulatePayout', 'payout { status }', { payoutId, status })
 }
 
-/** A look at a wallet at the REST door, which answers `data.balance`. */
+/** A wallet query by the REST API, which responds with `data.balance`. */
 export function walletByRest({ walletId }: OwnWallet): Request {
   return { method: 'GET', path: `/api/wallets/${walletId}` }
 }
 
-/** A look at a wallet at the GraphQL door, which answers `data.wallet.balance`. */
+/** A wallet query by the GraphQL API, which responds with `data.wallet.balance`. */
 export function walletByGraphql({ walletId }: OwnWallet): Request {
   return graphql('query Look($id: ID!) { wallet(id: $id) { balance } }', { id: walletId })
 }

@@ -12,7 +12,7 @@ import { perform } from '../support/perform.ts'
 import { connections, send } from './clients.ts'
 import { fillDatabase } from './server.ts'
 
-/** What seals the endpoints' secrets: `SECRETS_KEY` of whoever is to send. */
+/** Encrypts the endpoints' secrets: the `SECRETS_KEY` of the sending service. */
 export const backlogKey = Buffer.alloc(32, 5)
 
 export type Endpoint = { readonly id: string; readonly apiKey: string }
@@ -24,7 +24,7 @@ type Backlog = {
   readonly events: number
 }
 
-/** Merchants with so many endpoints each, which are disabled and have missed so many events; the first is one that can pay. */
+/** Merchants with a number of disabled endpoints that have missed a number of events; the first one can pay. */
 export async function makeBacklog(
   place: string,
   { merchants, ...missed }: Backlog,
@@ -34,8 +34,8 @@ export async function makeBacklog(
   const service = createService({ db, mode: 'sandbox', secrets: createSecrets([backlogKey]) })
   const { merchantId } = await authenticate(service, payerKey)
   const endpoints = await missEvents(service, { id: merchantId, apiKey: payerKey }, missed)
-  for (let made = 1; made < merchants; made++) {
-    const merchant = await createMerchant(service, { name: `Merchant ${made}` })
+  for (let i = 1; i < merchants; i++) {
+    const merchant = await createMerchant(service, { name: `Merchant ${i}` })
     endpoints.push(...(await missEvents(service, merchant, missed)))
   }
   await db.close()
@@ -55,17 +55,17 @@ async function missEvents(
     await perform(disableWebhookEndpoint, context, { webhookId: id })
     endpoints.push({ id, apiKey })
   }
-  for (let made = 0; made < events; made++) await perform(createCustomer, context, sampleCustomer)
+  for (let i = 0; i < events; i++) await perform(createCustomer, context, sampleCustomer)
   return endpoints
 }
 
-/** Has all endpoints enabled, which then get what they have missed, or disabled. */
+/** Enables all endpoints, which then receive the events that they missed, or disables them. */
 export async function switchAll(port: number, endpoints: readonly Endpoint[], isEnabled: boolean): Promise<void> {
   const agent = connections(8)
   const ask = async ({ id, apiKey }: Endpoint) => {
     const path = `/api/webhooks/${id}/${isEnabled ? 'enable' : 'disable'}`
     const { status, text } = await send({ port, apiKey }, agent, { path, body: {} })
-    if (status !== 200) throw new Error(`${path} was answered ${status}: ${text}`)
+    if (status !== 200) throw new Error(`${path} responded with ${status}: ${text}`)
   }
   await Promise.all(endpoints.map(ask))
   agent.destroy()

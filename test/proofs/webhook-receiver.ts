@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What came at one time, and what it was answered. */
+/** A received request, and its response. */
 export type Receipt = {
   readonly path: string
   readonly id: string
   readonly objectId: string
   readonly sequence: number
   readonly status: number
-  /** When it had come, by `performance.now()`. */
+  /** Time of arrival by `performance.now()`. */
   readonly at: number
 }
 
@@ -21,7 +21,7 @@ export type WebhookReceiver = {
 }
 
 /**
- * @param statusFor what is answered, or a promise of it; `response` for whoever does otherwise and answers `null`
+ * @param statusFor returns the status or a promise of it; it may use `response` itself and return `null`
  * @param port to listen on; 0 takes a free one
  */
 export async function startWebhookReceiver(
@@ -34,7 +34,7 @@ export async function startWebhookReceiver(
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer)
     } catch {
-      // Whoever was sending is gone: nothing came.
+      // The sender has disconnected, so the request does not count.
       return
     }
     const { id, object, sequence } = JSON.parse(Buffer.concat(chunks).toString())

@@ -2,13 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { AdverseReceivers } from './adverse-receivers.ts'
 import type { AdverseWorld, Merchant } from './adverse-world.ts'
 
-/** What does not arrive in this time does not come. */
+/** An event that has not arrived after this time is lost. */
 const giveUpMs = 30_000
 
-/** How long an event took to arrive, and how long nothing moved meanwhile, in milliseconds. */
+/** How long an event took to arrive, and how long the machine was idle meanwhile, in milliseconds. */
 export type Delay = { readonly ms: number; readonly stillMs: number }
 
-/** Has something happen to merchants whose receivers are well, over and over, each when what came before has arrived; the delays. */
+/**
+ * Repeatedly changes objects of merchants with working receivers, each after the previous event arrived; returns the
+ * delays.
+ */
 export function startWell(world: AdverseWorld, { receipts }: AdverseReceivers, merchants: readonly Merchant[]) {
   let isOver = false
   const delays: Delay[] = []
@@ -25,7 +28,7 @@ export function startWell(world: AdverseWorld, { receipts }: AdverseReceivers, m
       await delay(100)
     }
   }
-  /** Whether this machine, which others use as well, does anything: what it does not do holds up every event. */
+  /** Whether this shared machine makes progress: a stalled machine delays every event. */
   const watchMachine = async () => {
     while (!isOver) {
       const begunAt = performance.now()
@@ -37,7 +40,7 @@ export function startWell(world: AdverseWorld, { receipts }: AdverseReceivers, m
   }
   const over = Promise.all([...merchants.map(watch), watchMachine()])
   return {
-    /** Waits until each has answered: until then it is doubtful whether it does. */
+    /** Waits until each receiver has responded: before that its endpoint counts as unhealthy. */
     areSeen: async () => {
       while (delays.length < 2 * merchants.length) await delay(10)
       delays.length = 0

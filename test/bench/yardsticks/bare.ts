@@ -3,7 +3,7 @@ import { servePlainly } from './plain-server.ts'
 import type { Row } from './rest-shapes.ts'
 import { pageJson, walletJson } from './rest-shapes.ts'
 
-// What can't be done with less: node:http, statements prepared once, JSON.stringify. `node bare.ts <path>`.
+// The theoretical minimum: node:http, prepared statements, JSON.stringify. `node bare.ts <path>`.
 const db = new Sqlite(process.argv[2], { readonly: true })
 
 const methodCount = db
@@ -25,7 +25,7 @@ const wallet = db
     from wallets join accounts on accounts.merchant_id = wallets.merchant_id and accounts.id = wallets.id
     where wallets.merchant_id = ? and wallets.id = ?`,
   )
-  // An amount may exceed what a number holds.
+  // An amount may exceed the range of a number.
   .safeIntegers()
 
 const addresses = db.prepare<[string, string], Row>(

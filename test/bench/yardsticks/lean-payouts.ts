@@ -2,8 +2,8 @@ import type { LeanAnswer, LeanRequest } from '../lean-payouts.ts'
 import { leanPayouts } from '../lean-payouts.ts'
 import { servePlainly } from './plain-server.ts'
 
-// Lean payouts behind node:http, in a transaction each, or in one for all requests of a turn of the event loop:
-// `node lean-payouts.ts <path> <alone|group>`.
+// Lean payouts behind node:http, in one transaction each, or in one for all requests of an event loop turn: `node
+// lean-payouts.ts <path> <alone|group>`.
 const [path = '', form] = process.argv.slice(2)
 const { together } = leanPayouts(path)
 

@@ -5,8 +5,8 @@ import { Kysely, SqliteDialect } from 'kysely'
 import type { Row } from './rest-shapes.ts'
 import { pageJson, walletJson } from './rest-shapes.ts'
 
-// What most teams would write: Fastify with its own validation, Kysely with its own dialect, each query built where it is
-// needed, the key looked up by its hash. No log, no limits. `node naive.ts <path>`.
+// A typical implementation: Fastify with its own validation, Kysely with its own dialect, queries built in the
+// handlers, API keys looked up by hash. No log, no limits. `node naive.ts <path>`.
 type Column = string | null
 type Tables = {
   api_keys: { id: string; merchant_id: string; secret_hash: string; revoked_at: Column }
@@ -17,7 +17,7 @@ type Tables = {
 }
 
 const database = new Sqlite(process.argv[2])
-// Amounts may exceed what a number holds.
+// Amounts may exceed the range of a number.
 database.defaultSafeIntegers(true)
 const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) })
 const app = fastify()

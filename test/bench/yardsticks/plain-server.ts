@@ -1,18 +1,25 @@
 import { createServer } from 'node:http'
 
-/** Whose key is whose, as a map: nothing is looked up or hashed. */
+/** Merchants by API key, in memory: no lookup in a table, no hash. */
 export const merchantIds: Readonly<Record<string, string>> = JSON.parse(process.env.MERCHANTS ?? '{}')
 
-type Asked = { readonly merchantId: string; readonly url: string; readonly key: string; readonly body: string }
+type YardstickRequest = {
+  readonly merchantId: string
+  readonly url: string
+  readonly key: string
+  readonly body: string
+}
 
-/** An HTTP server of Node alone; `answer` gives a status and a value to be sent as JSON. */
-export function servePlainly(answer: (asked: Asked) => Promise<[number, unknown]> | [number, unknown]): void {
+/** A plain HTTP server of Node; `answer` returns a status and a value to send as JSON. */
+export function servePlainly(
+  answer: (received: YardstickRequest) => Promise<[number, unknown]> | [number, unknown],
+): void {
   const server = createServer(async (request, response) => {
     const merchantId = merchantIds[String(request.headers['x-api-key'])]
     let body = ''
     if (request.method === 'POST') for await (const chunk of request.setEncoding('utf8')) body += chunk
-    const asked = { url: request.url ?? '', key: String(request.headers['idempotency-key'] ?? ''), body }
-    const answering = merchantId === undefined ? ([401, {}] as const) : answer({ merchantId, ...asked })
+    const received = { url: request.url ?? '', key: String(request.headers['idempotency-key'] ?? ''), body }
+    const answering = merchantId === undefined ? ([401, {}] as const) : answer({ merchantId, ...received })
     const [status, value] = answering instanceof Promise ? await answering : answering
     const text = JSON.stringify(value)
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })

@@ -3,8 +3,8 @@ import type { PlainForm } from '../plain-payout.ts'
 import { plainPayouts } from '../plain-payout.ts'
 import { servePlainly } from './plain-server.ts'
 
-// Payouts on PostgreSQL as they are plainly written, behind node:http:
-// `node postgres-payouts.ts <url> <connections> <transaction|statement>`.
+// Payouts on PostgreSQL in plain form, behind node:http: `node postgres-payouts.ts <url> <connections>
+// <transaction|statement>`.
 const [url = '', connections, form] = process.argv.slice(2)
 const { pay } = plainPayouts(url, Number(connections), form as PlainForm)
 

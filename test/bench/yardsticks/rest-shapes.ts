@@ -1,7 +1,7 @@
 /** A row as the database has it. */
 export type Row = Readonly<Record<string, string | null>>
 
-/** An amount of 10⁻⁸ units as a decimal string of eight places. */
+/** Formats an amount of 10⁻⁸ units as a decimal string of eight places. */
 export function decimal(units: bigint): string {
   const digits = units.toString().padStart(9, '0')
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`

@@ -1,9 +1,9 @@
 import { demoApiKey } from '../../../src/demo/demo.ts'
 
-/** What the merchant's own systems do while a page is open. */
+/** The merchant's own systems while a page is open. */
 export type Merchant = ReturnType<typeof merchantAt>
 
-/** Asks a service as the demo merchant does, for its customer Ada; refusals are faults. */
+/** Calls a service as the demo merchant does, for its customer Ada; a domain error is a fault. */
 export function merchantAt(address: string) {
   const ask = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const answer = await fetch(address + path, {
@@ -12,13 +12,13 @@ export function merchantAt(address: string) {
       body: JSON.stringify(body),
     })
     const text = await answer.text()
-    const said = JSON.parse(text)
-    if (!answer.ok || said.errors || text.includes('Error","code')) throw new Error(`${path} answers ${text}`)
-    return said.data
+    const parsed = JSON.parse(text)
+    if (!answer.ok || parsed.errors || text.includes('Error","code')) throw new Error(`${path} answers ${text}`)
+    return parsed.data
   }
   const graphql = (query: string, variables: object = {}) => ask('/graphql', { query, variables })
   return {
-    /** Ada, with what her oldest wallet in USDC holds and how many payouts she has. */
+    /** Ada, with the balance of her oldest USDC wallet and her number of payouts. */
     ada: async (): Promise<Ada> => {
       const { customers } = await graphql(`{ customers { nodes { uuid email
         payouts(first: 0) { totalCount } wallets(last: 1, filter: { currency: "USDC" }) { nodes { uuid balance } } } } }`)
@@ -26,24 +26,26 @@ export function merchantAt(address: string) {
       const [wallet] = ada.wallets.nodes
       return { id: ada.uuid, walletId: wallet.uuid, balance: wallet.balance, payouts: ada.payouts.totalCount }
     },
-    /** Opens a wallet for her that nothing is in, as the tour of GraphiQL does. */
+    /** Opens an empty wallet for her, as the GraphiQL tour does. */
     openWallet: ({ id }: Ada) =>
       ask('/api/wallets', { customer_id: id, currency: 'USDC', network: 'polygon', description: 'Holiday savings' }),
-    /** Pays from Ada's wallet to an account, of which the sandbox's bank says nothing, and answers the payout's id. */
+    /**
+     * Pays from Ada's wallet to an account whose outcome the sandbox's bank leaves open, and returns the payout's id.
+     */
     pay: async ({ id }: Ada, amount: string, recipientName: string): Promise<string> => {
       const bank = { account_number: '0690000032', bank_name: 'Access Bank', bank_code: '044' }
       const nigeria = { recipient_currency: 'NGN', recipient_country: 'Nigeria' }
       const payout = { customer_id: id, currency: 'USDC', amount, recipient_name: recipientName, ...bank, ...nigeria }
       return (await ask('/api/payouts/banks', payout, { 'idempotency-key': crypto.randomUUID() })).id
     },
-    /** Has the bank pay it. */
+    /** Makes the bank pay it. */
     complete: (payoutId: string) =>
       graphql(
         `mutation ($input: SimulatePayoutInput!) {
           simulatePayout(input: $input) { __typename ... on UserError { code message } } }`,
         { input: { payoutId, status: 'COMPLETED', cause: 'Paid' } },
       ),
-    /** How many payouts there are of the merchant and all its customers. */
+    /** Number of payouts of the merchant and all its customers. */
     payouts: async (): Promise<number> => (await graphql('{ payouts(first: 0) { totalCount } }')).payouts.totalCount,
     deposit: ({ walletId }: Ada, amount: string) =>
       graphql(

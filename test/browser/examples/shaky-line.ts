@@ -1,10 +1,10 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { connect, createServer } from 'node:net'
 
-/** A way to a service that can be cut, as networks are. */
+/** A network path to a service that can be cut. */
 export type ShakyLine = Awaited<ReturnType<typeof shakyLineTo>>
 
-/** Listens on a port of its own and passes on whatever comes. */
+/** Listens on a free port and forwards all bytes. */
 export async function shakyLineTo(address: string) {
   const { hostname, port } = new URL(address)
   const open = new Set<Socket>()
@@ -30,7 +30,7 @@ export async function shakyLineTo(address: string) {
       isCut = true
       for (const each of open) each.destroy()
     },
-    /** What is asked arrives, and no answer does. */
+    /** Requests arrive, but no responses return. */
     loseAnswers: () => {
       isDeaf = true
     },

@@ -3,19 +3,19 @@ import { cp, mkdir, readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../..')
-const made = /\/(node_modules|dist|gql|__generated__|api\.ts|state\.json|unanswered\.json)$/
+const generatedFiles = /\/(node_modules|dist|gql|__generated__|api\.ts|state\.json|unanswered\.json)$/
 
 /** A running example, started from nothing but its own files and the schema. */
 export type Example = {
   readonly folder: string
   readonly address: string
-  /** What its processes have printed so far. */
+  /** The output of its processes so far. */
   readonly output: () => string
   readonly stop: () => Promise<void>
 }
 
 /**
- * Copies an example as it is in the repository, runs the commands of its README, and waits until it says where it listens.
+ * Copies an example from the repository, runs the commands of its README, and waits until it prints its URL.
  *
  * @param below an empty folder
  * @throws an Error with the commands' output if they exit before that
@@ -23,7 +23,7 @@ export type Example = {
 export async function startExample(name: string, below: string, apiUrl: string): Promise<Example> {
   const folder = join(below, 'examples', name)
   await mkdir(folder, { recursive: true })
-  await cp(join(root, 'examples', name), folder, { recursive: true, filter: (path) => !made.test(path) })
+  await cp(join(root, 'examples', name), folder, { recursive: true, filter: (path) => !generatedFiles.test(path) })
   await cp(join(root, 'schema.graphql'), join(below, 'schema.graphql'))
   const commands = await commandsOf(folder)
   const child = run(commands, folder, { API_URL: apiUrl, PORT: '0' })
@@ -32,8 +32,8 @@ export async function startExample(name: string, below: string, apiUrl: string):
   const address = await new Promise<string>((resolve, reject) => {
     const hear = (chunk: Buffer) => {
       output += chunk
-      const found = /(?:page is at|Webhooks come to) (http:\/\/[\d.]+:\d+)/.exec(output)
-      if (found?.[1]) resolve(found[1])
+      const match = /(?:page is at|Webhooks come to) (http:\/\/[\d.]+:\d+)/.exec(output)
+      if (match?.[1]) resolve(match[1])
     }
     child.stdout.on('data', hear)
     child.stderr.on('data', hear)
@@ -54,7 +54,7 @@ async function commandsOf(folder: string): Promise<string> {
   return commands
 }
 
-/** Runs commands as whoever copies them does: with the Node of the machine, not with the one that this project brings. */
+/** Runs commands as a user who copies them: with the machine's Node, not with the project's own. */
 export function run(commands: string, folder: string, environment: Record<string, string>) {
   const path = String(process.env.PATH).split(delimiter)
   return spawn('bash', ['-ec', commands], {

@@ -24,14 +24,14 @@ export async function tryPrograms(example: Example, line: ShakyLine, merchant: M
   line.mend()
   await call('npm run -s pay -- 8', 2, /Run it without an order/)
   const between = await merchant.payouts()
-  const found = await call('npm run -s pay', 0, /7\.00000000 USDC to Ngozi Obi/)
+  const retried = await call('npm run -s pay', 0, /7\.00000000 USDC to Ngozi Obi/)
   await call('npm run -s pay', 0, /Everything is answered/)
   const after = await merchant.payouts()
   expect.soft([between, after]).toEqual([before + 2, before + 2])
 
   const listed = await call('npm run -s list', 0, /./)
   expect.soft(new Set(listed.trim().split('\n')).size).toBe(after)
-  await receivesWebhook(example, found)
+  await receivesWebhook(example, retried)
 }
 
 /** Waits for the webhook of a completed payout; the receiver itself polls only once a minute. */

@@ -3,7 +3,7 @@ import { expect, shoot, test } from '../fixtures.ts'
 import type { Merchant } from './merchant.ts'
 import type { ShakyLine } from './shaky-line.ts'
 
-/** A page of an example, and what acts around it. */
+/** A page of an example and its surroundings. */
 export type Walk = {
   readonly name: string
   readonly page: Page

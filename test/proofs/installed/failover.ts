@@ -16,15 +16,15 @@ const clients = 64
 const merchants = 4
 const services = 2
 const kills = { ci: 2, quick: 4, long: 20 }
-/** Without the protection a few suffice, of those that leave nothing of the machine. */
+/** Failures per control: a few suffice, if they lose the whole machine. */
 const killsOfControl = 3
 
-/** The longest that nothing may be paid. */
+/** The maximum time without a successful payout. */
 const outageMs = 120_000
 
 export const proof: Proof = {
   promise:
-    'no acknowledged payout is lost or doubled when the primary of a replicated PostgreSQL is lost and another takes over',
+    'no acknowledged payout is lost or doubled when the primary of a replicated PostgreSQL fails and a standby takes over',
   control: 'synchronous replication',
   seconds: { ci: 600, quick: 900, long: 4_000 },
   isAlone: true,
@@ -69,7 +69,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     witness.isOver = true
     await Promise.all(work)
     agent.destroy()
-    // A server that is killed now and then never comes to count its rows by itself, and an audit takes long without.
+    // A server that is killed repeatedly never runs autoanalyze, and audits are slow without statistics.
     await cluster.ask('analyze', 'payouts')
     const faults = [
       ...(await faultsOf(cluster, witness, feeds)),
@@ -83,10 +83,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
 }
 
-/** How long nothing was paid, from the last success before to the first after, by what was lost. */
+/** Time without payouts, from the last success before a failure to the first one after, by kind of failure. */
 type Outage = { readonly loss: Loss; readonly ms: number }
 
-/** Loses the primary while all pay, waits until something is paid that was asked for after that, and brings it back. */
+/**
+ * Fails the primary while all clients pay, waits for a payout that was requested after that, and recovers the
+ * primary.
+ */
 async function losePrimary(
   cluster: Cluster,
   witness: Witness,
@@ -95,42 +98,46 @@ async function losePrimary(
   const primary = await cluster.settled()
   await paidSince(witness, performance.now())
   await delay(500 + random() * 1_500)
-  // Standbys get nothing for a moment, as on a busy network: what is answered before they have it may be lost.
+  // Standbys receive nothing for a moment, as on a congested network: a primary that acknowledges anyway may lose
+  // payouts.
   const goOn = primary.stopSenders()
   await delay(100 + random() * 300)
   witness.longestGapMs = 0
   primary.lose(loss)
   const lostAt = performance.now()
   if (loss === 'server' || loss === 'patroni') goOn()
-  // Without Patroni it goes on until another takes over, and afterwards does not know that.
+  // Without Patroni the server stays primary until another takes over, and does not know that afterwards.
   if (loss === 'patroni') await cluster.replaced(primary)
   await paidSince(witness, loss === 'patroni' ? performance.now() : lostAt)
   const ms = witness.longestGapMs
-  // A machine that froze wakes up among all others, and still believes to be the primary.
+  // A frozen machine resumes and still believes that it is the primary.
   await delay(1_000 + random() * 2_000)
   primary.heal(loss)
   return { loss, ms }
 }
 
-/** Waits until something was acknowledged that was asked for after a moment. */
+/** Waits for the acknowledgement of a request that was sent after a given time. */
 async function paidSince(witness: Witness, moment: number): Promise<void> {
   const until = performance.now() + outageMs
   while (witness.latestAskedAt <= moment && witness.faults.size === 0) {
-    if (performance.now() > until) witness.faults.add(`nothing was paid for ${outageMs / 1_000} s`)
+    if (performance.now() > until) witness.faults.add(`no payout succeeded for ${outageMs / 1_000} s`)
     await delay(5)
   }
 }
 
 function noteEnd(witness: Witness, { ended }: Server): void {
   ended.then(({ errors, log }) => {
-    if (!witness.isOver) witness.faults.add(`a service ended: ${errors.slice(-500)} ${log.slice(-500)}`)
+    if (!witness.isOver) witness.faults.add(`a service exited: ${errors.slice(-500)} ${log.slice(-500)}`)
   })
 }
 
 type StoredPayout = { readonly key: string; readonly id: string }
 type StoredEvent = { readonly merchant: string; readonly sequence: number; readonly what: string }
 
-/** What is stored against what was told: each acknowledged payout once, none that nobody asked for, and each event as it was told. */
+/**
+ * Compares stored rows with responses: each acknowledged payout once, no unrequested one, and each event as it was
+ * read.
+ */
 async function faultsOf(
   { ask }: Cluster,
   { acknowledged, sent }: Witness,
@@ -143,17 +150,19 @@ async function faultsOf(
   )
   const faults: string[] = []
   const stored = new Map(payouts.map(({ key, id }) => [key, id]))
-  const lost = [...acknowledged].filter(([key, id]) => stored.get(key) !== id)
-  if (lost.length > 0) faults.push(`${lost.length} acknowledged payouts lost, such as ${lost[0]}`)
+  const missing = [...acknowledged].filter(([key, id]) => stored.get(key) !== id)
+  if (missing.length > 0) faults.push(`${missing.length} acknowledged payouts lost, such as ${missing[0]}`)
   if (stored.size !== payouts.length) faults.push(`${payouts.length - stored.size} payouts doubled`)
   const unasked = payouts.filter(({ key }) => !sent.has(key))
-  if (unasked.length > 0) faults.push(`${unasked.length} payouts that nobody asked for`)
+  if (unasked.length > 0) faults.push(`${unasked.length} stored payouts were never requested`)
   const byMerchant = Map.groupBy(events, ({ merchant }) => merchant)
   const gaps = [...byMerchant.values()].filter((each) => each.some(({ sequence }, place) => sequence !== place + 1))
-  if (gaps.length > 0) faults.push(`the events of ${gaps.length} merchants are not dense`)
-  const there = new Set(events.map(({ sequence, what }) => `${sequence} ${what}`))
-  const untrue = feeds.flatMap((told) => [...told].filter(([sequence, what]) => !there.has(`${sequence} ${what}`)))
-  if (untrue.length > 0) faults.push(`${untrue.length} events were told that are not there, such as ${untrue[0]}`)
+  if (gaps.length > 0) faults.push(`the event numbers of ${gaps.length} merchants have gaps`)
+  const storedEvents = new Set(events.map(({ sequence, what }) => `${sequence} ${what}`))
+  const untrue = feeds.flatMap((told) =>
+    [...told].filter(([sequence, what]) => !storedEvents.has(`${sequence} ${what}`)),
+  )
+  if (untrue.length > 0) faults.push(`${untrue.length} events that clients read are not stored, such as ${untrue[0]}`)
   return faults
 }
 
@@ -176,7 +185,7 @@ function outcomeOf({ acknowledged, retries, longestMs }: Witness, { outages, cou
     .map((loss) => ({ loss, all: outages.filter((each) => each.loss === loss).map(({ ms }) => ms) }))
     .filter(({ all }) => all.length > 0)
     .map(({ loss, all }) => `${loss} ${all.map(seconds).join(' ')}`)
-  const done = `${outages.length} primaries lost, ${clients} clients at ${services} services, ${acknowledged.size} acknowledged, ${events} events told, ${retries} retries, the slowest answer ${seconds(longestMs)} s; seconds without one, to the first after each loss: ${times.join(', ')}`
+  const done = `${outages.length} primaries failed, ${clients} clients of ${services} services, ${acknowledged.size} acknowledged, ${events} events read, ${retries} retries, slowest response ${seconds(longestMs)} s; seconds without a payout after each failure: ${times.join(', ')}`
   if (faults.length > 0) return { isHeld: false, figure: `${faults.slice(0, 4).join('; ')}; ${done}` }
   return { isHeld: outages.length === count && acknowledged.size > 100 * count, figure: `0 lost, 0 doubled; ${done}` }
 }

@@ -15,12 +15,12 @@ import { compare } from '../stored.ts'
 
 const deaths = { ci: 2, quick: 4, long: 40 }
 
-/** Litestream looks every second and sends every second; a busy machine may take as long again. */
+/** Litestream polls and sends once a second; a busy machine may take twice as long. */
 const windowMs = 5_000
 
 export const proof: Proof = {
-  promise: 'a standby by Litestream is one sound moment, lacks only what was acknowledged in the last 5 s, and pays',
-  control: 'a Litestream that goes on: it hangs from the middle on',
+  promise: 'a Litestream standby is consistent, lacks only payouts acknowledged in the last 5 s, and can pay',
+  control: 'continuous replication: Litestream hangs from the middle of the run',
   seconds: { ci: 150, quick: 240, long: 1_500 },
   run,
 }
@@ -48,32 +48,35 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const restored = await putInPlace(replicated, place)
     const loss = lossOf(restored, { log, ...death })
     losses.push(loss)
-    const lost = new Set(loss.lost)
+    const lostNarrations = new Set(loss.lost)
     const { sent, acknowledged } = mergedLog(logs)
-    const kept = new Map([...acknowledged].filter(([narration]) => !lost.has(narration)))
-    faults.push(...compare(restored, { sent, acknowledged: kept }).faults)
-    if (loss.oldestMs > windowMs) faults.push(`what was acknowledged ${Math.round(loss.oldestMs)} ms before is lost`)
-    if (losses.length === deaths[length] && !(await canPay(restored, apiKey))) faults.push('nothing can be paid there')
+    const recovered = new Map([...acknowledged].filter(([narration]) => !lostNarrations.has(narration)))
+    faults.push(...compare(restored, { sent, acknowledged: recovered }).faults)
+    if (loss.oldestMs > windowMs)
+      faults.push(`a payout acknowledged ${Math.round(loss.oldestMs)} ms before the kill is lost`)
+    if (losses.length === deaths[length] && !(await canPay(restored, apiKey))) faults.push('the standby cannot pay')
   }
   return { isHeld: faults.length === 0, figure: figureOf(logs, losses, faults) }
 }
 
 function figureOf(logs: readonly PayoutLog[], losses: readonly Loss[], faults: readonly string[]): string {
   const { acknowledged } = mergedLog(logs)
-  const lost = losses.map((loss) => loss.lost.length)
+  const lostCounts = losses.map((loss) => loss.lost.length)
   const oldest = losses.map(({ oldestMs }) => Math.round(oldestMs))
-  const seen = `${losses.length} deaths, ${acknowledged.size} acknowledged; lost ${lost.join(', ')}, of the last ${oldest.join(', ')} ms`
+  const seen = `${losses.length} deaths, ${acknowledged.size} acknowledged; lost per kill ${lostCounts.join(', ')}, acknowledged in its last ${oldest.join(', ')} ms`
   return [seen, ...faults.slice(0, 3)].join('; ')
 }
 
-/** How many payouts had been acknowledged at a moment, by a clock in milliseconds that nobody sets. */
+/** Number of acknowledged payouts by a monotonic clock in milliseconds. */
 type Mark = { readonly at: number; readonly count: number }
 
 type Death = { readonly diedAt: number; readonly marks: readonly Mark[]; readonly faults: string[] }
 
 type Dying = { url: string; apiKey: string; log: PayoutLog; hangs: boolean; loadMs: number }
 
-/** Has clients pay while Litestream follows, and then kills the service and Litestream as a machine that dies would. */
+/**
+ * Runs paying clients while Litestream replicates, then kills the service and Litestream as a failing machine would.
+ */
 async function dieUnderLoad(replicated: Replicated, { url, apiKey, log, hangs, loadMs }: Dying): Promise<Death> {
   const server = await startMain({ url })
   const following = replicate(replicated)
@@ -91,13 +94,14 @@ async function dieUnderLoad(replicated: Replicated, { url, apiKey, log, hangs, l
   await Promise.all([clients.over, following.ended])
   clearInterval(marking)
   const faults: string[] = []
-  if (signal !== 'SIGKILL') faults.push(`the server ended by itself: ${errors}`)
-  if (log.others.size > 0) faults.push(`not every payout was answered with 200: ${[...log.others]}`)
-  if (following.said().includes('level=ERROR')) faults.push(`Litestream said ${following.said().slice(-500)}`)
+  if (signal !== 'SIGKILL') faults.push(`the server exited before its kill: ${errors}`)
+  if (log.others.size > 0) faults.push(`some payouts got another status than 200: ${[...log.others]}`)
+  if (following.said().includes('level=ERROR'))
+    faults.push(`Litestream logged an error: ${following.said().slice(-500)}`)
   return { diedAt, marks, faults }
 }
 
-/** Has the standby restored, and put in a new place by the operator's command, which audits it first; where it is then. */
+/** Restores the standby with the operator's command, which audits it first, and returns its path. */
 async function putInPlace(replicated: Replicated, place: string): Promise<string> {
   mkdirSync(place)
   const file = join(place, 'standby.sqlite')
@@ -110,7 +114,7 @@ async function putInPlace(replicated: Replicated, place: string): Promise<string
   return path
 }
 
-/** The payouts that were acknowledged and are not there, and how long before the end the first of them was, at most. */
+/** Acknowledged payouts that are missing, and the maximum age of the first of them at the kill. */
 type Loss = { readonly lost: readonly string[]; readonly oldestMs: number }
 
 function lossOf(path: string, { log, diedAt, marks }: Pick<Death, 'diedAt' | 'marks'> & { log: PayoutLog }): Loss {
@@ -118,13 +122,13 @@ function lossOf(path: string, { log, diedAt, marks }: Pick<Death, 'diedAt' | 'ma
   const stored = new Set(database.prepare('select narration from payouts').pluck().all())
   database.close()
   const narrations = [...log.acknowledged.keys()]
-  const lost = narrations.filter((narration) => !stored.has(narration))
-  const first = narrations.indexOf(lost[0] ?? '')
+  const missing = narrations.filter((narration) => !stored.has(narration))
+  const first = narrations.indexOf(missing[0] ?? '')
   const at = marks.findLast(({ count }) => count <= first)?.at ?? marks[0]?.at ?? diedAt
-  return { lost, oldestMs: lost.length === 0 ? 0 : diedAt - at }
+  return { lost: missing, oldestMs: missing.length === 0 ? 0 : diedAt - at }
 }
 
-/** Whether the service starts there and goes on. */
+/** Whether the service starts on the restored database and continues to pay. */
 async function canPay(path: string, apiKey: string): Promise<boolean> {
   const server = await startMain({ url: `sqlite:${path}` })
   const log = newPayoutLog('after')

@@ -10,8 +10,8 @@ import type { PayoutTruth } from '../stored.ts'
 import { compare, faultsOfBooks } from '../stored.ts'
 
 export const proof: Proof = {
-  promise: 'a backup made under load balances, and has every payout that was acknowledged before it began',
-  control: 'the command: the file is copied as files are',
+  promise: 'a backup under load balances, and has every payout that was acknowledged before it began',
+  control: 'the backup command: the file is copied like any file',
   seconds: { ci: 90, quick: 90, long: 900 },
   run,
 }
@@ -28,7 +28,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const count = isControl ? 3 : backups[length]
   const copies: Copy[] = []
   while (copies.length < count) {
-    // Two at once, which is also how a careless timer would make them.
+    // Runs two concurrently, as overlapping timers would.
     const files = [0, 1].map((each) => join(folder, `${copies.length + each}.copy`))
     const acknowledged = new Map(log.acknowledged)
     await Promise.all(files.map((file) => (isControl ? copy(path, file) : backUp(url, file))))
@@ -42,18 +42,18 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
     faults.push(...(await faultsOfCopy(file, { sent: log.sent, acknowledged })))
   }
   const restored = (copies.at(-1) as Copy).file
-  if (!(await canPay(restored, apiKey))) faults.push('nothing can be paid from the last one')
+  if (!(await canPay(restored, apiKey))) faults.push('a service on the last copy cannot pay')
   const counts = copies.map(({ acknowledged }) => acknowledged.size)
   const figure =
-    `${copies.length} copies, with the first ${counts[0]} to ${counts.at(-1)} of ${log.acknowledged.size} payouts: ` +
+    `${copies.length} copies with ${counts[0]} to ${counts.at(-1)} of ${log.acknowledged.size} payouts: ` +
     `${faults.length} faults${faults.length > 0 ? `, such as ${faults[0]}` : ''}`
   return { isHeld: faults.length === 0, figure }
 }
 
-/** A copy, and what had been acknowledged when it was begun. */
+/** A copy, and the payouts that were acknowledged before it began. */
 type Copy = { readonly file: string; readonly acknowledged: PayoutTruth['acknowledged'] }
 
-/** Has the operator's command make it, in a process beside the server. */
+/** Runs the operator's command in a process alongside the server. */
 async function backUp(url: string, file: string): Promise<void> {
   const program = join(import.meta.dirname, '../../../src/cli/cli.ts')
   await promisify(execFile)(process.execPath, [program, 'backup', file], { env: { ...process.env, DATABASE_URL: url } })
@@ -64,16 +64,16 @@ async function copy(path: string, file: string): Promise<void> {
   copyFileSync(path, file)
 }
 
-/** What contradicts in a copy, once it is a database again; one that can't be read is broken altogether. */
+/** Contradictions in a restored copy; an unreadable one counts as broken. */
 async function faultsOfCopy(file: string, truth: PayoutTruth): Promise<string[]> {
   try {
     return [...compare(file, truth).faults, ...(await faultsOfBooks(file))]
   } catch (error) {
-    return [`it can't be read: ${(error as Error).message}`]
+    return [`the copy is unreadable: ${(error as Error).message}`]
   }
 }
 
-/** Whether the service starts on a copy and goes on where it ended. */
+/** Whether the service starts on a copy and continues from there. */
 async function canPay(file: string, apiKey: string): Promise<boolean> {
   try {
     const server = await startMain({ url: `sqlite:${file}` })

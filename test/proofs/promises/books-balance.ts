@@ -7,8 +7,8 @@ import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: 'the books balance at every commit, as a model on paper says and while others look, on both engines',
-  control: 'the fee of a transfer, or one commit for a settlement and its money',
+  promise: 'the books balance at every commit, match a model, and look balanced to concurrent audits, on both engines',
+  control: 'the fee of a transfer, or one commit for a settlement and its transfer',
   seconds: { ci: 120, quick: 120, long: 7_200 },
   run,
 }
@@ -21,14 +21,14 @@ const engines = ['SQLite', 'PostgreSQL'] as const
 const looks = { ci: 1, quick: 1, long: 30 }
 const lookMs = 2_000
 
-/** The fee is left out of what is written of a transfer. */
+/** The control omits the fee from the stored transfer. */
 const leavesOut: Change = {
   file: 'src/modules/ledger/post-transfer.ts',
   from: '    fee,\n    sequence:',
   to: '    fee: 0n,\n    sequence:',
 }
 
-/** What became of a payout is there in the end, but not with the transfer that was made for it. */
+/** The payout has its final status, but the transfer for it is missing. */
 const comesLate: Change = {
   file: 'src/modules/payouts/settle-payout.ts',
   from: 'await insertPayoutEvent(tx, { merchantId, payoutId: id, status, cause, transferId, createdAt, sequence: null })',
@@ -53,8 +53,8 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const seen = { snapshots: 0, states: 0, operations: 0, fewest: Number.POSITIVE_INFINITY }
   try {
     for (const engine of engines) {
-      const asked = { runs: runs[engine][length], seed: seed | 0, seen: kinds }
-      const fault = await faultOfModel((number) => urls[engine](`model_${number}`), asked)
+      const options = { runs: runs[engine][length], seed: seed | 0, seen: kinds }
+      const fault = await faultOfModel((number) => urls[engine](`model_${number}`), options)
       if (fault !== null) unlike.push(`${engine}: ${fault}`)
       for (let look = 0; look < looks[length]; look++) {
         const url = await urls[engine](`load_${look}`)
@@ -71,7 +71,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   const figure =
     `${engines.map((engine) => `${runs[engine][length]} runs on ${engine}`).join(' and ')} of ${commandsPerRun} commands; ` +
-    `${seen.snapshots} snapshots of ${seen.states} states beside ${seen.operations.toLocaleString('en')} operations: ` +
+    `${seen.snapshots} snapshots of ${seen.states} states during ${seen.operations.toLocaleString('en')} operations: ` +
     `${unlike.length + unbalanced.length} contradictions` +
     [...unlike, ...new Set(unbalanced)]
       .slice(0, 4)
@@ -84,11 +84,11 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     return { isHeld: !isNoticed(unlike, addsUp) || !isNoticed(unbalanced, hasEvents), figure }
   }
   const missing = everyKind.filter((kind) => !kinds.has(kind))
-  // By chance a few programs may do without the rarest one.
-  if (missing.length > 1) return { isHeld: false, figure: `${figure}; no program came to: ${missing.join(', ')}` }
+  // A few programs may miss the rarest outcome by chance.
+  if (missing.length > 1) return { isHeld: false, figure: `${figure}; no program reached: ${missing.join(', ')}` }
   return { isHeld: unlike.length === 0 && unbalanced.length === 0 && seen.fewest >= fewestStates, figure }
 }
 
-/** What the audit calls what the controls break. */
+/** The audit checks that the controls break. */
 const addsUp = 'every balance is the sum of its entries'
 const hasEvents = 'every status has its events'

@@ -8,15 +8,18 @@ import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: 'a clock that steps by an hour, forth and back, harms nothing while the service runs',
-  control: 'a clock, and a list’s latest time, that are held where the system’s clock goes back',
+  promise: 'clock steps of an hour in either direction break no promise of a running service',
+  control: 'the monotonic clock, and a list’s latest time, when the system clock steps back',
   seconds: { ci: 120, quick: 120, long: 1_200 },
   run,
 }
 
 const forMs = { ci: 2_000, quick: 2_000, long: 120_000 }
 
-/** The clock of a process goes back with the system's, and so do the times of rows, which the list holds otherwise. */
+/**
+ * The process clock steps back with the system clock, and so do the times of rows, which contradicts the order of the
+ * list.
+ */
 const goesBack: Change[] = [
   { file: 'src/core/ids-and-clock.ts', from: 'latest = Math.max(latest, clock())', to: 'latest = clock()' },
   {
@@ -58,11 +61,11 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   const sum = (of: (watched: Watched) => number) => all.reduce((total, watched) => total + of(watched), 0)
   const figure =
-    `${sum(({ steps }) => steps)} steps of ${Object.keys(clocks).join(', ')}${library ? '' : ' (libfaketime is not here)'}; ` +
-    `${sum(({ payouts }) => payouts).toLocaleString('en')} payouts, ${sum(({ walks }) => walks)} walks through their pages: ` +
+    `${sum(({ steps }) => steps)} steps of ${Object.keys(clocks).join(', ')}${library ? '' : ' (libfaketime is not installed)'}; ` +
+    `${sum(({ payouts }) => payouts).toLocaleString('en')} payouts, ${sum(({ walks }) => walks)} walks through all pages: ` +
     `${sum(({ faults }) => faults.length)} wrong` +
     all.flatMap(({ name, faults }) => faults.slice(0, 2).map((fault) => `; ${name}: ${fault}`)).join('')
-  // With each clock it must be the clock that is seen to be wrong.
+  // With each clock the control must find faults of the clock.
   if (isControl)
     return { isHeld: all.some(({ faults }) => !faults.some((fault) => fault.includes('is older than'))), figure }
   return { isHeld: all.every(({ faults, walks }) => faults.length === 0 && walks > 0), figure }

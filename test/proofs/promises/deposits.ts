@@ -27,33 +27,32 @@ import { randomFrom } from '../proof.ts'
 import type { Server } from '../server.ts'
 import { startMain } from '../server.ts'
 
-/** Kills of each way to run the service. */
+/** Kills of each configuration. */
 const kills = { ci: 2, quick: 6, long: 100 }
 
-/** Blocks of each chain between two kills, and those that end it: more than any network needs. */
+/** Blocks of each chain between two kills, and final ones: more than any network's confirmations. */
 const [blocksBetween, lastBlocks] = [25, 70]
 
-/** Of each of two merchants a wallet on each. */
+/** Each of two merchants has a wallet on each. */
 const networks: readonly Network[] = ['erc20', 'bep20', 'trc20']
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`
 
 export const proof: Proof = {
-  promise:
-    'each transfer on a chain that became final is credited once, whatever is reported of it, how often and when',
-  control: 'telling transfers apart by network, transaction and log',
+  promise: 'each final transfer on a chain is credited once, whatever reports of it arrive, how often and when',
+  control: 'distinguishing transfers by network, transaction and log index',
   seconds: { ci: 240, quick: 600, long: 4_000 },
   run,
 }
 
-/** Each report is taken for one of another transfer. */
+/** The control treats each report as one of another transfer. */
 const toldApart: Change = {
   file: 'src/modules/deposits/report-deposit.ts',
   from: '  return { ...report, txHash:',
   to: '  return { ...report, logIndex: Math.floor(Math.random() * 2 ** 31), txHash:',
 }
 
-/** A way to run the service. */
+/** A configuration of the service. */
 type Way = { readonly name: string; readonly url: string; readonly workers: number }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
@@ -75,7 +74,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   } finally {
     await postgres.remove()
   }
-  // Without its protection it must be broken each way.
+  // Without its protection each configuration must break.
   return { isHeld: isControl ? held.includes(true) : !held.includes(false), figure: figures.join('; ') }
 }
 
@@ -112,7 +111,7 @@ async function watchOver(way: Way, { count, random, isControl }: Watching): Prom
   for (let block = 0; block < lastBlocks; block++) for (const chain of chains) chain.mine({ isBusy: false })
   for (const node of nodes) node.look()
   await quiet(nodes)
-  // What is gone is told once more, after all that may have come late.
+  // Reports each dropped transfer once more, after any late report.
   for (const { gone, tellAgain } of nodes) tellAgain([...gone.values()])
   await quiet(nodes)
   const tellers = await Promise.all(telling.map(({ stop }) => stop()))
@@ -129,7 +128,7 @@ async function watchOver(way: Way, { count, random, isControl }: Watching): Prom
 
 type Killed = { readonly start: () => Promise<Server>; readonly random: () => number }
 
-/** The service after it was killed: the whole of it, or the process of it that writes, which another replaces. */
+/** The killed service: all of it, or its writer process, which the supervisor replaces. */
 async function killed(server: Server, { start, random }: Killed): Promise<Server> {
   const writer = processesOf(server.child.pid as number).find(({ role }) => role === 'writer')
   if (writer !== undefined && random() < 0.5) {
@@ -159,7 +158,7 @@ function openWallets(url: string): Promise<Owned[]> {
       const { id: merchantId } = await createMerchant(service, { name })
       const context = createContext(service, merchantId)
       for (const network of networks) {
-        // On Tron there is no USDC.
+        // USDC does not exist on Tron.
         const currency = network === 'trc20' ? 'USDT' : 'USDC'
         const { id, addresses } = await perform(createWallet, context, { currency, description: name, network })
         owned.push({ merchantId, walletId: id, ref: addresses[0]?.id ?? '' })
@@ -181,14 +180,14 @@ async function listAddresses({ port }: Server): Promise<Address[]> {
   const path = '/rails/one/addresses?after=0'
   const answer = await send({ port, apiKey: '' }, agent, { method: 'GET', path, headers: headersOver(path) })
   agent.destroy()
-  if (answer.status !== 200) throw new Error(`the list of addresses was answered ${answer.status}: ${answer.text}`)
+  if (answer.status !== 200) throw new Error(`listing the addresses failed with ${answer.status}: ${answer.text}`)
   const { data } = JSON.parse(answer.text) as { data: { addresses: Address[] } }
   return data.addresses.map((address) => ({ ...address, needed: requiredConfirmations(address.network as Network) }))
 }
 
 type Telling = { readonly node: ChainNode; readonly rail: string; readonly random: () => number }
 
-/** Posts what a node has to tell, again until it is heard, and now and then though it was heard. */
+/** Posts a node's reports, repeats each until it is accepted, and sometimes after that. */
 function tellOn(server: () => Server, { node, rail, random }: Telling) {
   const agent = connections(4)
   const faults: string[] = []
@@ -197,8 +196,8 @@ function tellOn(server: () => Server, { node, rail, random }: Telling) {
   const path = `/rails/${rail}/deposits`
   const post = async (deposits: readonly Sighting[]): Promise<void> => {
     const body = JSON.stringify({ deposits })
-    const asked = { path, body, headers: headersOver(body) }
-    const answer = await send({ port: server().port, apiKey: '' }, agent, asked).catch(() => null)
+    const request = { path, body, headers: headersOver(body) }
+    const answer = await send({ port: server().port, apiKey: '' }, agent, request).catch(() => null)
     if (answer?.status !== 200 || random() < 0.05) {
       if (answer !== null && answer.status !== 200 && answer.status !== 503)
         faults.push(`${answer.status} ${answer.text}`)
@@ -227,7 +226,7 @@ function tellOn(server: () => Server, { node, rail, random }: Telling) {
   return { stop }
 }
 
-/** What each node tells just now. */
+/** The reports that each node has at present. */
 const telling = new Map<ChainNode, number>()
 
 async function underWay(node: ChainNode, tell: () => Promise<void>): Promise<void> {
@@ -254,17 +253,19 @@ function judge(url: string, { wallets, nodes }: Judging) {
         .filter((each) => each.ref === ref)
         .reduce((sum, { amount }) => sum + units(amount), 0n)
       const { balance = 0n } = (await walletById(db, { merchantId, id: walletId })) ?? {}
-      if (balance !== owed) faults.push(`a wallet has ${balance} and not ${owed}`)
+      if (balance !== owed) faults.push(`a wallet has ${balance} instead of ${owed}`)
       const pending = await findPendingDeposits({ db, merchantId }, [walletId])
-      if (pending.length > 0) faults.push(`${pending.length} are pending for ever`)
+      if (pending.length > 0) faults.push(`${pending.length} stay pending`)
     }
-    const lost = nodes.flatMap(({ gone }) => [...gone.keys()]).filter((name) => final.has(name))
-    const unseen = lost.filter((name) => !attention.has(name))
-    if (unseen.length > 0) faults.push(`${unseen.length} that were credited are gone, and nobody is told`)
-    if ([...attention.keys()].some((name) => !final.has(name))) faults.push('one needs a person, and was not credited')
+    const dropped = nodes.flatMap(({ gone }) => [...gone.keys()]).filter((name) => final.has(name))
+    const unseen = dropped.filter((name) => !attention.has(name))
+    if (unseen.length > 0)
+      faults.push(`${unseen.length} credited transfers left the chain without an entry in the attention queue`)
+    if ([...attention.keys()].some((name) => !final.has(name)))
+      faults.push('the attention queue has a transfer that was not credited')
     const { balanced } = await auditBooks(createService({ db, mode: 'sandbox' }))
     if (!balanced) faults.push('the books do not balance')
-    const figure = `${final.size} transfers credited, ${new Set(lost).size} of them gone later, ${attention.size} in attention`
+    const figure = `${final.size} transfers credited, ${new Set(dropped).size} of them dropped from the chain later, ${attention.size} in the attention queue`
     return { faults, figure, credited: final.size }
   })
 }

@@ -15,18 +15,18 @@ import { compare, faultsOfBooks } from '../stored.ts'
 const fills = { ci: 2, quick: 4, long: 60 }
 const payoutsEach = 40
 const refusalsEach = 20
-/** Whoever is refused asks again, for so long at most. */
+/** Maximum time for which a rejected request is retried. */
 const patienceMs = 30_000
 
 export const proof: Proof = {
   promise:
-    'on a full disk payouts are refused whole, reads go on, a start waits, and all heals when there is room again',
-  control: 'refusing what a failed commit has not stored',
+    'on a full disk payouts fail without a trace, reads continue, a start waits, and all recovers when space is free',
+  control: 'rejecting requests whose commit failed',
   seconds: { ci: 120, quick: 200, long: 1_500 },
   run,
 }
 
-/** What stays the same however often the server is started again. */
+/** State that all servers of the proof share. */
 type Bench = {
   readonly disk: SmallDisk
   readonly path: string
@@ -71,13 +71,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 
 function outcomeOf({ disk, log, faults, seen }: Bench): Outcome {
   const figure =
-    `on ${disk.kind}: ${log.acknowledged.size} acknowledged, ${seen.refused} refused and paid later, and of the ` +
+    `on ${disk.kind}: ${log.acknowledged.size} acknowledged, ${seen.refused} rejected and paid later; of the ` +
     `starts on the full disk ${seen.serving} served and ${seen.waiting} waited`
   if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
   return { isHeld: seen.refused > 0 && seen.serving + seen.waiting > 0, figure: `${figure}; 0 lost, 0 doubled` }
 }
 
-/** Pays, fills the disk so that payouts are refused, frees it, and has those paid, all by the same process. */
+/** Pays, fills the disk until payouts are rejected, frees it, and retries those payouts, all in one process. */
 async function fillAndFree(bench: Bench, leftBytes: number): Promise<void> {
   const { disk, path, log, faults, seen } = bench
   await payAll(bench, newNarrations(bench, payoutsEach))
@@ -86,19 +86,20 @@ async function fillAndFree(bench: Bench, leftBytes: number): Promise<void> {
   await expectStatus(bench, '/api/customers', 200)
   const look = compare(path, log)
   faults.push(...look.faults)
-  if (look.unacknowledged > 0) faults.push(`${look.unacknowledged} were refused and are there`)
+  if (look.unacknowledged > 0) faults.push(`${look.unacknowledged} rejected payouts are stored`)
   disk.free()
   await payAll(bench, refused)
   seen.refused += refused.length
 }
 
 /**
- * Ends the server and starts it while the disk is full: it serves what it can, or it waits, alive and not ready. It
- * must not end, because then it would be started again and again.
+ * Stops the server and starts it while the disk is full: it serves what it can, or waits, alive and not ready. It
+ * must not exit, because then it would be restarted in a loop.
  */
 async function startOnFull(bench: Bench, before: Server, signal: 'SIGKILL' | 'SIGTERM'): Promise<Server> {
   const { disk, start, faults, seen } = bench
-  // A process that died leaves files behind that the next can use; one that ended has tidied up: the next needs room.
+  // A killed process leaves files that the next one can use; a stopped one has removed them, and the next needs
+  // space.
   await before.kill(signal)
   disk.fill()
   const starting = start()
@@ -109,7 +110,7 @@ async function startOnFull(bench: Bench, before: Server, signal: 'SIGKILL' | 'SI
   disk.free()
   seen[state]++
   if (state === 'ended') {
-    faults.push('it ended because the disk was full')
+    faults.push('the server exited because the disk was full')
     return start()
   }
   const server = await starting
@@ -117,7 +118,7 @@ async function startOnFull(bench: Bench, before: Server, signal: 'SIGKILL' | 'SI
   return server
 }
 
-/** What becomes of a start: the first thing that can be seen of it. */
+/** The outcome of a start: the first sign of it. */
 async function stateOf(bench: Bench, starting: Promise<Server>): Promise<'serving' | 'waiting' | 'ended'> {
   let state: 'serving' | 'ended' | null = null
   starting.then(
@@ -139,51 +140,55 @@ function newNarrations({ log }: Bench, count: number): string[] {
   return Array.from({ length: count }, (_, at) => `payout ${log.sent.size + at}`)
 }
 
-/** Pays each, and asks again for what is refused. */
+/** Makes each payout, and retries rejected ones. */
 async function payAll(bench: Bench, narrations: readonly string[]): Promise<void> {
   const lateAt = performance.now() + patienceMs
   for (const narration of narrations) {
     while ((await pay(bench, narration)) === 503) {
-      if (performance.now() > lateAt) return void bench.faults.push(`${narration} is refused though there is room`)
+      if (performance.now() > lateAt)
+        return void bench.faults.push(`${narration} is still rejected although space is free`)
       await delay(100)
     }
   }
 }
 
-/** Pays until so many are refused; which. What is left of the disk may do for a few. */
+/** Pays until a number of payouts are rejected and returns those. The remaining space may suffice for a few. */
 async function payUntilRefused(bench: Bench, count: number): Promise<string[]> {
   const refused: string[] = []
   for (let tries = 0; refused.length < count; tries++) {
     const [narration] = newNarrations(bench, 1) as [string]
     if ((await pay(bench, narration)) === 503) refused.push(narration)
     if (tries < 300) continue
-    bench.faults.push('payouts are not refused though there is no room')
+    bench.faults.push('payouts are accepted although no space is free')
     break
   }
   return refused
 }
 
-/** Asks for a payout under a key of its own; the status of the answer. */
+/** Requests a payout with a new idempotency key and returns the status. */
 async function pay(bench: Bench, narration: string): Promise<number> {
   const { log, faults } = bench
   const agent = connections(1)
   const headers = { 'idempotency-key': narration }
   const body = { ...payoutBody, narration }
   log.sent.add(narration)
-  const asked = { path: '/api/payouts/banks', headers, body }
-  const { status, text } = await send(bench, agent, asked).catch((error: Error) => ({ status: 0, text: error.message }))
+  const request = { path: '/api/payouts/banks', headers, body }
+  const { status, text } = await send(bench, agent, request).catch((error: Error) => ({
+    status: 0,
+    text: error.message,
+  }))
   agent.destroy()
   if (status === 200) log.acknowledged.set(narration, acknowledgedBy(text))
-  else if (status !== 503) faults.push(`${narration} was answered with ${status}: ${text}`)
+  else if (status !== 503) faults.push(`${narration} got ${status}: ${text}`)
   return status
 }
 
 async function expectStatus(bench: Bench, path: string, expected: number): Promise<void> {
   const status = await statusOf(bench, path)
-  if (status !== expected) bench.faults.push(`${path} was answered with ${status}`)
+  if (status !== expected) bench.faults.push(`${path} responded with ${status}`)
 }
 
-/** What a path answers, `null` where nobody listens. */
+/** The response to a path, or `null` if nothing listens. */
 async function statusOf(target: Target, path: string): Promise<number | null> {
   const agent = connections(1)
   const answer = await send(target, agent, { method: 'GET', path }).catch(() => null)

@@ -12,22 +12,22 @@ import { randomFrom } from '../proof.ts'
 import { makeDatabase, startProgram } from '../server.ts'
 
 export const proof: Proof = {
-  promise: 'however many distinct documents are sent, what is remembered of them stays within a bound',
-  control: 'the bound of what all plans together hold',
+  promise: 'the caches of documents stay within a bound, however many distinct documents arrive',
+  control: 'the limit of the size of all cached plans',
   seconds: { ci: 200, quick: 200, long: 1_200 },
   isAlone: true,
   run,
 }
 
-/** Documents that are sent. */
+/** Number of documents. */
 const documents: Record<Length, number> = { ci: 20_000, quick: 20_000, long: 200_000 }
 
-/** What the heap may hold when all is collected, in megabytes, and by how much more after the second half than after the first. */
-const mostHeap = 150
-const mostHeapGrowth = 20
+/** Maximum heap after garbage collection in megabytes, and maximum growth between the halfway point and the end. */
+const maxHeap = 150
+const maxHeapGrowth = 20
 
-/** The same of the process: with what SQLite holds for statements, and what V8 has not collected yet. */
-const mostGrowth = 100
+/** The same for the process, with SQLite's prepared statements and garbage that V8 has not collected yet. */
+const maxGrowth = 100
 
 const keepsPlans = {
   file: 'src/graphql/plan/plan-cache.ts',
@@ -37,11 +37,11 @@ const keepsPlans = {
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
-  const here = import.meta.dirname
+  const dirname = import.meta.dirname
   const probe = join(folder, 'held.json')
-  const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(here, '..', file)])
+  const imports = ['change-main.ts', 'heap-probe.ts'].flatMap((file) => ['--import', join(dirname, '..', file)])
   const words = [...startOptions, '--expose-gc', ...imports]
-  const server = await startProgram([...words, join(here, '../../../src/app/main.ts')], {
+  const server = await startProgram([...words, join(dirname, '../../../src/app/main.ts')], {
     url,
     environment: { HEAP_PROBE: probe, CHANGES: JSON.stringify(isControl ? [keepsPlans] : []), RATE_LIMIT: '1000000' },
   })
@@ -49,7 +49,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const agent = connections(16)
   const target = { port: server.port, apiKey }
   const faults: string[] = []
-  // What nobody drops shows sooner.
+  // A leak without eviction shows sooner.
   const count = isControl ? documents.quick / 4 : documents[length]
   let sent = 0
   const client = async (until: number) => {
@@ -74,16 +74,15 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     `${end.heapMegabytes.toFixed(0)} at the end, the process ${half.processMegabytes.toFixed(0)} and ` +
     `${end.processMegabytes.toFixed(0)}${faults.length > 0 ? `; ${faults[0]}` : ''}`
   const isFlat =
-    end.heapMegabytes - half.heapMegabytes <= mostHeapGrowth &&
-    end.processMegabytes - half.processMegabytes <= mostGrowth
-  return { isHeld: faults.length === 0 && end.heapMegabytes <= mostHeap && isFlat, figure }
+    end.heapMegabytes - half.heapMegabytes <= maxHeapGrowth && end.processMegabytes - half.processMegabytes <= maxGrowth
+  return { isHeld: faults.length === 0 && end.heapMegabytes <= maxHeap && isFlat, figure }
 }
 
 const listTypes = { payouts: 'Payout', wallets: 'Wallet', customers: 'Customer' } as const
 
 /**
- * Documents of which no two are alike: most read other columns under other filters, which are statements of their own, and one in
- * ten is short and has a plan of thousands of members, under changing conditions.
+ * Creates distinct documents: most select other columns under other filters, which need separate SQL statements, and
+ * one in ten is short with a plan of thousands of members under varying conditions.
  */
 function distinctDocuments(random: () => number): (number: number) => { query: string; variables: object } {
   const leaves = Object.fromEntries(Object.entries(listTypes).map(([list, type]) => [list, leavesOf(type)]))
@@ -99,7 +98,7 @@ function distinctDocuments(random: () => number): (number: number) => { query: s
   }
 }
 
-/** The fields that have none of their own. */
+/** Fields without selections. */
 function leavesOf(type: string): readonly string[] {
   const fields = Object.values((sandboxSchema.getType(type) as GraphQLObjectType).getFields())
   return fields.filter((field) => isLeafType(getNullableType(field.type))).map(({ name }) => name)

@@ -22,8 +22,8 @@ const readers = 4
 const kills = { ci: 6, quick: 20, long: 200 }
 
 export const proof: Proof = {
-  promise: 'every reader sees every event once and in order, and nothing happens without its event',
-  control: 'writing an event in the transaction of what it tells',
+  promise: 'every reader sees every event once and in order, and no change lacks its event',
+  control: 'writing an event in the transaction of its change',
   seconds: { ci: 240, quick: 400, long: 4_000 },
   run,
 }
@@ -39,7 +39,7 @@ const toldLater: Change = {
   return tx.deferred.update<DeferredEvent | null>(`,
 }
 
-/** Services beside one another, of which one at a time is killed and started anew. */
+/** Concurrent services; one at a time is killed and restarted. */
 type Services = {
   readonly name: string
   readonly servers: Promise<Server>[]
@@ -56,7 +56,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   )
   const outcomes = [await watch(sqlite, { kills: kills[length], seed })]
 
-  // Only services die here.
+  // Only services are killed here.
   const server = await startPostgresServer(nonDurableSettings)
   try {
     const url = await newPostgresDatabase(server, 'events')
@@ -107,7 +107,7 @@ async function watch(services: Services, { kills, seed }: { kills: number; seed:
     for (;;) {
       const server = await (servers[Math.floor(random() * servers.length)] as Promise<Server>)
       const answer = await send({ port: server.port, apiKey }, agent, asked).catch(() => null)
-      // The outcome is unknown: it is asked again, by the same key.
+      // The outcome is unknown: retry with the same key.
       if (answer !== null && answer.status !== 503) return answer
       await delay(10)
     }
@@ -125,7 +125,7 @@ async function watch(services: Services, { kills, seed }: { kills: number; seed:
   }
   work.isOver = true
   await paying
-  // What a control tells late may still come.
+  // In a control, late events may still arrive.
   await delay(300)
   const latest = await latestOf(ask)
   for (const [place, seen] of feeds.entries()) {
@@ -140,13 +140,13 @@ async function watch(services: Services, { kills, seed }: { kills: number; seed:
   return { isHeld: work.paid.size > 20 * kills, figure: `${figure}, none missing, none twice` }
 }
 
-/** Pays over and over, each payout under a key of its own until it is answered, and completes every third. */
+/** Pays repeatedly, each payout with its own key until it is acknowledged, and completes every third. */
 async function payOn(work: Work, client: number): Promise<void> {
   const { ask, paid, completed } = work
   for (let number = 0; !work.isOver; number++) {
     const key = `${client} ${number}`
     const answer = await ask({ path: '/api/payouts/banks', headers: { 'idempotency-key': key }, body: payoutBody })
-    if (answer.status !== 200) throw new Error(`a payout was answered with ${answer.status}: ${answer.text}`)
+    if (answer.status !== 200) throw new Error(`a payout got ${answer.status}: ${answer.text}`)
     const { id } = (JSON.parse(answer.text) as { data: { id: string } }).data
     paid.add(id)
     if (number % 3 !== 0) continue
@@ -160,12 +160,12 @@ async function readOn(work: Work, seen: Seen[]): Promise<void> {
   while (!work.isOver) await readSome(work, seen, 2)
 }
 
-/** Reads what comes after what was seen; whether there was anything. */
+/** Reads the events after the last one seen; returns whether there were any. */
 async function readSome({ ask, faults }: Work, seen: Seen[], wait: number): Promise<boolean> {
   const after = seen.at(-1)?.sequence ?? 0
   const { status, text } = await ask({ method: 'GET', path: `/api/events?after=${after}&limit=100&wait=${wait}` })
   if (status !== 200) {
-    faults.add(`events were answered with ${status}: ${text.slice(0, 100)}`)
+    faults.add(`reading events failed with ${status}: ${text.slice(0, 100)}`)
     await delay(100)
     return false
   }
@@ -183,18 +183,18 @@ async function latestOf(ask: Work['ask']): Promise<number> {
 function faultsOf(seen: readonly Seen[], { paid, completed }: Work, latest: number): string[] {
   const faults: string[] = []
   for (const [place, { sequence }] of seen.entries()) {
-    if (sequence !== place + 1) faults.push(`event ${place + 1} was seen as ${sequence}`)
+    if (sequence !== place + 1) faults.push(`event ${place + 1} has the sequence ${sequence}`)
     if (faults.length > 0) break
   }
   if (seen.length !== latest) faults.push(`${seen.length} of ${latest} events were seen`)
   const expected = { 'payout.initiated': paid, 'payout.completed': completed }
   for (const [type, ids] of Object.entries(expected)) {
-    const told = seen.filter((event) => event.type === type).map(({ objectId }) => objectId)
-    const once = new Set(told)
-    const untold = [...ids].filter((id) => !once.has(id))
-    if (untold.length > 0) faults.push(`${untold.length} of ${ids.size} have no ${type}`)
-    if (once.size !== told.length) faults.push(`some have ${type} twice`)
-    if (told.some((id) => !ids.has(id))) faults.push(`some have ${type} and were never acknowledged`)
+    const reported = seen.filter((event) => event.type === type).map(({ objectId }) => objectId)
+    const once = new Set(reported)
+    const missing = [...ids].filter((id) => !once.has(id))
+    if (missing.length > 0) faults.push(`${missing.length} of ${ids.size} have no ${type}`)
+    if (once.size !== reported.length) faults.push(`some have ${type} twice`)
+    if (reported.some((id) => !ids.has(id))) faults.push(`some have ${type} and were never acknowledged`)
   }
   return faults
 }

@@ -12,8 +12,8 @@ import { fillDatabase, startMain } from '../server.ts'
 
 export const proof: Proof = {
   promise:
-    'an export beside payouts that are made has every line, leads from one balance to the other to the unit, and takes no more memory for ten times as much',
-  control: 'the look at whether lines lead to the balances, where one of them is lost',
+    'an export during payouts has every line, adds up exactly from the opening to the closing balance, and needs no more memory for ten times the rows',
+  control: 'checking lines against the balances, when a line is lost',
   seconds: { ci: 120, quick: 120, long: 1_500 },
   isAlone: true,
   run,
@@ -21,8 +21,8 @@ export const proof: Proof = {
 
 const payoutCounts: Record<Length, number> = { ci: 10_000, quick: 10_000, long: 1_000_000 }
 
-/** How much more ten times as much may take: memory that is collected a little later. */
-const mostGrowth = 1.25
+/** Maximum memory growth for ten times the rows: garbage that is collected a little later. */
+const maxGrowth = 1.25
 
 const losesALine: Change = {
   file: 'src/modules/exports/payouts-export.ts',
@@ -48,33 +48,35 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const to = new Date().toISOString()
   const exported = async (name: string, words: readonly string[]) => {
     const { code, errors, peakMb } = await runExport(url, ['payouts', ...words, '--out', file(name)], changes)
-    if (code !== 0) faults.push(`${name} ended with ${code}: ${errors}`)
+    if (code !== 0) faults.push(`${name} exited with ${code}: ${errors}`)
     return peakMb
   }
   const small = await exported('tenth.ndjson', ['--format', 'ndjson', '--to', tenth])
   const large = await exported('all.ndjson', ['--format', 'ndjson', '--to', to])
   await exported('all.csv', ['--format', 'csv', '--to', to])
-  const lost = isControl ? { code: 1 } : await runExport(url, ['payouts', '--out', file('lost.csv')], [losesALine])
+  const incomplete = isControl
+    ? { code: 1 }
+    : await runExport(url, ['payouts', '--out', file('lost.csv')], [losesALine])
   const paid = await paying.stop()
   const walMb = statSync(`${file('payouts.sqlite')}-wal`).size / 1024 / 1024
   await server.kill('SIGTERM')
 
-  const told = await sumExport(file('all.ndjson'))
+  const sums = await sumExport(file('all.ndjson'))
   const read = await comparedByPython(file('all.csv'), file('all.ndjson'))
-  faults.push(...told.faults, ...read.faults)
-  if (large > small * mostGrowth)
-    faults.push(`ten times as much takes ${large.toFixed(0)} MB and not ${small.toFixed(0)}`)
-  if (lost.code === 0 || leftoverFiles(file('lost.csv')).length > 0)
-    faults.push('an export that loses a line is written')
-  if (paid === 0) faults.push('nothing was paid meanwhile')
+  faults.push(...sums.faults, ...read.faults)
+  if (large > small * maxGrowth)
+    faults.push(`ten times the rows take ${large.toFixed(0)} MB instead of ${small.toFixed(0)}`)
+  if (incomplete.code === 0 || leftoverFiles(file('lost.csv')).length > 0)
+    faults.push('an export that lacks a line was written')
+  if (paid === 0) faults.push('no payout was made meanwhile')
   const figure =
-    `${told.lines.toLocaleString('en')} payouts at a peak of ${large.toFixed(0)} MB, a tenth at ${small.toFixed(0)}; ` +
-    `${read.figure}; ${paid.toLocaleString('en')} payouts made meanwhile, a log of ${walMb.toFixed(0)} MB; ` +
+    `${sums.lines.toLocaleString('en')} payouts at a peak of ${large.toFixed(0)} MB, a tenth at ${small.toFixed(0)}; ` +
+    `${read.figure}; ${paid.toLocaleString('en')} payouts made meanwhile, a WAL of ${walMb.toFixed(0)} MB; ` +
     `${faults.length} faults${faults.length > 0 ? `, such as ${faults[0]}` : ''}`
   return { isHeld: faults.length === 0, figure }
 }
 
-/** A merchant with so many payouts; the moment at which it had a tenth of them. */
+/** A merchant with a number of payouts, and the time at which it had a tenth of them. */
 async function fillWith(url: string, count: number, seed: number): Promise<string> {
   const db = await openDatabase({
     url,
@@ -91,7 +93,7 @@ async function fillWith(url: string, count: number, seed: number): Promise<strin
   return items[0]?.createdAt ?? ''
 }
 
-/** Payouts whose words a spreadsheet would run. */
+/** Payouts with texts that a spreadsheet would run as formulas. */
 async function payForFormulas(port: number, apiKey: string): Promise<void> {
   for (const narration of ['=HYPERLINK("https://example.com","Refund")', '+1+1', '-1+1', '@SUM(1)', 'a "b", c; d']) {
     const answer = await fetch(`http://127.0.0.1:${port}/api/payouts/banks`, {
@@ -108,11 +110,11 @@ async function payForFormulas(port: number, apiKey: string): Promise<void> {
         },
       }),
     })
-    if (answer.status !== 200) throw new Error(`a payout was answered with ${answer.status}`)
+    if (answer.status !== 200) throw new Error(`a payout got ${answer.status}`)
   }
 }
 
-/** Has clients pay all the time, until it is stopped; how many payouts they made. */
+/** Runs paying clients until stopped; returns the number of payouts. */
 function keepPaying(port: number, apiKey: string) {
   let isOver = false
   const done = (async () => {

@@ -15,23 +15,23 @@ import type { Failure, ShimEnvironment } from '../shim/shim.ts'
 import { buildShim, readRecords } from '../shim/shim.ts'
 import { compare, faultsOfBooks } from '../stored.ts'
 
-/** Of the first so many writes and syncs of a server, some are made to fail, each in a server of its own. */
+/** Number of first writes and syncs among which some fail, each in a separate server. */
 const failures = { ci: { of: 300, some: 30 }, quick: { of: 300, some: 60 }, long: { of: 1_000, some: 1_000 } }
 
-/** As many again in ten are cut short instead, which is no failure. */
+/** One in ten of the writes is cut short instead, which is no failure. */
 const shortOfTen = 2
 const booksEvery = 15
 const clients = 4
 const lanes = 2
 
 export const proof: Proof = {
-  promise: 'after an I/O error nothing is acknowledged that is not there',
-  control: 'ending the process when a commit has failed',
+  promise: 'after an I/O error no payout is acknowledged that is not stored',
+  control: 'exiting the process when a commit fails',
   seconds: { ci: 120, quick: 400, long: 4_000 },
   run,
 }
 
-/** Where everything is that each server has a copy of. */
+/** The paths that each server gets a copy of. */
 type Bench = {
   readonly folder: string
   readonly path: string
@@ -65,23 +65,23 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   await Promise.all(Array.from({ length: lanes }, lane))
   const figure =
-    `at the first ${failures[length].of} writes and syncs ${seen.errors} errors and ${seen.shorts} short writes, of ` +
-    `which ${seen.ended} ended the process and ${seen.unavailable} gave a 503; ${seen.acknowledged} acknowledged`
+    `in the first ${failures[length].of} writes and syncs ${seen.errors} errors and ${seen.shorts} short writes, ` +
+    `of which ${seen.ended} ended the process and ${seen.unavailable} led to a 503; ${seen.acknowledged} acknowledged`
   if (seen.faults.length > 0) return { isHeld: false, figure: `${figure}; ${seen.faults.slice(0, 3).join('; ')}` }
   return { isHeld: seen.acknowledged > 0 && seen.ended > 0, figure: `${figure}, 0 of them false` }
 }
 
-/** What is to be met, in any order. */
+/** The failures to run, in random order. */
 function someFailures({ of, some }: { of: number; some: number }, random: () => number): Failure[] {
   const inAnyOrder = Array.from({ length: of }, (_, at) => at + 1).toSorted(() => random() - 0.5)
   return inAnyOrder.slice(0, some).flatMap((at, place): Failure[] => {
-    // A failed write may have written a part of what it should.
+    // A failed write may have written a part of its data.
     const error = { at, how: place % 3 === 2 ? 'half' : 'error' } as const
     return place % 10 < shortOfTen ? [error, { at, how: 'short' }] : [error]
   })
 }
 
-/** Has a server meet a failure, and compares what it answered with what is there afterwards. */
+/** Runs a server into a failure and compares its responses with the rows that remain. */
 async function meet({ folder, path, apiKey, shim, starts }: Bench, failure: Failure, seen: Seen): Promise<void> {
   const place = join(folder, `${failure.how}-${failure.at}`)
   const database = join(place, 'payouts.sqlite')
@@ -98,8 +98,8 @@ async function meet({ folder, path, apiKey, shim, starts }: Bench, failure: Fail
   const records = readRecords(shimLog)
   const isMet = records.some(({ operation }) => operation === 'fail')
   const faults = faultsOfAnswers(ended, log)
-  if (!isMet && failure.how !== 'short') faults.push('it was never reached')
-  // What the process would find again, and what it would find if the power failed as well.
+  if (!isMet && failure.how !== 'short') faults.push('the failing operation was never reached')
+  // The state that a restarted process finds, and the state after an additional power cut.
   const cut = join(place, 'cut.sqlite')
   const disk = diskWith(readFileSync(path))
   for (const record of records) disk.apply(record)
@@ -116,14 +116,14 @@ async function meet({ folder, path, apiKey, shim, starts }: Bench, failure: Fail
   rmSync(place, { recursive: true })
 }
 
-/** Pays until the process has ended, or the failure must have come and gone. */
+/** Pays until the process exits, or until the failure must have passed. */
 async function payUntilPast(
   { port, kill }: Server,
   { apiKey, log, failure }: { apiKey: string; log: PayoutLog; failure: Failure },
 ): Promise<Ended> {
   const paying = startPaying({ port, apiKey }, { clients, log })
   let isOver = false
-  // A commit of all clients writes more often than it answers.
+  // One commit for all clients writes more often than it responds.
   const enough = 30 + failure.at
   while (!isOver && log.acknowledged.size < enough)
     isOver = await Promise.race([delay(5, false), paying.over.then(() => true)])
@@ -136,10 +136,12 @@ function endedAtStart(error: unknown): Ended {
   throw error
 }
 
-/** A process may end with a word about it, and it may answer 503; anything else is a surprise. */
+/** A process may log the error and exit, and may respond with 503; anything else is a fault. */
 function faultsOfAnswers({ code, signal, errors }: Ended, { others }: PayoutLog): string[] {
   const statuses = [...others.keys()].filter((status) => status !== 503)
   const faults = statuses.map((status) => `${status} was answered`)
   const isEndedByItself = code === 1 && errors.includes('disk I/O error')
-  return isEndedByItself || signal === 'SIGKILL' ? faults : [...faults, `it ended with ${code ?? signal}: ${errors}`]
+  return isEndedByItself || signal === 'SIGKILL'
+    ? faults
+    : [...faults, `the server exited with ${code ?? signal}: ${errors}`]
 }

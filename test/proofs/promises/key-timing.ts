@@ -6,19 +6,19 @@ import type { Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: 'the time of a refusal does not tell whether a key id exists: |Welch t| < 4.5',
-  control: 'the same path for ids that exist and ids that do not',
+  promise: 'the response time of a 401 does not reveal whether a key id exists: |Welch t| < 4.5',
+  control: 'the same code path for existing and unknown key ids',
   seconds: { ci: 90, quick: 90, long: 600 },
   run,
   isAlone: true,
 }
 
-/** How many keys of each kind are tried for one measurement, and how many of these there are. */
+/** Keys of each kind in one measurement, and number of measurements. */
 const tries = 10_000
 const measurements = { ci: 3, quick: 3, long: 31 }
 const threshold = 4.5
 
-/** Who is not there is refused at once. */
+/** Without the protection, an unknown key is rejected immediately. */
 const earlyExit: Change = {
   file: 'src/modules/merchants/authenticate.ts',
   from: '  const row = await apiKeyById(service.db, { id })',
@@ -34,7 +34,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const { formatApiKey, newApiKey } = await import('../../../src/modules/merchants/api-key.ts')
   const { service, apiKey, end } = await startDemo(`sqlite:${join(folder, 'payouts.sqlite')}`)
   const random = randomFrom(seed)
-  // A service that nobody uses has nothing to hide.
+  // An idle service has no timing to hide.
   await authenticate(service, apiKey)
 
   const measured: Measured[] = []
@@ -42,16 +42,18 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const known = Array.from({ length: tries }, () => formatApiKey({ ...newApiKey('sandbox'), id: demoKey.id }))
     const unknown = known.map(() => formatApiKey(newApiKey('sandbox')))
     const keys = [...known.map((key) => ({ key, isKnown: true })), ...unknown.map((key) => ({ key, isKnown: false }))]
-    // Written and read again, so that how a text was put together and where it lies in memory tell nothing.
+    // Serializes and parses each key again, so that neither string representation nor memory location affects the
+    // time.
     const tried = JSON.parse(JSON.stringify(shuffled(keys, random))) as Try[]
     measured.push(await measure(service, authenticate, tried))
   }
   await end()
-  // What else the machine does can look like a difference once, to either side; a difference is there every time.
+  // Other load on the machine may look like a difference once, in either direction; a real difference appears every
+  // time.
   const middle = measured.toSorted((a, b) => a.t - b.t)[(measured.length - 1) / 2] as Measured
   const figure =
-    `t = ${middle.t.toFixed(1)}, the middle one of ${measured.map(({ t }) => t.toFixed(1)).join(', ')}, of ${tries.toLocaleString('en')} each; ` +
-    `ids that exist take ${middle.differenceNs.toFixed(0)} ns longer of ${(middle.meanNs / 1000).toFixed(1)} µs`
+    `t = ${middle.t.toFixed(1)}, the median of ${measured.map(({ t }) => t.toFixed(1)).join(', ')}, with ${tries.toLocaleString('en')} tries each; ` +
+    `existing ids take ${middle.differenceNs.toFixed(0)} ns longer, of ${(middle.meanNs / 1000).toFixed(1)} µs`
   return { isHeld: Math.abs(middle.t) < threshold, figure }
 }
 
@@ -59,18 +61,18 @@ type Try = { readonly key: string; readonly isKnown: boolean }
 type Authenticate = (service: Service, presented: string) => unknown
 type Measured = { readonly t: number; readonly differenceNs: number; readonly meanNs: number }
 
-/** Welch's t of how long both kinds take; the slowest hundredth is the machine's, and would hide everything. */
+/** Welch's t of both kinds' times; the slowest 1 % is noise of the machine that would hide any difference. */
 async function measure(service: Service, authenticate: Authenticate, tried: readonly Try[]): Promise<Measured> {
   const timed = new Float64Array(tried.length)
   for (let round = 0; round < 2; round++) {
-    // The first tenth of a first round warms up.
+    // The first tenth of the first round is warm-up.
     const count = round === 0 ? tried.length / 10 : tried.length
     for (let i = 0; i < count; i++) {
       const { key } = tried[i] as Try
       const startedAt = process.hrtime.bigint()
       try {
         await authenticate(service, key)
-        throw new Error('a key that nobody has was taken')
+        throw new Error('the service accepted an invalid key')
       } catch (error) {
         timed[i] = Number(process.hrtime.bigint() - startedAt)
         if ((error as { code?: unknown }).code !== 'INVALID_TOKEN') throw error

@@ -14,8 +14,8 @@ import { startRecording } from '../wallet-history.ts'
 import { makeWallets } from '../wallets.ts'
 
 export const proof: Proof = {
-  promise: 'what is told of a wallet has one order, whichever process answers and whichever is killed, on both engines',
-  control: 'the end of a read transaction when more was committed',
+  promise: 'a wallet is linearizable, whichever process responds and whichever is killed, on both engines',
+  control: 'ending a read transaction after a newer commit',
   seconds: { ci: 120, quick: 120, long: 2_400 },
   run,
 }
@@ -25,18 +25,18 @@ const operations = { ci: 1_000, quick: 1_000, long: 5_000 }
 const clients = 16
 const opening = '200'
 
-/** Who answers. */
+/** The processes that respond. */
 const setups = ['one process', 'WORKERS=2', 'PostgreSQL'] as const
 type Setup = (typeof setups)[number]
 
-/** Kills in each history; those of one process among several cost no start of the whole. */
+/** Kills in each history; killing one process of several needs no restart of the service. */
 const killsIn: Record<Setup, Record<Length, number>> = {
   'one process': { ci: 1, quick: 1, long: 2 },
   'WORKERS=2': { ci: 2, quick: 2, long: 6 },
   PostgreSQL: { ci: 1, quick: 1, long: 2 },
 }
 
-/** A process that leaves the writing to another goes on with a read transaction, whatever was committed since. */
+/** A process that forwards writes keeps an old read transaction, whatever was committed since. */
 const readsOn: readonly Change[] = [
   {
     file: 'src/database/sqlite/sqlite-reader.ts',
@@ -70,13 +70,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const { unknown, refused, faults, disorders } = seen
   const figure =
     `${count} histories of ${operations[length].toLocaleString('en')} operations by ${clients} clients, ` +
-    `${unknown} of them of unknown outcome, ${refused} payouts refused: ${disorders.length} wallets without an order` +
+    `${unknown} of them with an unknown outcome, ${refused} payouts rejected: ${disorders.length} wallets without a linearization` +
     [...faults, ...disorders]
       .slice(0, 3)
       .map((fault) => `; ${fault}`)
       .join('')
   if (isControl) return { isHeld: disorders.length === 0, figure }
-  // Where nothing was unknown no kill met anyone.
+  // Without unknown outcomes the kills interrupted no client.
   return { isHeld: faults.length === 0 && disorders.length === 0 && unknown > 0 && refused > 0, figure }
 }
 
@@ -89,7 +89,7 @@ type Watching = {
   readonly isControl: boolean
 }
 
-/** Has clients at work while processes are killed, and looks for an order of what they were told. */
+/** Runs clients while processes are killed, and searches for a linearization of their responses. */
 async function watch(setup: Setup, { url, seen, random, operations, kills, isControl }: Watching): Promise<void> {
   const { apiKey, wallets } = await makeWallets(url, { count: 4, balance: opening })
   const environment = { WORKERS: setup === 'WORKERS=2' ? '2' : '1' }
@@ -116,12 +116,12 @@ async function watch(setup: Setup, { url, seen, random, operations, kills, isCon
   }
 }
 
-/** Waits until so many operations were asked for. */
+/** Waits until a number of operations was requested. */
 async function until({ recorded, over }: RecordingClients, asked: number): Promise<void> {
-  while (recorded.count.asked < asked) await Promise.race([delay(5), over])
+  while (recorded.count.requested < asked) await Promise.race([delay(5), over])
 }
 
-/** Kills one of the processes of a service with WORKERS, as soon as there is one; another takes its place. */
+/** Kills one process of a service with WORKERS when one exists; another replaces it. */
 async function killOne({ child }: Server, role: 'writer' | 'reader'): Promise<void> {
   for (;;) {
     const own = processesOf(child.pid as number).find((each) => each.role === role)

@@ -12,15 +12,15 @@ import { readBeginning } from '../read-beginning.ts'
 import type { Ids, RestInput } from '../rest-inputs.ts'
 
 export const proof: Proof = {
-  promise: 'no malformed input is a 5xx, and each refusal of input names a field: both doors, both engines',
-  control: 'schemas that refuse, and refusals that name fields',
+  promise: 'no malformed input leads to a 5xx, and each validation error names a field: both APIs, both engines',
+  control: 'schema validation, and field names in errors',
   seconds: { ci: 120, quick: 240, long: 3_600 },
   run,
 }
 
 const inputs: Record<Length, number> = { ci: 4_000, quick: 20_000, long: 400_000 }
 
-/** What the service is without: operations take what their schemas refuse, and a refusal names nothing. */
+/** The control removes input validation from operations, and the field name from errors. */
 const unprotected = [
   {
     file: 'src/core/input.ts',
@@ -36,7 +36,7 @@ const unprotected = [
 
 type Kind = 'failure' | 'nameless'
 
-/** Thrown for an answer that breaks the promise, so that fast-check looks for the smallest input that has it. */
+/** Thrown for a response that breaks the promise, so that fast-check shrinks the input. */
 class Broken extends Error {
   readonly kind: Kind
 
@@ -46,19 +46,19 @@ class Broken extends Error {
   }
 }
 
-/** What came of all inputs: how many were answered with each status and code, and how many in a way that is wrong. */
+/** The outcome of all inputs: responses by status and code, and the number of wrong ones. */
 type Tally = { readonly answers: Map<string, number>; readonly broken: Record<Kind, number>; smallest: string | null }
 
-/** How many inputs are tried at each door, with which chance. */
+/** Inputs per API, and their seed. */
 type Trial = { readonly count: number; readonly seed: number; readonly isControl: boolean; readonly tally: Tally }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   if (isControl) changeSource(unprotected)
-  // Thousands of refusals are made, and nobody looks at where.
+  // Thousands of errors are created, and their stack traces are unused.
   Error.stackTraceLimit = 0
   const { startDemo } = await import('../demo-service.ts')
   const tally: Tally = { answers: new Map(), broken: { failure: 0, nameless: 0 }, smallest: null }
-  // A few suffice to break what has no protection.
+  // A few inputs suffice to break an unprotected service.
   const trial = { count: inputs[length] / (isControl ? 40 : 4), seed: seed | 0, isControl, tally }
   const postgres = await startPostgresServer(nonDurableSettings)
   const urls = [`sqlite:${join(folder, 'payouts.sqlite')}`, postgres.url('postgres')]
@@ -79,9 +79,9 @@ function outcomeOf({ answers, broken, smallest }: Tally, isControl: boolean): Ou
   const share = (what: RegExp) =>
     [...answers].reduce((sum, [answer, each]) => sum + (what.test(answer) ? each : 0), 0).toLocaleString('en')
   const figure =
-    `${count.toLocaleString('en')} inputs: ${share(/^2.. done/)} done, ${share(/INVALID_INPUT/)} refused as input, ` +
-    `${broken.failure} failures, ${broken.nameless} refusals that name no field${smallest === null ? '' : `; ${smallest}`}`
-  // Without its protections both kinds must show: one alone would leave the other check unproven.
+    `${count.toLocaleString('en')} inputs: ${share(/^2.. done/)} done, ${share(/INVALID_INPUT/)} rejected as invalid, ` +
+    `${broken.failure} failures, ${broken.nameless} validation errors without a field${smallest === null ? '' : `; ${smallest}`}`
+  // Without the protections both kinds of faults must appear: one alone would leave the other check unproven.
   const isHeld = isControl
     ? broken.failure === 0 || broken.nameless === 0
     : broken.failure + broken.nameless === 0 && smallest === null
@@ -92,10 +92,10 @@ async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
   const { restInputs } = await import('../rest-inputs.ts')
   const { routes } = await import('../../../src/server/rest/routes.ts')
   const ids = await idsOf(demo)
-  // What writes has more to go wrong.
+  // Requests that write can fail in more ways.
   const input = fc.oneof(
     ...routes.map((route) => {
-      // One method in the place of another may be that of another endpoint of the same path, which knows its own names.
+      // Another method of the same path may be another endpoint, which knows its own fields.
       const known = routes.filter(({ path }) => path === route.path).flatMap(({ names }) => Object.values(names))
       const arbitrary = restInputs(route, ids).map((given) => ({ ...given, names: [...given.names, ...known] }))
       return { weight: route.method === 'GET' ? 1 : 3, arbitrary }
@@ -116,32 +116,35 @@ async function tryRest(demo: DemoService, trial: Trial): Promise<void> {
   })
 }
 
-/** What is 400 and wrong with no field: the body is no JSON, or the request no HTTP. */
+/** A 400 without an invalid field: the body is no JSON, or the request is no HTTP. */
 const codesOfNoField = ['MALFORMED_JSON', 'MALFORMED_REQUEST']
 
-/** A name that comes twice in one object of a body is refused by its path, before anything else in the body is looked at. */
+/** A duplicate name in one object of a body is rejected by its path, before any other validation. */
 function isRepetition({ body: sent }: Pick<Sent, 'body'>, answered: unknown): boolean {
   return sent !== undefined && JSON.stringify(answered).includes('must be given once')
 }
 
-/** The member of a body that a path begins with: names may have points in them, and long paths are cut. */
+/** The member of a body that a path begins with: names may contain dots, and long paths are truncated. */
 function memberAt({ names }: RestInput): (path: string) => string {
   return (path) => {
-    const shown = path.replace(/…$/, '')
-    return names.find((name) => `${path}.`.startsWith(`${name}.`) || (shown !== path && name.startsWith(shown))) ?? path
+    const prefix = path.replace(/…$/, '')
+    return (
+      names.find((name) => `${path}.`.startsWith(`${name}.`) || (prefix !== path && name.startsWith(prefix))) ?? path
+    )
   }
 }
 
-/** The list of which an entry is wrong, for `types.0`. */
+/** The list that contains an invalid entry, for `types.0`. */
 function withoutPlace(path: string): string {
   return path.replace(/\.\d+$/, '')
 }
 
 function requireNames({ names, spoilt }: RestInput, named: readonly string[]): void {
-  if (named.length === 0) throw new Broken('nameless', 'a refusal without a field')
+  if (named.length === 0) throw new Broken('nameless', 'a validation error without a field')
   const unknown = named.find((name) => !names.includes(name))
-  if (unknown !== undefined) throw new Broken('nameless', `a refusal names ${unknown}, which nobody knows`)
-  if (spoilt !== null && !named.includes(spoilt)) throw new Broken('nameless', `${spoilt} is wrong, and not named`)
+  if (unknown !== undefined) throw new Broken('nameless', `an error names ${unknown}, which is no field`)
+  if (spoilt !== null && !named.includes(spoilt))
+    throw new Broken('nameless', `${spoilt} is invalid, and the error does not name it`)
 }
 
 async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
@@ -162,27 +165,27 @@ async function tryGraphql(demo: DemoService, trial: Trial): Promise<void> {
     if (isRefused && !isNamed) throw new Broken('nameless', errors.map(({ message }) => message).join(' '))
     if (refused?.code !== 'INVALID_INPUT' || !given.asksForFields) return
     const named = fieldsOf(refused.fields)
-    if (named.length === 0 || !named.every(isKnown(given))) throw new Broken('nameless', `a refusal names ${named}`)
+    if (named.length === 0 || !named.every(isKnown(given))) throw new Broken('nameless', `an error names ${named}`)
   })
 }
 
-/** The typed error of a mutation, if that is what there is, at whatever depth. */
+/** The typed error of a mutation at any depth, if there is one. */
 function refusalIn(data: unknown): { code: string; fields?: unknown } | null {
   const [result] = Object.values((data as Record<string, unknown> | null) ?? {})
   return typeof result === 'object' && result !== null && 'code' in result ? (result as { code: string }) : null
 }
 
-/** Whether a path such as `recipient.bankAccount.accountNumber` is of names that the schema has. */
+/** Whether a path such as `recipient.bankAccount.accountNumber` consists of names in the schema. */
 function isKnown({ names }: GraphqlInput): (path: string) => boolean {
   return (path) => path.split('.').every((part) => names.has(part) || /^\d+$/.test(part))
 }
 
-/** Whether a sentence of the protocol itself says where the value is: `at .input.amount`, `"amount"`, `$first`. */
+/** Whether a protocol error says where the value is: `at .input.amount`, `"amount"`, `$first`. */
 function saysWhich({ names }: GraphqlInput, message: string): boolean {
   return [...message.matchAll(/["$.[](\w+)/g)].some(([, word]) => names.has(String(word)) || word === 'thing')
 }
 
-/** Tries one input after the other; without protection it counts what is broken, with it the first one ends the trial. */
+/** Tries inputs one by one; without protection it counts faults, with protection the first one ends the trial. */
 async function tryEach<Input>(
   { count, seed, isControl, tally }: Trial,
   input: fc.Arbitrary<Input>,
@@ -200,7 +203,7 @@ async function tryEach<Input>(
   if (failed) tally.smallest ??= `${String(errorInstance)} for ${JSON.stringify(counterexample).slice(0, 600)}`
 }
 
-/** Bytes that no HTTP library sends, to the service as it listens. */
+/** Sends bytes that no HTTP library would send to the listening service. */
 async function tryBytes({ server, apiKey }: DemoService, tally: Tally): Promise<void> {
   await server.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.server.address() as AddressInfo
@@ -227,16 +230,16 @@ async function send({ server, apiKey }: DemoService, url: string, sent: Sent): P
   })
   const { statusCode } = answered
   const body = await readBeginning(answered.stream())
-  // An export is a file of another kind, which nothing refuses.
+  // An export is a file of another media type, without a typed error.
   if (statusCode === 200 && /csv|ndjson|xml/.test(String(answered.headers['content-type']))) {
     return { status: statusCode, body: null }
   }
   try {
-    // A stream of events has the result in its first one.
+    // The first event of a stream contains the result.
     const json = /^data: (.+)$/m.exec(body)?.[1] ?? body
     return { status: statusCode, body: json === '' ? null : JSON.parse(json) }
   } catch {
-    throw new Broken('failure', `${statusCode} with what is no JSON: ${body.slice(0, 200)}`)
+    throw new Broken('failure', `${statusCode} with a body that is no JSON: ${body.slice(0, 200)}`)
   }
 }
 
@@ -253,7 +256,7 @@ function count({ answers }: Tally, answer: string): void {
   answers.set(answer, (answers.get(answer) ?? 0) + 1)
 }
 
-/** The demo has one webhook endpoint; some are deleted. */
+/** The demo has one webhook endpoint, and some inputs delete endpoints. */
 async function registerEndpoints(demo: DemoService): Promise<void> {
   const body = JSON.stringify({ url: 'https://example.com/webhooks', asymmetric: true })
   for (let each = 0; each < 3; each++) {
@@ -261,11 +264,11 @@ async function registerEndpoints(demo: DemoService): Promise<void> {
   }
 }
 
-/** What the demo merchant has. */
+/** The objects of the demo merchant. */
 async function thingsOf(demo: DemoService): Promise<Things> {
   const lists = ['assetCodes', 'customers', 'payoutMethods', 'wallets', 'payouts', 'webhookEndpoints']
-  const asked = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
-  const body = JSON.stringify({ query: `{${asked.join(' ')} merchant {__typename id}}` })
+  const selections = lists.map((list) => `${list}(first: 30) {nodes {... on Node {__typename id}}}`)
+  const body = JSON.stringify({ query: `{${selections.join(' ')} merchant {__typename id}}` })
   const answer = await send(demo, '/graphql', { method: 'POST', contentType: 'application/json', headers: {}, body })
   const { merchant, ...connections } = answer.body.data as Found
   const nodes = [merchant, ...Object.values(connections).flatMap((connection) => connection.nodes)]

@@ -14,17 +14,17 @@ import { faultsOfBooks } from '../stored.ts'
 const clients = 50
 const keys = { ci: 100, quick: 200, long: 4_000 }
 
-/** A server answers so many requests before it is killed, on average. */
+/** Average number of responses before a kill. */
 const answersEach = 800
 
 export const proof: Proof = {
-  promise: 'one key pays once, through retries, crashes and restarts, at both doors',
-  control: 'keeping the key for a retry',
+  promise: 'one idempotency key pays once, across retries, crashes and restarts, in both APIs',
+  control: 'storing the key for retries',
   seconds: { ci: 120, quick: 240, long: 2_400 },
   run,
 }
 
-/** What was answered: by key and door, the different answers; and how many of each key were not marked as replayed. */
+/** Responses by key and API, and the number of responses per key without the replay marker. */
 type Log = {
   readonly answers: Map<string, Record<KeyedApi, Set<string>>>
   readonly firsts: Map<string, number>
@@ -45,7 +45,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const where = async () => ({ port: (await server).port, apiKey })
   const client = async () => {
     const agent = connections(1)
-    // Everyone walks through the keys in the same order, so that each is asked for by many at once, to the end.
+    // All clients use the keys in the same order, so that each key has several concurrent requests until the end.
     for (let at = 0; at < keyCount; at++) {
       const door = keyedApis[Math.floor(random() * keyedApis.length)] as KeyedApi
       await askUntilAnswered(where, agent, { key: `key ${at}`, door, log, changesKey: isControl })
@@ -56,7 +56,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   let kills = 0
   for (; ; kills++) {
     const { kill } = await server
-    // Counted in answers, so that a slow machine sees as many kills, and the end.
+    // Counts responses rather than time, so that a slow machine sees as many kills and reaches the end.
     const until = log.answered + random() * 2 * answersEach
     let isOver = false
     while (log.answered < until && !isOver) isOver = await Promise.race([delay(2, false), work.then(() => true)])
@@ -71,7 +71,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   return { isHeld: kills >= 3 && log.retries >= kills, figure: `${figure}, ${keyCount} payouts` }
 }
 
-/** Asks for a payout and, as long as the outcome is unknown, asks for it again. */
+/** Requests a payout and repeats the request while its outcome is unknown. */
 async function askUntilAnswered(
   where: () => Promise<Target>,
   agent: Agent,
@@ -90,14 +90,17 @@ async function askUntilAnswered(
 function keep(log: Log, key: string, door: KeyedApi, { status, headers, text }: Answer): void {
   const { answers, firsts, faults } = log
   log.answered++
-  if (status !== 200) faults.push(`${key} at ${door} was answered with ${status}: ${text}`)
+  if (status !== 200) faults.push(`${key} in the ${door} API got ${status}: ${text}`)
   const known = answers.get(key) ?? { rest: new Set(), graphql: new Set() }
   answers.set(key, known)
   known[door].add(text)
   if (door === 'rest' && headers['idempotent-replayed'] !== 'true') firsts.set(key, (firsts.get(key) ?? 0) + 1)
 }
 
-/** What contradicts: a key that was answered in several ways or not as it is stored, and payouts without a key. */
+/**
+ * Contradictions: a key with several results or with one that differs from the stored payout, and payouts without a
+ * key.
+ */
 function faultsOfAnswers(path: string, { answers, firsts }: Log, keyCount: number): string[] {
   const database = new Sqlite(path, { fileMustExist: true })
   const rows = database.prepare('select idempotency_key as key, id from payouts').all() as { key: string; id: string }[]
@@ -106,10 +109,11 @@ function faultsOfAnswers(path: string, { answers, firsts }: Log, keyCount: numbe
 
   const faults = rows.length === keyCount ? [] : [`${rows.length} payouts for ${keyCount} keys`]
   for (const [key, { rest, graphql }] of answers) {
-    if (rest.size > 1 || graphql.size > 1) faults.push(`${key} was answered in different ways`)
-    if ((firsts.get(key) ?? 0) > 1) faults.push(`${key} was twice answered as if for the first time`)
+    if (rest.size > 1 || graphql.size > 1) faults.push(`${key} got different responses`)
+    if ((firsts.get(key) ?? 0) > 1) faults.push(`${key} got two responses that were not marked as replayed`)
     const ids = [...[...rest].map(paidId.rest), ...[...graphql].map(paidId.graphql)]
-    if (ids.some((id) => id !== stored.get(key))) faults.push(`${key} was answered with ${ids}, not ${stored.get(key)}`)
+    if (ids.some((id) => id !== stored.get(key)))
+      faults.push(`${key} got the payouts ${ids}, but ${stored.get(key)} is stored`)
   }
   return faults
 }

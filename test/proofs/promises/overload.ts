@@ -10,8 +10,8 @@ import { makeDatabase, startMain } from '../server.ts'
 
 export const proof: Proof = {
   promise:
-    'asked for three times what it can do, it answers what it accepts, refuses the rest with 503 or 429, and is well after',
-  control: 'the limits of the queue of payouts and of the rate of reads',
+    'under three times its capacity, the service completes what it accepts, rejects the rest with 503 or 429, and recovers',
+  control: 'the limits of queued payouts and of the read rate',
   seconds: { ci: 90, quick: 90, long: 600 },
   run,
   isAlone: true,
@@ -24,7 +24,7 @@ type Size = {
   readonly maxQueuedWrites: number
 }
 
-/** Ten times as many connections as may wait; where there is little time, both are a tenth of what they are. */
+/** Ten times as many connections as the queue holds; short runs divide both by ten. */
 const sizes: Record<Length, Size> = {
   ci: { floodMs: 2_000, measureMs: 500, connections: 2_000, maxQueuedWrites: 200 },
   quick: { floodMs: 2_000, measureMs: 500, connections: 2_000, maxQueuedWrites: 200 },
@@ -44,45 +44,48 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const capacity = await capacityFor({ port: unlimited.port, request: readRequest(apiKey) }, size.measureMs)
   await unlimited.kill('SIGTERM')
 
-  // Reads wait for nothing, so it is the limit of each merchant's rate that keeps them from taking all there is.
+  // Reads have no queue, so each merchant's rate limit bounds their load.
   const limit = isControl ? 'off' : String(Math.max(1, Math.floor(capacity / 4)))
   const limited = await startMain({ url, environment: { RATE_LIMIT: limit } })
   const reads = await overload(limited, { ...size, request: readRequest(apiKey), capacity })
   await limited.kill('SIGTERM')
 
   const seen = [describe('payouts', payouts), describe('reads', reads)]
-  // Payouts wait for those before them, and that is as many as the queue holds; refusing the rest takes up to half of the time.
-  const longestWaitMs = (20_000 * size.maxQueuedWrites) / payouts.capacity
+  // Payouts wait for earlier ones, up to the length of the queue; rejecting the rest takes up to half of the time.
+  const maxWaitMs = (20_000 * size.maxQueuedWrites) / payouts.capacity
   const faults = [...faultsOf('payouts', payouts, size), ...faultsOf('reads', reads, size)]
-  if (payouts.waitMs > longestWaitMs) faults.push(`payouts wait longer than ${longestWaitMs.toFixed(0)} ms`)
+  if (payouts.waitMs > maxWaitMs) faults.push(`payouts wait longer than ${maxWaitMs.toFixed(0)} ms`)
   return { isHeld: faults.length === 0, figure: [...seen, ...faults].join('; ') }
 }
 
-type Asked = Size & {
-  readonly request: string /** Answers a second, where that is known. */
+type OverloadTest = Size & {
+  readonly request: string /** Responses per second, if known. */
   readonly capacity: number | null
 }
 
 type Seen = {
   readonly capacity: number
   readonly flood: FloodReport
-  /** The wait of the middle one of those that were accepted. */
+  /** Median wait of the accepted requests. */
   readonly waitMs: number
-  /** Megabytes: with all connections open and nothing asked yet, and at most while it was asked for too much. */
+  /** Megabytes: with all connections open and idle, and the maximum during overload. */
   readonly memory: { readonly before: number; readonly most: number }
-  /** How long one client waits for an answer, before and after. */
+  /** One client's response time, before and after. */
   readonly alone: { readonly beforeMs: number; readonly afterMs: number; readonly isAnswered: boolean }
 }
 
-/** Asks a server for three times what it can do. */
-async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
+/** Sends three times the load that a server can handle. */
+async function overload({ child, port }: Server, asked: OverloadTest): Promise<Seen> {
   const target = { port, request: asked.request }
   const measured = asked.capacity ?? (await capacityFor(target, asked.measureMs))
   const before = await floodClosed(target, { clients: 1, forMs: 200 })
   let memory = { before: 0, most: 0 }
   const onTick = () => {
-    const now = memoryOf(child.pid as number)
-    memory = memory.before === 0 ? { before: now, most: now } : { ...memory, most: Math.max(memory.most, now) }
+    const memoryNow = memoryOf(child.pid as number)
+    memory =
+      memory.before === 0
+        ? { before: memoryNow, most: memoryNow }
+        : { ...memory, most: Math.max(memory.most, memoryNow) }
   }
   const flood = await floodOpen(target, {
     perSecond: 3 * measured,
@@ -90,9 +93,9 @@ async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
     most: asked.connections,
     onTick,
   })
-  // A limit of requests a second lets nobody pass in the second after.
+  // A limit per second lets no request pass in the following second.
   const after = await floodClosed(target, { clients: 1, forMs: 1_000 })
-  const isAnswered = after.lost === 0 && after.waitsMs.length > 0
+  const isAnswered = after.lostCount === 0 && after.waitsMs.length > 0
   return {
     capacity: measured,
     flood,
@@ -102,10 +105,13 @@ async function overload({ child, port }: Server, asked: Asked): Promise<Seen> {
   }
 }
 
-/** Answers a second to so many clients that payouts share their commits; each asks as fast as it is answered. */
+/**
+ * Responses per second with enough clients that payouts share commits; each client sends as fast as it gets
+ * responses.
+ */
 async function capacityFor(target: FloodTarget, forMs: number): Promise<number> {
   let most = 0
-  // A server that has just started gets faster for a while: three times what it does then would be no overload.
+  // A freshly started server gets faster for a while: three times its initial capacity would be no overload.
   for (let round = 0; round < 6; round++) {
     const { waitsMs } = await floodClosed(target, { clients: 128, forMs })
     const seen = (waitsMs.length * 1_000) / forMs
@@ -116,18 +122,18 @@ async function capacityFor(target: FloodTarget, forMs: number): Promise<number> 
 }
 
 function faultsOf(name: string, { flood, memory, alone }: Seen, { connections }: Size): string[] {
-  const { sent, statuses, withoutRetryAfter, lost } = flood
+  const { sent, statuses, withoutRetryAfter, lostCount: lost } = flood
   const refused = refusedIn(flood)
   const others = [...statuses.keys()].filter((status) => ![200, 201, 429, 503].includes(status))
-  // SQLite keeps 64 MiB of pages for each of two connections, and Node some 30 kB for each request under way.
-  const mostMemory = memory.before + 150 + 0.03 * connections
+  // SQLite caches 64 MiB of pages per connection for two connections, and Node needs some 30 kB per pending request.
+  const maxMemory = memory.before + 150 + 0.03 * connections
   return [
-    ...(lost > 0 ? [`${lost} ${name} without an answer`] : []),
-    ...(others.length > 0 ? [`${name} answered with ${others}`] : []),
-    ...(withoutRetryAfter > 0 ? [`${withoutRetryAfter} ${name} refused without Retry-After`] : []),
-    ...(refused < sent / 10 ? [`hardly any ${name} were refused`] : []),
-    ...(memory.most > mostMemory ? [`memory grew to ${memory.most.toFixed(0)} MB by ${name}`] : []),
-    ...(alone.isAnswered && alone.afterMs < 10 * alone.beforeMs ? [] : [`it is not well after ${name}`]),
+    ...(lost > 0 ? [`${lost} ${name} without a response`] : []),
+    ...(others.length > 0 ? [`${name} got ${others}`] : []),
+    ...(withoutRetryAfter > 0 ? [`${withoutRetryAfter} ${name} rejected without Retry-After`] : []),
+    ...(refused < sent / 10 ? [`hardly any ${name} were rejected`] : []),
+    ...(memory.most > maxMemory ? [`memory grew to ${memory.most.toFixed(0)} MB under ${name}`] : []),
+    ...(alone.isAnswered && alone.afterMs < 10 * alone.beforeMs ? [] : [`the server has not recovered after ${name}`]),
   ]
 }
 
@@ -136,11 +142,11 @@ function refusedIn({ statuses }: FloodReport): number {
 }
 
 function describe(name: string, { capacity, flood, waitMs, memory, alone }: Seen): string {
-  const done = flood.sent - refusedIn(flood) - flood.lost
+  const done = flood.sent - refusedIn(flood) - flood.lostCount
   return (
     `${name}: of ${flood.sent.toLocaleString('en')} at 3 × ${capacity.toFixed(0)}/s ${done.toLocaleString('en')} done ` +
-    `(the middle one after ${waitMs.toFixed(0)} ms), ${refusedIn(flood).toLocaleString('en')} refused, memory ` +
-    `${memory.before.toFixed(0)} to ${memory.most.toFixed(0)} MB, alone ${alone.beforeMs.toFixed(1)} ms before and ` +
+    `(median ${waitMs.toFixed(0)} ms), ${refusedIn(flood).toLocaleString('en')} rejected, memory ` +
+    `${memory.before.toFixed(0)} to ${memory.most.toFixed(0)} MB, one client ${alone.beforeMs.toFixed(1)} ms before and ` +
     `${alone.afterMs.toFixed(1)} ms after`
   )
 }

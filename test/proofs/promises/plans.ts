@@ -6,16 +6,16 @@ import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
-  promise: "a plan's answer is the interpreter's to the byte, and what has no errors is answered by a plan",
-  control: 'one column that a field says it is made of, and the right place of one cell',
+  promise: "a plan's response equals graphql-js's to the byte, and plans serve every request without errors",
+  control: 'one column that a field depends on, and the right position of one cell',
   seconds: { ci: 240, quick: 600, long: 4_000 },
   run,
 }
 
-/** How many documents are tried on each engine. */
+/** Documents tried on each engine. */
 const documents: Record<Length, number> = { ci: 1_000, quick: 5_000, long: 50_000 }
 
-/** What the control takes away, each from a field whose name tells which documents must show it. */
+/** The protections that the control removes, each with the field name that must reveal it. */
 const removed: Readonly<Record<string, Change>> = {
   reason: {
     file: 'src/modules/payouts/graphql.ts',
@@ -42,7 +42,7 @@ async function run({ seed, length, folder, isControl }: Run): Promise<Outcome> {
     )
     await Promise.all(worlds.map(({ end }) => end()))
     return {
-      // Without its protections both engines must show it.
+      // Without the protections both engines must reveal it.
       isHeld: isControl ? outcomes.some(({ isHeld }) => isHeld) : outcomes.every(({ isHeld }) => isHeld),
       figure: outcomes.map(({ figure }, i) => `${['SQLite', 'PostgreSQL'][i]}: ${figure}`).join('; '),
     }
@@ -60,11 +60,11 @@ async function compare({ ways, known }: World, seed: number, count: number): Pro
   const wrong = [...seen.different, ...seen.unplanned].slice(0, 1).map((each) => JSON.stringify(each).slice(0, 3_000))
   const figure =
     `${seen.count} documents, ${seen.planned} planned, ${seen.withErrors} with errors, ${share.toFixed(4)} of the others ` +
-    `planned, ${seen.different.length} not alike${wrong.length > 0 ? `, such as ${wrong}` : ''}`
+    `planned, ${seen.different.length} with a difference${wrong.length > 0 ? `, such as ${wrong}` : ''}`
   return { isHeld: seen.count === count && seen.different.length === 0 && share >= 0.95, figure }
 }
 
-/** Whether anything that was taken away stays unseen, by the documents that ask for it and for nothing else of that. */
+/** Whether a removed protection stays unnoticed by documents that select its field and no other of them. */
 async function showRemoved({ ways, known }: World, seed: number): Promise<Outcome> {
   const { randomDocuments: anyDocuments } = await import('../../graphql/support/random-documents.ts')
   const { compareWays } = await import('../../graphql/support/execution-comparison.ts')
@@ -84,7 +84,7 @@ async function showRemoved({ ways, known }: World, seed: number): Promise<Outcom
 type Document = import('../../graphql/support/execution-comparison.ts').RequestDocument
 type World = Awaited<ReturnType<typeof openWorld>>
 
-/** A database with some of everything, and both ways of asking for it. */
+/** A database with some rows of every kind, and both ways to query it. */
 async function openWorld(url: string) {
   const { openDatabase } = await import('../../../src/app/open-database.ts')
   const { createService } = await import('../../../src/operations/context.ts')
@@ -96,11 +96,11 @@ async function openWorld(url: string) {
     throw error
   }
   const db = await openDatabase({ url, onFatal })
-  let now = Date.parse('2026-03-01T12:00:00.000Z')
-  const service = createService({ db, mode: 'sandbox', clock: () => now })
+  let nowMs = Date.parse('2026-03-01T12:00:00.000Z')
+  const service = createService({ db, mode: 'sandbox', clock: () => nowMs })
   for (const toCode of ['NGN', 'ZAR']) await setRate(service, { fromCode: 'USDC', toCode, rate: '1500.25' })
   const { merchantId, idempotencyKeys } = await fillRichly(service, url, () => {
-    now += 1_003
+    nowMs += 1_003
   })
   const ways = bothWays(service, merchantId)
   return { ways, known: await whatIsKnown(ways.reference, idempotencyKeys), end: () => db.close() }

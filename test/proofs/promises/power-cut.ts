@@ -20,7 +20,7 @@ const cutsEach = 30
 const payoutsEach = 200
 
 export const proof: Proof = {
-  promise: 'no acknowledged payout is lost when the power fails, whatever of the unsynced writes the disk has kept',
+  promise: 'no acknowledged payout is lost in a power cut, whichever unsynced writes the disk has kept',
   control: 'synchronous=FULL',
   seconds: { ci: 120, quick: 300, long: 1_000 },
   run,
@@ -28,7 +28,7 @@ export const proof: Proof = {
 
 const file = 'src/database/sqlite/sqlite-connection.ts'
 
-/** As SQLite would have it by itself: the log is synced before a checkpoint only. */
+/** SQLite's default: the WAL is synced only before a checkpoint. */
 const syncsSeldom: readonly Change[] = [
   {
     file,
@@ -38,11 +38,11 @@ const syncsSeldom: readonly Change[] = [
   { file, from: '!== 2)', to: '!== 1)' },
 ]
 
-/** What a server did to its files and told its clients, from its start to its end. */
+/** A server's file operations and its responses, from start to end. */
 type Recording = {
   readonly before: Buffer
   readonly records: readonly ShimRecord[]
-  /** What the clients know: they must know of nothing that the records do not hold. */
+  /** What the clients know, which must not exceed what the records hold. */
   readonly log: PayoutLog
 }
 
@@ -75,12 +75,12 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   }
   const figure =
     `${seen.cuts} cuts, ${seen.torn} of them with torn writes, after ${seen.acknowledged} acknowledged payouts ` +
-    `and ${seen.checkpoints} syncs of checkpoints`
+    `and ${seen.checkpoints} checkpoint syncs`
   if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
   return { isHeld: seen.checkpoints > 0 && seen.torn > 0, figure: `${figure}, 0 lost` }
 }
 
-/** Has a server pay a few hundred times, and keeps what the shim saw. */
+/** Runs a server through a few hundred payouts and keeps the shim's records. */
 async function record(
   start: StartLean,
   { path, apiKey, shim, clients }: { path: string; apiKey: string; shim: ShimEnvironment; clients: number },
@@ -96,7 +96,7 @@ async function record(
   return { before, records: readRecords(shimLog), log }
 }
 
-/** Cuts the power right after some of the answers, and looks at what is left each time. */
+/** Cuts the power right after some of the responses and checks the remaining files each time. */
 async function cutOften(
   { before, records, log }: Recording,
   { folder, random, seen }: { folder: string; random: () => number; seen: Seen },
@@ -113,7 +113,8 @@ async function cutOften(
     acknowledged.set(answer.narration, answer)
     if (!cutAfter.has(record)) continue
 
-    // Every other time the worst: nothing that was not synced is left. Else a part of it, and not as it was written.
+    // Half of the cases are the worst one: no unsynced byte survives. In the others a part survives, not in the order
+    // written.
     const chance = seen.cuts % 2 === 0 ? 0 : random()
     const path = join(folder, `cut-${seen.cuts}.sqlite`)
     disk.cutTo(path, chance, random)
@@ -124,10 +125,10 @@ async function cutOften(
   }
   seen.acknowledged += acknowledged.size
   const isWhole = [...log.acknowledged.keys()].every((narration) => acknowledged.has(narration))
-  return isWhole ? [] : ['the shim did not see an answer that a client has']
+  return isWhole ? [] : ['the shim did not record a response that a client received']
 }
 
-/** The answer to a payout on its way to a client, which the shim saw as one piece. */
+/** A payout's response on its way to a client, which the shim records as one write. */
 function isAcknowledgement({ operation, bytes }: ShimRecord): boolean {
   const isAnswer = operation === 'send' && bytes.subarray(0, 12).toString() === 'HTTP/1.1 200'
   return isAnswer && bytes.includes('"transaction_id"')

@@ -11,13 +11,13 @@ import { compare, faultsOfBooks } from '../stored.ts'
 
 const kills = { ci: 40, quick: 200, long: 2_000 }
 
-/** One server in so many is the whole service; the others leave out what is not needed to pay. */
+/** One server in this many is the whole service; the others are lean servers, which only pay. */
 const wholeEvery = 25
 const booksEvery = 25
 
 export const proof: Proof = {
-  promise: 'no acknowledged payout is lost when the process dies',
-  control: 'waiting for the commit before answering',
+  promise: 'no acknowledged payout is lost when the process is killed',
+  control: 'waiting for the commit before responding',
   seconds: { ci: 120, quick: 400, long: 4_000 },
   run,
 }
@@ -44,7 +44,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   let unacknowledged = 0
   while (faults.length === 0) {
     const server = await start(logs.length)
-    // What the last kill left is looked at as a service finds it: one has it open, and nobody asks for anything yet.
+    // Checks the database that the last kill left as a service finds it: opened, and without requests.
     const look = compare(path, logs.at(-1) ?? newPayoutLog(''), latest)
     faults.push(...look.faults)
     latest = look.latest
@@ -59,17 +59,17 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const log = newPayoutLog(`kill ${logs.length}`)
     logs.push(log)
     const clients = startPaying({ port: server.port, apiKey }, { clients: 1 + Math.floor(random() * 16), log })
-    // Most in the middle of the work, some before anything was answered.
+    // Most kills hit a server at work, some before its first response.
     if (random() < 0.9) await clients.begun
     await delay(random() * 60)
     const { signal, errors } = await server.kill()
     await clients.over
-    if (signal !== 'SIGKILL') faults.push(`the server ended by itself: ${errors}`)
-    if (log.others.size > 0) faults.push(`not every payout was answered with 200: ${[...log.others]}`)
+    if (signal !== 'SIGKILL') faults.push(`the server exited before its kill: ${errors}`)
+    if (log.others.size > 0) faults.push(`some payouts got another status than 200: ${[...log.others]}`)
   }
   const { acknowledged } = mergedLog(logs)
-  const figure = `${logs.length} kills, ${acknowledged.size} acknowledged, ${unacknowledged} stored without an answer`
+  const figure = `${logs.length} kills, ${acknowledged.size} acknowledged, ${unacknowledged} stored without a response`
   if (faults.length > 0) return { isHeld: false, figure: `${figure}; ${faults.slice(0, 3).join('; ')}` }
-  // Where hardly anything was answered before the kills, nothing was proven.
+  // Few responses before the kills would prove nothing.
   return { isHeld: acknowledged.size > 3 * logs.length, figure: `${figure}, 0 lost` }
 }

@@ -16,7 +16,7 @@ import type { Outcome, Proof, Run } from '../proof.ts'
 import type { Server } from '../server.ts'
 import { fillDatabase, startMain } from '../server.ts'
 
-/** Rounds both ways, and how long each is. */
+/** Rounds of each kind, and their duration. */
 const sizes = {
   ci: { rounds: 5, forMs: 400 },
   quick: { rounds: 11, forMs: 400 },
@@ -25,16 +25,16 @@ const sizes = {
 
 const clients = 64
 
-/** What must be left of the payouts that are accepted without a rail. */
+/** Minimum throughput, relative to payouts without a rail. */
 const leastShare = 0.8
 
-/** Accounts of a bank that nobody plays, and of that of the sandbox, which pays at once. */
+/** Accounts at a bank that nothing simulates, and at the sandbox bank, which pays immediately. */
 const accounts = { without: '0690000031', with: '9999999900' } as const
 type Kind = keyof typeof accounts
 
 export const proof: Proof = {
-  promise: `payouts are accepted at least ${leastShare} times as fast while their rail pays them as they are where none does`,
-  control: 'the limit of calls at once',
+  promise: `payouts are accepted at least ${leastShare} times as fast with a rail that pays them as without a rail`,
+  control: 'the limit of concurrent calls',
   seconds: { ci: 180, quick: 420, long: 1_800 },
   run,
   isAlone: true,
@@ -46,7 +46,7 @@ const unlimited: Change = {
   to: 'maxConcurrentCalls: 10_000',
 }
 
-/** A way to run the service. */
+/** A configuration of the service. */
 type Way = { readonly name: string; readonly url: string; readonly workers: number }
 
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
@@ -83,9 +83,9 @@ async function loadOver({ url, workers }: Way, { rounds, forMs, isControl }: Loa
   const kinds = Object.keys(accounts) as Kind[]
   const seen: Record<Kind, Round[]> = { without: [], with: [] }
   try {
-    // A server that has just started gets faster for a while.
+    // A freshly started server gets faster for a while.
     for (let round = -1; round < rounds; round++) {
-      // By turns, and each first in every other round: what else the machine does then meets both.
+      // The order alternates between rounds, so that other load on the machine affects both kinds alike.
       for (const kind of round % 2 === 0 ? kinds : kinds.toReversed()) {
         const loaded = await loadOnce(server, { apiKey, accountNumber: accounts[kind], forMs, db })
         if (round >= 0) seen[kind].push(loaded)
@@ -98,7 +98,7 @@ async function loadOver({ url, workers }: Way, { rounds, forMs, isControl }: Loa
   return judge(seen, forMs)
 }
 
-/** What was accepted in a round, how much of that was not paid yet at its end, how long that took, and the processor's time for all. */
+/** Payouts accepted in a round, those unpaid at its end, its duration, and the CPU time for all of it. */
 type Round = {
   readonly accepted: number
   readonly left: number
@@ -120,7 +120,7 @@ async function loadOnce({ child, port }: Server, { apiKey, accountNumber, forMs,
   const accepted = await payFor({ port, apiKey }, { clients, forMs, accountNumber })
   const endedAt = performance.now()
   const left = (await openRailOrderCounts(db, {})).reduce((sum, { rowCount }) => sum + Number(rowCount), 0)
-  // Nothing of this round is at work in the next.
+  // No work of this round remains in the next.
   while (await isAnyOpen(db)) await delay(20)
   return { accepted, left, drainMs: performance.now() - endedAt, cpuMs: cpuMs() - before }
 }
@@ -133,13 +133,13 @@ async function isAnyOpen(db: Database): Promise<boolean> {
 function judge(seen: Record<Kind, readonly Round[]>, forMs: number): Outcome {
   const rate = (kind: Kind) => (median(seen[kind].map(({ accepted }) => accepted)) * 1_000) / forMs
   const cpu = (kind: Kind) => median(seen[kind].map(({ cpuMs, accepted }) => cpuMs / accepted)).toFixed(2)
-  // Of the two of each round: what else the machine did meanwhile met both.
+  // Compares both kinds within each round, because other load on the machine affects both.
   const share = median(seen.with.map(({ accepted }, round) => accepted / (seen.without[round]?.accepted ?? 0)))
   const paidWithin = median(seen.with.map(({ accepted, left }) => (accepted - left) / accepted))
   const drained = median(seen.with.map(({ left, drainMs }) => (left * 1_000) / drainMs))
   const figure =
-    `${rate('with').toFixed(0)} payouts a second against ${rate('without').toFixed(0)}: ${share.toFixed(2)}, ` +
-    `${cpu('with')} ms of processor for each, paid, against ${cpu('without')}, ` +
-    `${(100 * paidWithin).toFixed(0)} % paid meanwhile and the others at ${drained.toFixed(0)} a second`
+    `${rate('with').toFixed(0)} payouts/s with a rail, ${rate('without').toFixed(0)} without: ${share.toFixed(2)}, ` +
+    `${cpu('with')} ms of CPU per paid payout, ${cpu('without')} without a rail, ` +
+    `${(100 * paidWithin).toFixed(0)} % paid meanwhile and the others at ${drained.toFixed(0)}/s`
   return { isHeld: share >= leastShare, figure }
 }

@@ -19,7 +19,7 @@ import { randomFrom } from '../proof.ts'
 import type { Server } from '../server.ts'
 import { fillDatabase, startMain } from '../server.ts'
 
-/** Payouts and kills of each way to run the service. */
+/** Payouts and kills of each configuration. */
 const sizes = {
   ci: { payouts: 150, kills: 4 },
   quick: { payouts: 600, kills: 10 },
@@ -28,18 +28,18 @@ const sizes = {
 
 const clients = 16
 
-/** What is not decided after so long is stuck. */
+/** A payout without a decision after this time is stuck. */
 const stuckMs = 60_000
 
 export const proof: Proof = {
   promise:
-    'the books of a bank and ours agree to the unit, and no order is made twice, whatever is lost, doubled, late or killed between them',
-  control: 'taking what is unknown for unknown, and not for failed',
+    'the books of a bank and ours agree exactly, and no order is placed twice, whatever is lost, doubled, late or killed',
+  control: 'treating an unknown outcome as unknown instead of failed',
   seconds: { ci: 240, quick: 600, long: 3_000 },
   run,
 }
 
-/** Time goes faster: what is asked after ten seconds is asked after fifty milliseconds. */
+/** Scales time down: a poll after ten seconds happens after fifty milliseconds. */
 const faster: readonly Change[] = [
   {
     file: 'src/modules/rails/orders/poll-schedule.ts',
@@ -75,7 +75,7 @@ const unknownIsFailed: readonly Change[] = [
 
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 
-/** A way to run the service: in so many groups of processes. */
+/** A configuration of the service, with its number of process groups. */
 type Way = { readonly name: string; readonly url: string; readonly groups: number; readonly workers: number }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
@@ -96,7 +96,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   } finally {
     await postgres.remove()
   }
-  // Without its protection it must be broken each way.
+  // Without its protection each configuration must break.
   return { isHeld: isControl ? held.includes(true) : !held.includes(false), figure: figures.join('; ') }
 }
 
@@ -153,7 +153,7 @@ async function withDatabase<Result>(url: string, use: (service: ReturnType<typeo
   }
 }
 
-/** All of a group of processes, or one of them. */
+/** All of a process group, or one member. */
 async function killPart(servers: Server[], start: () => Promise<Server>, random: () => number): Promise<void> {
   const group = Math.floor(random() * servers.length)
   const server = servers[group] as Server
@@ -167,7 +167,7 @@ async function killPart(servers: Server[], start: () => Promise<Server>, random:
   servers[group] = await start()
 }
 
-/** Starts a bank in a process of its own; it may be killed and started again on its books. */
+/** Starts a bank in a separate process; it may be killed and restarted on its books. */
 async function startBank({ folder, place, random }: Pick<Paying, 'folder' | 'place' | 'random'>) {
   const file = join(folder, `bank-${place}.jsonl`)
   const address = join(folder, `bank-${place}.address`)
@@ -199,7 +199,7 @@ async function startBank({ folder, place, random }: Pick<Paying, 'folder' | 'pla
 
 type Asking = { readonly target: () => { port: number; apiKey: string } }
 
-/** Makes every payout, each under a key until it is acknowledged; their ids. */
+/** Makes every payout, each retried with its key until it is acknowledged; returns their ids. */
 async function payAll({ target, payouts }: Asking & { payouts: number }): Promise<string[]> {
   const agent = connections(clients)
   const ids: string[] = []
@@ -208,12 +208,12 @@ async function payAll({ target, payouts }: Asking & { payouts: number }): Promis
     while (next < payouts) {
       const key = `payout-${next++}`
       for (;;) {
-        const asked = {
+        const request = {
           path: '/api/payouts/banks',
           headers: { 'idempotency-key': key },
           body: { ...payoutBody, amount: '0.01' },
         }
-        const answered = await send(target(), agent, asked).catch(() => null)
+        const answered = await send(target(), agent, request).catch(() => null)
         if (answered?.status === 200) {
           ids.push(JSON.parse(answered.text).data.id)
           break
@@ -227,10 +227,10 @@ async function payAll({ target, payouts }: Asking & { payouts: number }): Promis
   return ids
 }
 
-/** What a payout has become, by the order that the bank knows. */
+/** A payout's status, by the order that the bank knows. */
 type Decided = { readonly status: string; readonly orderId: string }
 
-/** Asks for each payout until it is what the bank makes of it in the end, or nothing changes any more. */
+/** Polls each payout until it has the bank's final outcome, or until nothing changes any more. */
 async function waitForAll({ target, ids }: Asking & { ids: readonly string[] }): Promise<Decided[]> {
   const agent = connections(clients)
   const decided = new Map<string, Decided>()
@@ -253,7 +253,10 @@ async function waitForAll({ target, ids }: Asking & { ids: readonly string[] }):
 
 const statusOf = { COMPLETED: 'COMPLETED', REJECTED: 'FAILED', RETURNED: 'RETURNED' } as const
 
-/** Whether it is what the bank makes of it in the end; one that comes back is completed first, and may have stopped being asked for. */
+/**
+ * Whether it has the bank's final outcome; a returned payout is completed first, and polling may have stopped by
+ * then.
+ */
 function isOver(payout: Decided | undefined): boolean {
   if (!payout) return false
   if (payout.status === 'FAILED') return true
@@ -275,14 +278,14 @@ async function judge({ url, decided, file, kills }: Judged): Promise<Outcome> {
   const twice = books.length - ordered.size
   const invented = [...ordered].filter((id) => !ours.has(id)).length
   const stuck = decided.filter((payout) => !isOver(payout)).length
-  // A bank that has paid, and we have put the money back; or it has not, and we say that it has.
+  // The bank has paid and we have refunded, or the bank has not paid and we report that it has.
   const differing = decided.filter(({ status, orderId }) => {
     const isPaidThere = ordered.has(orderId) && decisionOf(orderId) !== 'REJECTED'
     return (status === 'FAILED' && isPaidThere) || (status !== 'FAILED' && status !== 'PROCESSING' && !isPaidThere)
   }).length
   const { balanced } = await withDatabase(url, (service) => auditBooks(service))
   const figure =
-    `${decided.length} payouts, ${kills} kills, ${books.length} orders there, ${twice} twice, ${invented} of nobody, ` +
+    `${decided.length} payouts, ${kills} kills, ${books.length} orders there, ${twice} twice, ${invented} of no payout, ` +
     `${differing} differing, ${stuck} stuck${balanced ? '' : ', the books do not balance'}`
   return { isHeld: twice + invented + differing + stuck === 0 && balanced, figure }
 }

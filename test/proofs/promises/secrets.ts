@@ -9,22 +9,22 @@ import { randomFrom } from '../proof.ts'
 
 export const proof: Proof = {
   promise:
-    'nothing that a caller sends is logged or answered to another: both doors, both engines, also when they fail',
-  control: 'a log that leaves out what was sent',
+    'no value that a caller sends is logged or returned to another merchant: both APIs, both engines, also in failures',
+  control: 'omitting request inputs from the log',
   seconds: { ci: 90, quick: 90, long: 1_200 },
   run,
 }
 
 const repeats = { ci: 1, quick: 1, long: 20 }
 
-/** The line of each request says what it was asked with. */
+/** Without the protection, the log line of each request includes its input. */
 const talkative = {
   file: 'src/server/http/request-lifecycle.ts',
   from: '      method: request.method,',
   to: '      method: request.method, url: request.url, headers: request.headers, body: request.body,',
 }
 
-/** What was seen: `leaks` say where a canary was. */
+/** The result; `leaks` describe where a canary appeared. */
 type Seen = { requests: number; lines: number; failures: number; readonly leaks: string[] }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
@@ -38,27 +38,28 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     const all = Array.from({ length: repeats[length] }, () => [null, ...failures]).flat()
     await watchService(sqlite, { ...watching, failures: all })
     const postgres = await startPostgresServer(nonDurableSettings)
-    // The doors can't tell the engines apart, so of its failures one suffices where there is little time.
+    // The APIs don't see which engine runs, so one of its failures suffices for a short run.
     await watchService(postgres.url('postgres'), { ...watching, failures: length === 'long' ? all : all.slice(0, 2) })
     await postgres.remove()
-    if (seen.lines < seen.requests || seen.failures < seen.requests / 20) throw new Error('too little was looked at')
+    if (seen.lines < seen.requests || seen.failures < seen.requests / 20)
+      throw new Error('too few log lines or failures were checked')
   }
   const { requests, lines, failures: failed, leaks } = seen
   const figure =
-    `${requests.toLocaleString('en')} requests, ${failed.toLocaleString('en')} of them failures of the database: ` +
-    `${leaks.length} leaks in ${lines.toLocaleString('en')} lines of the log and the answers` +
+    `${requests.toLocaleString('en')} requests, ${failed.toLocaleString('en')} of them database failures: ` +
+    `${leaks.length} leaks in ${lines.toLocaleString('en')} lines of log and responses` +
     `${leaks.length > 0 ? `; ${leaks.slice(0, 2).join('; ')}` : ''}`
   return { isHeld: leaks.length === 0, figure }
 }
 
-/** `failures` are the ways in which the database fails, one after the other; `null` where it works. */
+/** `failures` are the database failures to simulate in order; `null` is a database that works. */
 type Watching = {
   readonly random: () => number
   readonly seen: Seen
   readonly failures: readonly (Failure | null)[]
 }
 
-/** Sends everything with canaries, while the database works and while it fails in several ways. */
+/** Sends every request with canaries, while the database works and while it fails in several ways. */
 async function watchService(url: string, { random, seen, failures }: Watching): Promise<void> {
   const { canaryRequests, holds, newCanaries } = await import('../canaries.ts')
   const { startDemo } = await import('../demo-service.ts')
@@ -71,7 +72,7 @@ async function watchService(url: string, { random, seen, failures }: Watching): 
   const demo = await startDemo(url, {
     logLevel: 'trace',
     onLog: (line) => log.push(line),
-    // Not of a key alone, which is looked up first: what a request is about shall reach the database.
+    // Never fails on the API key alone, which is looked up first: the request's own values must reach the database.
     wrap: (db) => failing(db, (row) => (failure !== null && row.includes(canaries.digits) ? failure(row) : null)),
   })
   const other = await createMerchant(demo.service, { name: 'Other' })
@@ -85,17 +86,18 @@ async function watchService(url: string, { random, seen, failures }: Watching): 
       seen.requests++
       if (status < 500 && !/"(INTERNAL|UNAVAILABLE)"/.test(text)) continue
       seen.failures++
-      // A refusal may quote to its sender what is wrong; a failure says nothing of what it met.
+      // A client error may quote the invalid input to its sender; a server error may not.
       if (holds(text, canaries)) seen.leaks.push(`${request.url} answered ${status} with it: ${text.slice(0, 300)}`)
     }
     failure = null
     for (const request of reads) {
       const { text } = await send(demo, request, other.apiKey)
-      if (holds(text, canaries)) seen.leaks.push(`${request.url} answered another merchant with it`)
+      if (holds(text, canaries)) seen.leaks.push(`${request.url} returned it to another merchant`)
     }
     const lines = log.splice(0)
     seen.lines += lines.length
-    // The name of a GraphQL operation is logged on purpose: callers choose it to find it there. Its long numbers are not.
+    // The log includes GraphQL operation names by design, so that callers can search for them. It excludes their long
+    // numbers.
     const leaking = lines.filter((line) => {
       const rest = line.replace(/"operation":"(?:query|mutation|subscription) [A-Za-z_]\w*"/, (name) =>
         name.replace(canaries.word, ''),
@@ -107,10 +109,10 @@ async function watchService(url: string, { random, seen, failures }: Watching): 
   await demo.end()
 }
 
-/** Makes the error of a statement from the row that it was given. */
+/** Creates the error of a statement from its parameters. */
 type Failure = (row: string) => Error
 
-/** How engines, drivers and JavaScript fail: some name what they were given in the message, others beside it. */
+/** How engines, drivers and JavaScript fail: some quote values in the message, others in other properties. */
 const failures: readonly Failure[] = [
   (row) => Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE', row }),
   (row) => Object.assign(new Error('not now', { cause: new Error(`could not write ${row}`) }), { code: 'SQLITE_FULL' }),
@@ -124,7 +126,7 @@ const failures: readonly Failure[] = [
   (row) => new SyntaxError(`Cannot convert ${row} to a BigInt`),
 ]
 
-/** A database of which statements fail when `failureOf` says so of what they are given. */
+/** A database whose statements fail when `failureOf` returns an error for their parameters. */
 function failing(db: Database, failureOf: (row: string) => Error | null): Database {
   const guarded = <Reader extends Pick<Database, 'execute'>>(reader: Reader): Reader => ({
     ...reader,

@@ -11,15 +11,15 @@ import { compare, faultsOfBooks } from '../stored.ts'
 
 export const proof: Proof = {
   promise:
-    'SIGTERM under load: every request that was accepted is answered, and the end comes within 10 s, with code 0',
-  control: 'the draining of what was accepted',
+    'SIGTERM under load: every accepted request gets its response, and the process exits within 10 s with code 0',
+  control: 'draining accepted requests',
   seconds: { ci: 90, quick: 90, long: 1_200 },
   run,
 }
 
 const rounds = { ci: 2, quick: 3, long: 100 }
 
-/** The process ends on the spot, though with the right code. */
+/** The control exits immediately, with the right code. */
 const withoutDraining = {
   file: 'src/app/serve.ts',
   from: "process.on('SIGTERM', drain)",
@@ -32,15 +32,15 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   const count = isControl ? 1 : rounds[length]
   for (let round = 0; round < count; round++) {
     const place = join(folder, `${round}.sqlite`)
-    // Every other time two processes answer and a third one writes.
+    // Every other run has two processes that respond and a third that writes.
     seen.push(await endUnderLoad(place, { workers: 1 + (round % 2), afterMs: 300 + random() * 700, isControl }))
   }
   const faults = seen.flatMap((each) => each.faults)
-  const longestMs = Math.max(...seen.map(({ endMs }) => endMs))
+  const maxMs = Math.max(...seen.map(({ endMs }) => endMs))
   const sum = (of: (each: Seen) => number) => seen.reduce((total, each) => total + of(each), 0)
   const figure =
-    `${count} ends, ${sum(({ paid }) => paid)} payouts and ${sum(({ read }) => read)} reads answered, ` +
-    `${sum(({ late }) => late)} of them after the signal; the longest end took ${(longestMs / 1000).toFixed(1)} s` +
+    `${count} stops, ${sum(({ paid }) => paid)} payouts and ${sum(({ read }) => read)} reads completed, ` +
+    `${sum(({ late }) => late)} of them after the signal; the longest stop took ${(maxMs / 1000).toFixed(1)} s` +
     `${faults.length > 0 ? `; ${faults.length} faults: ${faults.slice(0, 3).join('; ')}` : ''}`
   return { isHeld: faults.length === 0, figure }
 }
@@ -55,7 +55,7 @@ type Seen = {
 
 type Ending = { readonly workers: number; readonly afterMs: number; readonly isControl: boolean }
 
-/** Ends a server while it has all to do, and looks at what it did. */
+/** Stops a server under full load, and checks its behavior. */
 async function endUnderLoad(path: string, { workers, afterMs, isControl }: Ending): Promise<Seen> {
   const { url, apiKey } = await makeDatabase(path)
   const changes = isControl ? [withoutDraining] : []
@@ -77,20 +77,20 @@ async function endUnderLoad(path: string, { workers, afterMs, isControl }: Endin
 
   const { faults, unacknowledged } = compare(path, log)
   const unpaid = paidLate.filter((isPaid) => !isPaid).length
-  const found = [
+  const violations = [
     ...faults,
     ...(await faultsOfBooks(path)),
-    ...(unpaid > 0 ? [`${unpaid} requests that had begun to arrive were not answered`] : []),
-    ...(unacknowledged > 0 ? [`${unacknowledged} payouts were made and not answered`] : []),
-    ...(code === 0 ? [] : [`it ended with ${code ?? signal}`]),
-    ...(endMs < 10_000 ? [] : [`it ended after ${Math.round(endMs)} ms`]),
-    ...(log.others.size === 0 ? [] : [`payouts were answered with ${[...log.others.keys()]}`]),
+    ...(unpaid > 0 ? [`${unpaid} requests that had begun to arrive got no response`] : []),
+    ...(unacknowledged > 0 ? [`${unacknowledged} stored payouts got no response`] : []),
+    ...(code === 0 ? [] : [`the server exited with ${code ?? signal}`]),
+    ...(endMs < 10_000 ? [] : [`the server exited after ${Math.round(endMs)} ms`]),
+    ...(log.others.size === 0 ? [] : [`payouts got ${[...log.others.keys()]}`]),
   ]
   const [paid, read] = [log.acknowledged.size, reading.answered()]
-  return { faults: found, paid, read, late: paid + read - before, endMs }
+  return { faults: violations, paid, read, late: paid + read - before, endMs }
 }
 
-/** Reads lists over and over until its connections are gone. */
+/** Reads lists repeatedly until its connections close. */
 function startReading(target: Target) {
   const agent = connections(4)
   let count = 0
@@ -104,10 +104,7 @@ function startReading(target: Target) {
   return { answered: () => count, over }
 }
 
-/**
- * Sends half a payout to a server that has asked for it; what is given back sends the rest, and tells whether that was
- * answered as it should be.
- */
+/** Sends half of a payout's body; the returned function sends the rest and returns whether the response was right. */
 async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: string): Promise<() => Promise<boolean>> {
   const body = JSON.stringify({ ...payoutBody, narration })
   const head = [
@@ -123,7 +120,7 @@ async function payHalf({ port, apiKey }: Target, log: PayoutLog, narration: stri
   const closed = once(socket, 'close')
   log.sent.add(narration)
   socket.write(head.join('\r\n'))
-  // That it says so is how anyone can know that it has accepted the request.
+  // The interim response proves that the server has accepted the request.
   await once(socket, 'data')
   socket.write(body.slice(0, 40))
   return async () => {

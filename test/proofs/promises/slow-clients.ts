@@ -11,13 +11,14 @@ import type { Length, Outcome, Proof, Run } from '../proof.ts'
 import { makeDatabase, startMain } from '../server.ts'
 
 export const proof: Proof = {
-  promise: 'who sends slowly, reads nothing or does nothing is dropped in time, and meanwhile all others are served',
-  control: 'time limits of connections',
+  promise:
+    'clients that send slowly, read nothing or do nothing are dropped in time, and all others are served meanwhile',
+  control: 'connection timeouts',
   seconds: { ci: 90, quick: 90, long: 600 },
   run,
 }
 
-/** The limits as they are, and so many times shorter where there is little time: what keeps them is the same. */
+/** The limits of production, divided by a factor in short runs; the enforcing code is the same. */
 const shortening: Record<Length, number> = { ci: 20, quick: 20, long: 1 }
 const limitsMs = {
   headersTimeout: 30_000,
@@ -32,7 +33,7 @@ const most = { slow: 200, readers: 10, idle: 10_000 }
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const times = shortening[length]
   const { url, apiKey } = await makeDatabase(join(folder, 'payouts.sqlite'))
-  // To Node no limit is 0; the look at all connections has nothing to find then.
+  // For Node 0 means no limit; the check of all connections then finds none.
   const server = await startMain({ url, changes: limitChanges((ms) => (isControl ? 0 : Math.round(ms / times))) })
   const target = { port: server.port, apiKey }
   await makeLongList(target)
@@ -42,18 +43,18 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const hostile = [
     ...(await open('slow heads', most.slow, target, sendSlowHead)),
     ...(await open('slow bodies', most.slow, target, sendSlowBody)),
-    ...(await open('readers of nothing', most.readers, target, readNothing)),
+    ...(await open('clients that never read', most.readers, target, readNothing)),
     ...(await open('idle', idle, target, doNothing)),
   ]
   const atOnce = hostile.filter(({ isOpen }) => isOpen()).length
-  // The longest limit, which Node lets pass twice where it has something to write; then as long again, for a busy machine.
-  const longestMs = (2 * limitsMs.connectionTimeout + limitsMs.connectionsCheckingInterval) / times
-  const deadline = performance.now() + (isControl ? longestMs : 2 * longestMs)
-  const isWaitedFor = ({ name, isOpen }: Hostile) => isOpen() && name !== 'readers of nothing'
+  // The longest limit, which Node may exceed twofold while it writes, and as long again for a busy machine.
+  const maxWaitMs = (2 * limitsMs.connectionTimeout + limitsMs.connectionsCheckingInterval) / times
+  const deadline = performance.now() + (isControl ? maxWaitMs : 2 * maxWaitMs)
+  const isWaitedFor = ({ name, isOpen }: Hostile) => isOpen() && name !== 'clients that never read'
   while (hostile.some(isWaitedFor) && performance.now() < deadline) await wait(50)
-  // Who reads nothing sees that it was dropped when it reads, and whom the server never took in, because too many came at
-  // once, when it writes.
-  if (!isControl) await wait(Math.max(0, deadline - longestMs - performance.now()))
+  // A client that never reads notices a dropped connection on its next read; one that the server never accepted,
+  // because of a full backlog, notices it on a write.
+  if (!isControl) await wait(Math.max(0, deadline - maxWaitMs - performance.now()))
   for (const { stir } of hostile) stir()
   await wait(1_000)
   const { served, failed } = await others.stop()
@@ -61,20 +62,20 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   for (const { drop } of hostile) drop()
   await server.kill('SIGTERM')
 
-  const told = hostile.filter(({ isTold }) => isTold()).length
+  const notified = hostile.filter(({ isNotified: isTold }) => isTold()).length
   const figure =
     `${hostile.length.toLocaleString('en')} connections, ${idle.toLocaleString('en')} of them idle, ` +
-    `${atOnce.toLocaleString('en')} at once: ` +
-    `${left.length} still open after their time${left.length > 0 ? ` (${[...new Set(left.map(({ name }) => name))]})` : ''}, ` +
-    `${told} told why with 408; meanwhile ${served} requests of others served, ${failed.length} not ${failed.slice(0, 2)}`
-  return { isHeld: left.length + failed.length === 0 && served > 0 && told >= 2 * most.slow, figure }
+    `${atOnce.toLocaleString('en')} concurrently: ` +
+    `${left.length} still open after their limit${left.length > 0 ? ` (${[...new Set(left.map(({ name }) => name))]})` : ''}, ` +
+    `${notified} got a 408; meanwhile ${served} requests of other clients succeeded, ${failed.length} failed ${failed.slice(0, 2)}`
+  return { isHeld: left.length + failed.length === 0 && served > 0 && notified >= 2 * most.slow, figure }
 }
 
-/** So many methods that one page of them is 30 kB. */
+/** Number of payout methods for a page of 30 kB. */
 async function makeLongList(target: Target): Promise<void> {
   const agent = connections(20)
-  const asked = { path: '/api/payout/methods/banks', body: bankMethodBody }
-  await Promise.all(Array.from({ length: 100 }, () => send(target, agent, asked)))
+  const request = { path: '/api/payout/methods/banks', body: bankMethodBody }
+  await Promise.all(Array.from({ length: 100 }, () => send(target, agent, request)))
   agent.destroy()
 }
 
@@ -89,32 +90,32 @@ function limitChanges(limit: (ms: number) => number): Change[] {
     })
 }
 
-/** A number as the sources write it. */
+/** Formats a number as the sources write it. */
 function written(ms: number): string {
   return `${ms / 1_000}_000`
 }
 
-/** How many files and connections this process may have open; the servers that it starts may have as many. */
+/** Open file limit of this process, which the servers that it starts inherit. */
 function openFilesLimit(): number {
   const limit = execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim()
   return limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
 }
 
-/** A connection that misbehaves. */
+/** A misbehaving connection. */
 type Hostile = {
   readonly name: string
   readonly isOpen: () => boolean
-  /** Whether it was told that it is too slow. */
-  readonly isTold: () => boolean
-  /** Reads what it has not read so far, and writes what means nothing. */
+  /** Whether it got a response that it is too slow. */
+  readonly isNotified: () => boolean
+  /** Reads the pending bytes and writes meaningless ones. */
   readonly stir: () => void
   readonly drop: () => void
 }
 
-/** What a connection does to be a nuisance, until it is closed. */
+/** What a connection does to misbehave until it is closed. */
 type Misbehaviour = (socket: Socket, target: Target) => void
 
-/** Opens so many connections that behave in this way, as many at once as the queue of a listening socket takes. */
+/** Opens a number of connections with this behavior, as many concurrently as the listen backlog holds. */
 async function open(name: string, count: number, target: Target, misbehave: Misbehaviour): Promise<Hostile[]> {
   const opened: Hostile[] = []
   while (opened.length < count) {
@@ -140,7 +141,7 @@ function openOne(name: string, target: Target, misbehave: Misbehaviour): Promise
     })
     socket.once('connect', () => {
       misbehave(socket, target)
-      resolve({ name, isOpen: () => isOpen, isTold: () => isTold, stir, drop })
+      resolve({ name, isOpen: () => isOpen, isNotified: () => isTold, stir, drop })
     })
     if (misbehave === readNothing) return
     socket.on('data', (bytes) => {
@@ -152,13 +153,13 @@ function openOne(name: string, target: Target, misbehave: Misbehaviour): Promise
 const head = ({ apiKey }: Target) =>
   `POST /api/payouts/banks HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\ncontent-type: application/json\r\n`
 
-/** One header after the other, for ever. */
+/** Sends one header after another without an end. */
 function sendSlowHead(socket: Socket, target: Target): void {
   socket.write(head(target))
   repeat(socket, 'x-more: x\r\n')
 }
 
-/** A body that is announced and comes space by space. */
+/** Announces a body and sends it space by space. */
 function sendSlowBody(socket: Socket, target: Target): void {
   socket.write(`${head(target)}content-length: 100000\r\n\r\n`)
   repeat(socket, ' ')
@@ -169,7 +170,7 @@ function repeat(socket: Socket, bytes: string): void {
   socket.once('close', () => clearInterval(sending))
 }
 
-/** Asks for more than the system keeps on its way, and reads none of it. */
+/** Requests more than the system's socket buffers hold, and reads none of it. */
 function readNothing(socket: Socket, { apiKey }: Target): void {
   socket.pause()
   socket.write(`GET /api/payout/methods?limit=100 HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\n\r\n`.repeat(400))
@@ -177,7 +178,7 @@ function readNothing(socket: Socket, { apiKey }: Target): void {
 
 function doNothing(): void {}
 
-/** Pays and reads as an ordinary client does, each time over a new connection and over one that is kept. */
+/** Pays and reads as an ordinary client, each time over a new connection and over a kept-alive one. */
 function serveOthers(target: Target) {
   const agents = [connections(1), null]
   const failed: string[] = []
@@ -186,13 +187,13 @@ function serveOthers(target: Target) {
   const client = async (place: number) => {
     while (!isStopped) {
       const agent = agents[place] ?? connections(1)
-      for (const asked of [
+      for (const request of [
         { path: '/api/payouts/banks', body: payoutBody },
         { method: 'GET', path: '/api/payout/methods' },
       ]) {
-        const { status } = await send(target, agent, asked).catch((error: Error) => ({ status: error.message }))
+        const { status } = await send(target, agent, request).catch((error: Error) => ({ status: error.message }))
         if (status === 200 || status === 201) served++
-        else failed.push(`${asked.path}: ${status}`)
+        else failed.push(`${request.path}: ${status}`)
       }
       if (agents[place] === null) agent.destroy()
       await wait(20)

@@ -13,13 +13,13 @@ import type { Receipt } from '../webhook-receiver.ts'
 import type { Delay } from '../well-merchants.ts'
 import { startWell } from '../well-merchants.ts'
 
-/** Simulated hours that receivers are down, hang and reset, and real time for each. */
+/** Simulated hours for which receivers are down, hang and reset connections, and real time for each. */
 const downHours = 72
 const hourTakesMs: Record<Length, number> = { ci: 250, quick: 500, long: 5_000 }
 const hourMs = 3_600_000
 
-/** How many merchants have receivers of a kind, and each how many endpoints: those that hang could take every place there is. */
-const made: readonly (readonly [Kind, number, number])[] = [
+/** Merchants per kind of receiver, and endpoints per merchant: those that hang could occupy every slot. */
+const populations: readonly (readonly [Kind, number, number])[] = [
   ['well', 6, 1],
   ['down', 2, 2],
   ['hangs', 8, 6],
@@ -30,16 +30,16 @@ const made: readonly (readonly [Kind, number, number])[] = [
   ['rebinds', 1, 1],
 ]
 
-/** An event is looked for, read and recorded before the next of its object: where nothing moves, it waits for that so often. */
+/** An event is queried, read and recorded before the next of its object; maximum polls without progress. */
 const roundTrips = 3
 
-/** How long others' events may take where something does, and what is waited for at most. */
+/** Maximum delay of other merchants' events, and maximum wait. */
 const [longestDelayMs, giveUpMs] = [1_000, 30_000]
 
 export const proof: Proof = {
   promise:
-    'receivers that are down for three days, hang, reset, fail, redirect inside or resolve anew hold up no other merchant, lose nothing and lead nowhere',
-  control: 'the places that none gets of whom it is doubtful whether it answers',
+    'receivers that are down for three days, hang, reset, fail, redirect to internal hosts or change DNS delay no other merchant, lose no event and reach nothing internal',
+  control: 'slots that unhealthy endpoints can’t occupy',
   seconds: { ci: 400, quick: 500, long: 2_400 },
   run,
 }
@@ -72,7 +72,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
 }
 
 async function endure(url: string, { seed, hourTakesMs }: { seed: number; hourTakesMs: number }): Promise<Outcome> {
-  // Only now, when what is changed is.
+  // Must follow the source changes.
   const { startAdverseReceivers } = await import('../adverse-receivers.ts')
   const { startAdverseWorld } = await import('../adverse-world.ts')
   const random = randomFrom(seed)
@@ -80,7 +80,7 @@ async function endure(url: string, { seed, hourTakesMs }: { seed: number; hourTa
   const world = await startAdverseWorld(url, receivers, random)
   try {
     const merchants: Merchant[] = []
-    for (const [kind, count, endpoints] of made) {
+    for (const [kind, count, endpoints] of populations) {
       for (let each = 0; each < count; each++) merchants.push(await world.merchant(kind, endpoints))
     }
     const others = startWell(world, receivers, merchants.filter(isWell))
@@ -115,16 +115,19 @@ async function passHour({ pass, look }: AdverseWorld, takesMs: number): Promise<
 
 type Whose = readonly [Merchant, Endpoint]
 
-/** What came of a merchant's events. */
+/** The outcome of a merchant's events. */
 type Seen = {
-  /** Deliveries: one for each event and endpoint. */
+  /** Deliveries: one per event and endpoint. */
   readonly events: number
-  /** Those that arrived by themselves, that did when they were replayed, and that are still tried because they never may. */
+  /**
+   * Those that arrived without help, those that arrived after a replay, and those still retried because they never
+   * can.
+   */
   readonly arrived: number
   readonly replayed: number
   readonly tried: number
   readonly overtaken: number
-  /** What failed otherwise than its kind does. */
+  /** Failures that this kind of receiver does not cause. */
   readonly strange: readonly string[]
 }
 
@@ -140,7 +143,7 @@ const ends: Record<Kind, RegExp> = {
   rebinds: /^200$|^address_refused: /,
 }
 
-/** Waits until all of an endpoint's events have arrived that can, and replays those that were tried ten times in vain. */
+/** Waits for every deliverable event of an endpoint, and replays those that failed ten times. */
 async function sendAll(world: AdverseWorld, receivers: AdverseReceivers, [merchant, endpoint]: Whose): Promise<Seen> {
   const { kind } = merchant
   const events = await world.eventsOf(merchant)
@@ -148,7 +151,8 @@ async function sendAll(world: AdverseWorld, receivers: AdverseReceivers, [mercha
   const count = () => new Set(receipts().map(({ sequence }) => sequence)).size
   const deliveries = () => world.deliveriesOf(merchant, endpoint)
   const exhausted = async () => (await deliveries()).filter(({ status }) => status === 'exhausted')
-  // What leads inside from the first or the second time on never arrives: it is tried, or will be.
+  // A name that resolves to an internal address from the first or second time on never arrives: it is tried, or will
+  // be.
   const isEndless = kind === 'redirects' || kind === 'rebinds'
   if (!isEndless) await until(world, async () => count() + (await exhausted()).length >= events.length)
   const [arrived, overtaken] = [count(), overtakenIn(receipts())]
@@ -166,13 +170,13 @@ async function sendAll(world: AdverseWorld, receivers: AdverseReceivers, [mercha
   return { events: events.length, arrived, replayed: count() - arrived, tried, overtaken, strange }
 }
 
-/** Lets time pass until something is so. */
+/** Advances time until a condition holds. */
 async function until(world: AdverseWorld, isSo: () => Promise<boolean>): Promise<void> {
   const giveUpAt = performance.now() + giveUpMs
   while (!(await isSo()) && performance.now() < giveUpAt) await passHour(world, 100)
 }
 
-/** Events that came for the first time after a later one of their object. */
+/** Events that first arrived after a later one of their object. */
 function overtakenIn(receipts: readonly Receipt[]): number {
   const latest = new Map<string, number>()
   const known = new Set<number>()
@@ -201,14 +205,14 @@ function judge({ delays, seen, trapped, faults }: Judged): Outcome {
     sum((each) => each.replayed),
   ]
   const [tried, overtaken] = [sum((each) => each.tried), sum((each) => each.overtaken)]
-  const lost = events - arrived - replayed - tried
+  const lostCount = events - arrived - replayed - tried
   const longest = Math.max(...delays.map(({ ms }) => ms))
   const isLate = delays.some(({ ms, stillMs }) => ms - roundTrips * stillMs > longestDelayMs)
   const wrong = [...new Set([...seen.flatMap(({ strange }) => strange), ...faults.map(String)])].slice(0, 3)
   const figure =
-    `others' ${delays.length} events within ${longest.toFixed(0)} ms${longest > longestDelayMs && !isLate ? ' (the machine stood still)' : ''}; ` +
-    `of ${events} to ${seen.length} adverse endpoints ${arrived} arrived, ${replayed} when replayed, ${tried} still tried, ` +
-    `${lost} lost, ${overtaken} overtaken; ${trapped} connections led inside`
-  const isWell = !isLate && delays.length > 100 && lost === 0 && overtaken === 0 && trapped === 0
+    `others' ${delays.length} events within ${longest.toFixed(0)} ms${longest > longestDelayMs && !isLate ? ' (the machine stalled)' : ''}; ` +
+    `of ${events} to ${seen.length} adverse endpoints ${arrived} arrived, ${replayed} after a replay, ${tried} still retried, ` +
+    `${lostCount} lost, ${overtaken} overtaken; ${trapped} connections reached internal addresses`
+  const isWell = !isLate && delays.length > 100 && lostCount === 0 && overtaken === 0 && trapped === 0
   return { isHeld: isWell && wrong.length === 0, figure: [figure, ...wrong].join('; ') }
 }

@@ -17,43 +17,44 @@ import { backlogKey, makeBacklog, switchAll } from '../webhook-backlog.ts'
 /** Deliveries are events of each merchant times its endpoints; one of the merchants pays. */
 const [merchants, endpoints, clients] = [10, 10, 64]
 const eventsOf: Record<Length, number> = { ci: 20, quick: 100, long: 100 }
-/** What nothing holds back is soon over: there must be some left when a round ends. */
+/** Deliveries without a limit finish fast: some must be left when a round ends. */
 const eventsOfControl = 300
 
 /** A round is a window with deliveries and one without. */
 const rounds: Record<Length, number> = { ci: 8, quick: 8, long: 60 }
 const windowMs = 1_000
 
-/** What payouts must keep of their throughput. */
+/** The share of their throughput that payouts must keep. */
 const leastRatio = 0.85
 
-/** Until what was begun is over, and until a service is as fast as it gets. */
+/** Time to drain work that has begun, and to warm up a service. */
 const [settleMs, warmUpMs] = [500, 3_000]
 
-/** What is not delivered though nothing came for so long does not come. */
+/** A silence of this length means that no more deliveries arrive. */
 const quietMs = 15_000
 
 export const proof: Proof = {
-  promise: 'while 10,000 webhooks go out to 100 endpoints payouts keep 0.85 of their throughput, and all arrive',
-  control: 'the throttle of what is sent while the machine is busy',
+  promise:
+    'payouts keep 0.85 of their throughput while 10,000 webhooks go out to 100 endpoints, and all webhooks arrive',
+  control: 'throttling deliveries while the machine is busy',
   seconds: { ci: 900, quick: 900, long: 2_400 },
   run,
   isAlone: true,
 }
 
-/** Has it looked more often which endpoints are enabled, so that rounds may be short: others use the machine as well. */
+/** Polls more often for enabled endpoints, so that rounds may be short on a shared machine. */
 const looksOften: Change = {
   file: 'src/modules/webhooks/dispatcher/dispatcher.ts',
   from: 'const pollIntervalMs = 1_000',
   to: 'const pollIntervalMs = 200',
 }
 
-/** A way to run the service: in so many groups of processes. */
+/** A configuration of the service, with its number of process groups. */
 type Way = { readonly name: string; readonly url: string; readonly groups: number; readonly workers: number }
 
 async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   const changes = [looksOften, ...(isControl ? [unthrottled] : [])]
-  const asked = { events: isControl ? eventsOfControl : eventsOf[length], rounds: rounds[length], changes }
+  const options = { events: isControl ? eventsOfControl : eventsOf[length], rounds: rounds[length], changes }
   const postgres = await startPostgresServer(nonDurableSettings)
   const ways: Way[] = [
     { name: 'one process', url: `sqlite:${join(folder, 'one.sqlite')}`, groups: 1, workers: 1 },
@@ -62,7 +63,7 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   ]
   const outcomes: Outcome[] = []
   try {
-    for (const way of ways) outcomes.push(await payWhileSending(way, asked))
+    for (const way of ways) outcomes.push(await payWhileSending(way, options))
   } finally {
     await postgres.remove()
   }
@@ -72,9 +73,12 @@ async function run({ length, isControl, folder }: Run): Promise<Outcome> {
   }
 }
 
-type Asked = { readonly events: number; readonly rounds: number; readonly changes: readonly Change[] }
+type RoundOptions = { readonly events: number; readonly rounds: number; readonly changes: readonly Change[] }
 
-async function payWhileSending({ url, groups, workers }: Way, { events, rounds, changes }: Asked): Promise<Outcome> {
+async function payWhileSending(
+  { url, groups, workers }: Way,
+  { events, rounds, changes }: RoundOptions,
+): Promise<Outcome> {
   const all = merchants * endpoints * events
   const receiver = await startPostReceiver()
   const backlog = await makeBacklog(url, { port: receiver.port, merchants, endpoints, events })
@@ -89,7 +93,7 @@ async function payWhileSending({ url, groups, workers }: Way, { events, rounds, 
     const ratio = middleOf(paid.ratios)
     const figure =
       `of ${paid.rate.toFixed(0)} payouts/s ${ratio.toFixed(2)} stay (${paid.ratios.map((each) => each.toFixed(2)).join(' ')}) ` +
-      `beside ${paid.deliveries.toFixed(0)} deliveries/s; ${drained.figure} where a bare post takes ${bare.toFixed(0)}; ` +
+      `during ${paid.deliveries.toFixed(0)} deliveries/s; ${drained.figure}, a bare post takes ${bare.toFixed(0)}; ` +
       `${drained.deliveries} of ${all} arrived`
     return { isHeld: ratio >= leastRatio && drained.deliveries === all, figure }
   } finally {
@@ -102,13 +106,13 @@ type Work = {
   readonly servers: readonly Server[]
   readonly receiver: PostReceiver
   readonly enable: (isEnabled: boolean) => Promise<void>
-  /** How many deliveries there are. */
+  /** Number of deliveries. */
   readonly all: number
 }
 
 /**
- * Payouts' throughput with deliveries by that without, in each round, of which every other begins without; and how many payouts
- * and deliveries a second that is.
+ * Payout throughput with deliveries relative to that without, per round, in alternating order; and payouts and
+ * deliveries per second.
  */
 async function measureRounds({ servers, receiver, enable, all }: Work, apiKey: string, rounds: number) {
   const load = servers.map(({ port }) => {
@@ -134,12 +138,12 @@ async function measureRounds({ servers, receiver, enable, all }: Work, apiKey: s
     const isFirst = seen.length % 2 === 0
     const windows = [await measure(isFirst), await measure(!isFirst)] as const
     const [sending, silent] = isFirst ? windows : [windows[1], windows[0]]
-    // Nothing was left to be sent: such a round says nothing.
+    // No deliveries were left at the end, so the round proves nothing.
     if (sending.after.deliveries === all) break
     seen.push({ ratio: sending.perTime / silent.perTime, paid: silent.paid, deliveries: sending.deliveries })
   }
   await Promise.all(load.map(({ paying }) => paying.stop()))
-  if (seen.length === 0) throw new Error('all was delivered before a round was over')
+  if (seen.length === 0) throw new Error('every event was delivered before a round ended')
   const perSecond = (counts: number[]) => (middleOf(counts) * 1000) / windowMs
   return {
     ratios: seen.map(({ ratio }) => ratio),
@@ -148,7 +152,7 @@ async function measureRounds({ servers, receiver, enable, all }: Work, apiKey: s
   }
 }
 
-/** Time of the processors so far that nobody but this proof had, or could have had: what others take says nothing of the service. */
+/** CPU time that was used by this proof or idle so far; the rest belongs to other processes. */
 function timeLeft(): number {
   let idle = 0
   for (const { times } of cpus()) idle += times.idle
@@ -159,7 +163,7 @@ function timeUnder(root: number): number {
   return processesUnder(root).reduce((sum, pid) => sum + processorTimeOf(pid), 0)
 }
 
-/** Has everything delivered that still is to be, while nobody pays. */
+/** Delivers all remaining events while no client pays. */
 async function drain({ servers, receiver, enable, all }: Work) {
   const cpuMs = () => servers.reduce((sum, { child }) => sum + timeUnder(child.pid as number), 0)
   await enable(true)
@@ -176,14 +180,18 @@ async function drain({ servers, receiver, enable, all }: Work) {
   return { deliveries, figure }
 }
 
-/** Processor time of a post to the same receiver with nothing but Node, in microseconds. */
+/** CPU time of a post to the same receiver with plain Node, in microseconds. */
 async function postBare({ port }: PostReceiver): Promise<number> {
   const agent = connections(clients)
-  const asked = { path: '/bare', headers: { 'webhook-id': 'none' }, body: JSON.stringify({ filler: 'x'.repeat(500) }) }
+  const request = {
+    path: '/bare',
+    headers: { 'webhook-id': 'none' },
+    body: JSON.stringify({ filler: 'x'.repeat(500) }),
+  }
   const posts = 200
   const before = process.cpuUsage()
   const client = async () => {
-    for (let count = 0; count < posts; count++) await send({ port, apiKey: '' }, agent, asked)
+    for (let count = 0; count < posts; count++) await send({ port, apiKey: '' }, agent, request)
   }
   await Promise.all(Array.from({ length: clients }, client))
   const { user, system } = process.cpuUsage(before)

@@ -22,19 +22,19 @@ import { fillDatabase, startMain } from '../server.ts'
 import type { Receipt, WebhookReceiver } from '../webhook-receiver.ts'
 import { startWebhookReceiver } from '../webhook-receiver.ts'
 
-/** Kills of each way to run the service. */
+/** Kills of each configuration. */
 const kills = { ci: 4, quick: 12, long: 67 }
 
-/** Objects that things happen to, and who has them happen. */
+/** Objects that change, and the clients that change them. */
 const [objects, clients] = [20, 4]
 
-/** What is not delivered though nothing came for so long is lost: what fails is tried again after six seconds. */
+/** A silence of this length means that an event is lost: failed deliveries are retried after six seconds. */
 const quietMs = 15_000
 
 export const proof: Proof = {
   promise:
-    'every event is delivered at least once, each object’s in order, and none invented, whichever process is killed when',
-  control: 'storing the cursor only when what it passes was attempted',
+    'every event is delivered at least once, in order for each object, and none is invented, whichever process is killed',
+  control: 'moving the cursor only past attempted events',
   seconds: { ci: 180, quick: 600, long: 3_000 },
   run,
 }
@@ -57,13 +57,13 @@ const passesEarly: readonly Change[] = [
   },
 ]
 
-/** Leases of which one is over before all have been waited for. */
+/** More leases than can be renewed before the first one expires. */
 const shortLeases: readonly Change[] = [
   { file: 'src/modules/webhooks/dispatcher/leases.ts', from: 'const leaseMs = 30_000', to: 'const leaseMs = 3_000' },
   { file: 'src/modules/webhooks/dispatcher/leases.ts', from: 'const renewMs = 10_000', to: 'const renewMs = 1_000' },
 ]
 
-/** A way to run the service: in so many groups of processes, each of which a kill may meet as a whole or in one part. */
+/** A configuration of the service, with its number of process groups; a kill hits a group as a whole or one process. */
 type Way = { readonly name: string; readonly url: string; readonly groups: number; readonly workers: number }
 
 async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
@@ -94,7 +94,7 @@ type Killing = { readonly count: number; readonly random: () => number; readonly
 async function killOver(way: Way, { count, random, isControl }: Killing): Promise<Outcome> {
   const { url, apiKey } = await fillDatabase(way.url)
   const { merchantId, ids } = await makeCustomers(url, apiKey)
-  // One in twenty is refused the first time.
+  // Receivers reject one delivery in twenty the first time.
   const refused = new Set<string>()
   const receiver = await startWebhookReceiver(async (id) => {
     await delay(random() * 5)
@@ -102,7 +102,7 @@ async function killOver(way: Way, { count, random, isControl }: Killing): Promis
     if (isRefused) refused.add(id)
     return isRefused ? 500 : 200
   })
-  // Else a machine that is busy with other proofs would have hardly anything on its way when a kill comes.
+  // Otherwise a busy machine would have hardly any delivery under way when a kill happens.
   const changes = [unthrottled, ...(isControl ? passesEarly : []), ...(way.groups > 1 ? shortLeases : [])]
   const environment = { WORKERS: String(way.workers), SECRETS_KEY: Buffer.alloc(32, 5).toString('base64') }
   const start = () => startMain({ url, environment, changes })
@@ -110,8 +110,8 @@ async function killOver(way: Way, { count, random, isControl }: Killing): Promis
   for (let group = 0; group < way.groups; group++) servers.push(await start())
   const agent = connections(clients)
   const target = { port: servers[0]?.port ?? 0, apiKey }
-  const made = await send(target, agent, { path: '/api/webhooks', body: { url: receiver.url } })
-  if (made.status !== 201) throw new Error(`the endpoint was answered ${made.status}: ${made.text}`)
+  const created = await send(target, agent, { path: '/api/webhooks', body: { url: receiver.url } })
+  if (created.status !== 201) throw new Error(`creating the endpoint failed with ${created.status}: ${created.text}`)
 
   const load = startLoad(() => ({ port: servers[Math.floor(random() * servers.length)]?.port ?? 0, apiKey }), ids)
   for (let kill = 0; kill < count; kill++) {
@@ -135,7 +135,7 @@ async function killOver(way: Way, { count, random, isControl }: Killing): Promis
   return judgeReceipts(receiver.receipts, events, count)
 }
 
-/** One of several processes of a service, the sender most often; `null` for all of them, or where there is one. */
+/** One of several processes of a service, mostly the sender; `null` for all of them, or if there is only one. */
 function partOf({ child }: Server, random: () => number): number | null {
   const chance = random()
   if (chance < 0.2) return null
@@ -149,7 +149,7 @@ async function makeCustomers(url: string, apiKey: string) {
   const { merchantId } = await authenticate(service, apiKey)
   const context = createContext(service, merchantId)
   const ids: string[] = []
-  for (let made = 0; made < objects; made++) ids.push((await perform(createCustomer, context, sampleCustomer)).id)
+  for (let i = 0; i < objects; i++) ids.push((await perform(createCustomer, context, sampleCustomer)).id)
   await db.close()
   return { merchantId, ids }
 }
@@ -157,14 +157,14 @@ async function makeCustomers(url: string, apiKey: string) {
 const changeName =
   'mutation ($id: ID!, $name: String!) { updateCustomer(input: { customerId: $id, firstName: $name }) { __typename } }'
 
-/** Changes customers over and over, some a second; whatever becomes of each request. */
+/** Changes customers repeatedly, several per second, whatever the outcome of each request. */
 function startLoad(target: () => { port: number; apiKey: string }, ids: readonly string[]) {
   const agent = connections(clients)
   let isOver = false
-  let asked = 0
+  let requests = 0
   const client = async () => {
     while (!isOver) {
-      const variables = { id: ids[asked++ % ids.length], name: `Ada ${asked}` }
+      const variables = { id: ids[requests++ % ids.length], name: `Ada ${requests}` }
       await send(target(), agent, { path: '/graphql', body: { query: changeName, variables } }).catch(() => delay(20))
       await delay(5)
     }
@@ -187,11 +187,11 @@ async function eventsOf(url: string, merchantId: string): Promise<Event[]> {
     events.push(...more)
   }
   await db.close()
-  // What happened before there was an endpoint is not for it.
+  // An endpoint receives no events from before its creation.
   return events.filter(({ type }) => type === 'customer.updated')
 }
 
-/** Waits until everything was delivered, or nothing more comes. */
+/** Waits until everything is delivered, or until nothing more arrives. */
 async function quiet({ receipts }: WebhookReceiver, read: () => Promise<Event[]>): Promise<Event[]> {
   const events = await read()
   let [count, changedAt] = [receipts.length, performance.now()]
@@ -217,7 +217,7 @@ function judgeReceipts(receipts: readonly Receipt[], events: readonly Event[], c
     latest.set(objectId, Math.max(latest.get(objectId) ?? 0, sequence))
   }
   const again = receipts.filter(({ status }) => status === 200).length - delivered.size
-  const lost = events.length - delivered.size
-  const figure = `${count} kills, ${events.length} events, ${lost} lost, ${invented} invented, ${overtaken} overtaken, ${again} sent again`
-  return { isHeld: lost === 0 && invented === 0 && overtaken === 0 && events.length > 5 * count, figure }
+  const lostCount = events.length - delivered.size
+  const figure = `${count} kills, ${events.length} events, ${lostCount} lost, ${invented} invented, ${overtaken} overtaken, ${again} sent again`
+  return { isHeld: lostCount === 0 && invented === 0 && overtaken === 0 && events.length > 5 * count, figure }
 }

@@ -13,17 +13,17 @@ import type { Server } from '../server.ts'
 import { makeDatabase, startMain } from '../server.ts'
 import { compare, faultsOfBooks } from '../stored.ts'
 
-/** A round kills a reader, the writer and the supervisor; one in so many stops a reader and the writer instead. */
+/** A round kills a reader, the writer and the supervisor; one in this many stops a reader and the writer instead. */
 const rounds = { ci: 8, quick: 12, long: 212 }
 const stopEvery = 20
 
-/** Beyond its limit a request is granted what a busy machine may need to answer it. */
+/** A request may exceed its limit by the delay of a busy machine. */
 const silenceMs = writeTimeoutMs + 5_000
 
 export const proof: Proof = {
   promise:
-    'whichever process of several dies or is stopped, every request is answered in time, and no payout is lost or doubled',
-  control: 'readers that accept their connections themselves',
+    'when any one of several processes dies or stops, every request gets a timely response, and no payout is lost or doubled',
+  control: 'letting each reader accept its own connections',
   seconds: { ci: 300, quick: 300, long: 8_000 },
   run,
 }
@@ -34,12 +34,12 @@ const roundRobin: Change = {
   to: 'cluster.schedulingPolicy = cluster.SCHED_RR',
 }
 
-/** What clients saw of all servers, one after the other. */
+/** The clients' observations over all servers. */
 type Seen = {
   readonly log: PayoutLog
   readonly faults: string[]
   port: number
-  /** Requests that have no answer yet. */
+  /** Requests without a response so far. */
   readonly waiting: Set<Promise<unknown>>
   requests: number
   broken: number
@@ -64,13 +64,13 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
     longestMs: 0,
     isOver: false,
   }
-  // Of both kinds, because what is lost when a process dies is another thing for each.
+  // Both kinds, because the death of a process loses different state in each.
   const agents = [connections(8), new Agent({ keepAlive: false })]
   const clients = agents.flatMap((agent) => [
     ...Array.from({ length: 4 }, () => payWithKeys(seen, { apiKey, agent })),
     payWithoutKeys(seen, { apiKey, agent }),
   ])
-  // Connections come without end, so that there is always one on its way to whoever dies.
+  // Connections arrive continuously, so that one is always under way to the process that dies.
   for (let i = 0; i < 8; i++) clients.push(connectAnew(seen, { apiKey, agent: agents[1] as Agent }))
 
   const deaths = { reader: 0, writer: 0, supervisor: 0 }
@@ -85,10 +85,10 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
       process.kill(pid, isStop ? 'SIGSTOP' : 'SIGKILL')
       if (isStop) stops++
       else deaths[role]++
-      if (isStop && !(await isGone(pid))) seen.faults.push(`a ${role} that was stopped was not ended`)
+      if (isStop && !(await isGone(pid))) seen.faults.push(`a stopped ${role} was not killed`)
     }
     await paysAgain(seen)
-    // A supervisor that dies closes whatever it held: what was asked for before is answered without that.
+    // A dying supervisor closes all connections: earlier requests may end without a response.
     await Promise.all(seen.waiting)
     await server.kill()
     deaths.supervisor++
@@ -109,7 +109,7 @@ async function run({ length, seed, isControl, folder }: Run): Promise<Outcome> {
   return { isHeld: log.acknowledged.size > deaths.supervisor, figure: `${figure}, 0 lost, 0 doubled` }
 }
 
-/** A process of this role that is there; the writer is one alone. */
+/** A running process of this role; there is exactly one writer. */
 function pick({ child }: Server, role: string, random: () => number): number | undefined {
   const those = processesOf(child.pid as number).filter((each) => each.role === role)
   return those[Math.floor(random() * those.length)]?.pid
@@ -121,19 +121,19 @@ async function isGone(pid: number): Promise<boolean> {
   return !isAlive(pid)
 }
 
-/** Waits until something was acknowledged since now, or for so long that something is wrong. */
+/** Waits for an acknowledgement after now, or for a time that indicates a fault. */
 async function paysAgain({ log, faults }: Seen): Promise<void> {
   const before = log.acknowledged.size
   const until = performance.now() + 4 * silenceMs
   while (log.acknowledged.size === before && faults.length === 0) {
-    if (performance.now() > until) faults.push('nothing was paid any more')
+    if (performance.now() > until) faults.push('no payout succeeded any more')
     await delay(5)
   }
 }
 
 type Client = { readonly apiKey: string; readonly agent: Agent }
 
-/** Pays over and over; each payout is sent again with its key until it is acknowledged. */
+/** Pays repeatedly; each payout is retried with its key until it is acknowledged. */
 async function payWithKeys(seen: Seen, client: Client): Promise<void> {
   while (!seen.isOver && seen.faults.length === 0) {
     const narration = newNarration(seen.log)
@@ -147,7 +147,7 @@ async function payWithKeys(seen: Seen, client: Client): Promise<void> {
   }
 }
 
-/** Pays over and over; what is not acknowledged may be stored or not, and is never sent again. */
+/** Pays repeatedly without retries; an unacknowledged payout may or may not be stored. */
 async function payWithoutKeys(seen: Seen, client: Client): Promise<void> {
   while (!seen.isOver && seen.faults.length === 0) {
     const narration = newNarration(seen.log)
@@ -157,7 +157,7 @@ async function payWithoutKeys(seen: Seen, client: Client): Promise<void> {
   }
 }
 
-/** Asks over and over, each time by a connection of its own, for what is answered at once. */
+/** Sends a cheap request repeatedly, each over a new connection. */
 async function connectAnew(seen: Seen, client: Client): Promise<void> {
   while (!seen.isOver && seen.faults.length === 0) {
     const answer = await answerTo(seen, client, { method: 'GET', path: '/livez' })
@@ -171,13 +171,13 @@ function newNarration({ name, sent }: PayoutLog): string {
   return narration
 }
 
-/** Asks for one payout. */
+/** Requests one payout. */
 function ask(seen: Seen, client: Client, { narration, key }: { narration: string; key: string | null }) {
   const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key }
   return answerTo(seen, client, { path: '/api/payouts/banks', headers, body: { ...payoutBody, narration } })
 }
 
-/** What a request is answered; `null` when its connection broke. Silence is a fault, and so is any answer but these. */
+/** The response of a request, or `null` when its connection broke. Silence and any other response are faults. */
 async function answerTo(seen: Seen, { apiKey, agent }: Client, asked: Request): Promise<Answer | null> {
   seen.requests++
   const begunAt = performance.now()
@@ -192,8 +192,8 @@ async function answerTo(seen: Seen, { apiKey, agent }: Client, asked: Request): 
   ends.abort()
   seen.longestMs = Math.max(seen.longestMs, performance.now() - begunAt)
   if (answer === 'broken') seen.broken++
-  if (answer === 'silence') seen.faults.push(`a request had no answer after ${silenceMs / 1000} s`)
+  if (answer === 'silence') seen.faults.push(`a request had no response after ${silenceMs / 1000} s`)
   if (typeof answer === 'string') return null
-  if (![200, 503].includes(answer.status)) seen.faults.push(`an answer was ${answer.status}: ${answer.text}`)
+  if (![200, 503].includes(answer.status)) seen.faults.push(`a response was ${answer.status}: ${answer.text}`)
   return answer
 }

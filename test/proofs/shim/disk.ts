@@ -2,20 +2,20 @@ import { writeFileSync } from 'node:fs'
 import type { ShimFile, ShimRecord } from './shim.ts'
 import { operations } from './shim.ts'
 
-/** What a disk writes as a whole or not at all. */
+/** The unit that a disk writes atomically. */
 const sectorBytes = 512
 
-/** The files of a database as a disk holds them: what is sure to be there, and what was written since, unsynced. */
+/** The files of a database on a simulated disk: durable contents, and unsynced writes since. */
 export type Disk = {
   readonly apply: (record: ShimRecord) => void
   /**
-   * Writes to `path` and beside it what is left of the files when the power fails now: what was synced, and of the rest
-   * each sector and each truncation with the probability `chance`.
+   * Writes the files as a power cut now would leave them to `path` and its siblings: synced data, and each unsynced
+   * sector and truncation with the probability `chance`.
    */
   readonly cutTo: (path: string, chance: number, random: () => number) => void
 }
 
-/** How a failure says that it was one of a sync. */
+/** How a record marks a failed sync. */
 const failedSync = operations.indexOf('sync')
 
 type Content = { bytes: Buffer; size: number }
@@ -24,7 +24,7 @@ type File = { readonly synced: Content; pending: ShimRecord[]; isNameSynced: boo
 const endings = { main: '', wal: '-wal', journal: '-journal' } as const
 type DataFile = keyof typeof endings
 
-/** A disk that holds the database file `main`, and nothing else. */
+/** A disk that contains only the database file `main`. */
 export function diskWith(main: Buffer): Disk {
   const files = new Map<ShimFile, File>()
   files.set('main', { synced: { bytes: Buffer.from(main), size: main.length }, pending: [], isNameSynced: true })
@@ -34,14 +34,14 @@ export function diskWith(main: Buffer): Disk {
     const file = files.get(name)
     if (operation === 'send') return
     if (operation === 'fail') {
-      // What a failed sync should have written is lost: the next one succeeds without it.
+      // The data of a failed sync is lost: the next one succeeds without it.
       if (record.offset === failedSync && file) file.pending = []
     } else if (operation === 'create') {
       files.set(name, { synced: { bytes: Buffer.alloc(0), size: 0 }, pending: [], isNameSynced: false })
     } else if (name === 'folder') {
       for (const each of files.values()) each.isNameSynced = true
     } else if (!file || operation === 'unlink') {
-      throw new Error(`the ${name} file met ${operation}, which this disk does not know`)
+      throw new Error(`the ${name} file has ${operation}, which this disk does not support`)
     } else if (operation === 'sync') {
       for (const each of file.pending) change(file.synced, each)
       file.pending = []
@@ -69,7 +69,7 @@ function change(content: Content, { operation, offset, bytes }: ShimRecord): voi
   bytes.copy(content.bytes, offset)
 }
 
-/** Changes what survives of a record: sectors, as they lie on the disk. */
+/** Changes the surviving sectors of a record, in their layout on disk. */
 function tear(content: Content, record: ShimRecord, survives: () => boolean): void {
   if (record.operation === 'truncate') {
     if (survives()) change(content, record)
@@ -84,7 +84,7 @@ function tear(content: Content, record: ShimRecord, survives: () => boolean): vo
   }
 }
 
-/** What lies beyond the size is always zeros. */
+/** Bytes beyond the size are zeros. */
 function resize(content: Content, size: number): void {
   if (size > content.bytes.length) {
     const larger = Buffer.alloc(Math.max(size, content.bytes.length * 2))

@@ -1,8 +1,8 @@
-// Stands between a server and the C library (LD_PRELOAD), and sees what happens to one SQLite database: every write,
-// truncation and sync of its files, in their order, and between them what is sent to sockets, so that what a client was
-// told has its place among them. It can also make the disk fail. It is made for one thread: the service writes in one.
+// An LD_PRELOAD library between a server and the C library. It records every write, truncation and sync of one SQLite
+// database's files in order, interleaved with writes to sockets, so that the log also orders the responses to
+// clients. It can also make the disk fail. It supports one thread: the service writes in one.
 //
-//   SHIM_DATABASE  the file; its -wal and -journal belong to it. The -shm does not: it is mapped, and made anew.
+//   SHIM_DATABASE  the file; its -wal and -journal belong to it. The -shm does not: it is mapped, and rebuilt.
 //   SHIM_LOG       where the records go, if anywhere
 //   SHIM_FAIL_AT   which write, truncation or sync of its files fails, counted from 1
 //   SHIM_FAIL_HOW  error: EIO and nothing done; half: half is written, then EIO; short: half is written, and it says so
@@ -20,7 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// The same numbers stand in shim.ts.
+// shim.ts has the same numbers.
 enum { OP_WRITE = 1, OP_TRUNCATE, OP_SYNC, OP_SEND, OP_CREATE, OP_UNLINK, OP_FAIL };
 enum { NOTHING = 0, MAIN = 1, WAL, JOURNAL, FOLDER, SOCKET, OTHER };
 
@@ -53,7 +53,7 @@ __attribute__((constructor)) static void begin(void) {
   fail_at = at ? atol(at) : 0;
   if (database && strrchr(database, '/')) memcpy(folder, database, strrchr(database, '/') - database);
   if (path) log_file = REAL(open)(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  // Of what it starts, nothing is of interest.
+  // Child processes are not recorded.
   unsetenv("LD_PRELOAD");
 }
 
@@ -62,7 +62,7 @@ static void note(int op, int file, uint64_t offset, const void *bytes, uint64_t 
   struct record head = {op, file, offset, length};
   struct iovec parts[2] = {{&head, sizeof head}, {(void *)bytes, bytes ? length : 0}};
   int kept = errno;
-  // A record that is not whole would make everything after it unreadable, and the proof with it.
+  // An incomplete record would make the rest of the log unreadable.
   if (REAL(writev)(log_file, parts, 2) != (ssize_t)(sizeof head + parts[1].iov_len)) abort();
   errno = kept;
 }
@@ -169,7 +169,7 @@ ssize_t write(int fd, const void *bytes, size_t length) {
 }
 
 ssize_t writev(int fd, const struct iovec *parts, int count) {
-  // SQLite has no use for it; what comes this way unseen would make the record a lie.
+  // SQLite does not use this call; an unrecorded change would make the log wrong.
   if (is_tracked(fd)) abort();
   if (kind(fd) == SOCKET)
     for (int part = 0; part < count; part++) note(OP_SEND, SOCKET, 0, parts[part].iov_base, parts[part].iov_len);
@@ -198,7 +198,7 @@ int ftruncate64(int fd, off64_t length) {
 
 static int sync_by(int fd, int (*call)(int)) {
   if (!is_tracked(fd)) return call(fd);
-  // That of the folder never fails: SQLite would take no notice (unixSync in os_unix.c).
+  // A sync of the folder never fails: SQLite ignores its error (unixSync in os_unix.c).
   if (kinds[fd] != FOLDER && fails(OP_SYNC)) {
     note(OP_FAIL, kinds[fd], OP_SYNC, NULL, 0);
     errno = EIO;

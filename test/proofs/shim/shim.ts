@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** How the disk fails; see shim.c. */
 export type Failure = { readonly at: number; readonly how: 'error' | 'half' | 'short' }
 
-/** What the shim is told; `log` is where its records go. */
+/** The shim's configuration; `log` is the file for its records. */
 export type ShimOptions = {
   readonly database: string
   readonly log?: string
@@ -14,20 +14,20 @@ export type ShimOptions = {
   readonly full?: string
 }
 
-/** The environment that puts the shim under a process. */
+/** The environment variables that preload the shim into a process. */
 export type ShimEnvironment = (options: ShimOptions) => Record<string, string>
 
 /**
  * Compiles the shim into `folder`.
  *
- * @throws Error when there is no C compiler, or this is not Linux
+ * @throws Error if there is no C compiler, or the system is not Linux
  */
 export function buildShim(folder: string): ShimEnvironment {
-  if (process.platform !== 'linux') throw new Error('this proof needs Linux: it stands in for the C library')
+  if (process.platform !== 'linux') throw new Error('this proof needs Linux: its shim overrides the C library')
   const library = join(folder, 'shim.so')
   const source = join(import.meta.dirname, 'shim.c')
   const { error, status, stderr } = spawnSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, source, '-ldl'])
-  if (error) throw new Error('this proof needs a C compiler: there is no cc here')
+  if (error) throw new Error('this proof needs a C compiler: cc is not installed')
   if (status !== 0) throw new Error(`the shim does not compile: ${stderr}`)
   return ({ database, log, failure, full }) => ({
     LD_PRELOAD: library,
@@ -38,14 +38,14 @@ export function buildShim(folder: string): ShimEnvironment {
   })
 }
 
-/** What the shim sees, by its number in shim.c. */
+/** Kinds of records, by their number in shim.c. */
 export const operations = ['', 'write', 'truncate', 'sync', 'send', 'create', 'unlink', 'fail'] as const
 const files = ['', 'main', 'wal', 'journal', 'folder', 'socket'] as const
 
-/** What the shim knows a file as; `folder` is the one that the database is in. */
+/** A file's name in the records; `folder` contains the database. */
 export type ShimFile = Exclude<(typeof files)[number], ''>
 
-/** One thing that the shim saw: `offset` is a truncation's new size, and the number of the operation that failed. */
+/** One record: `offset` is a truncation's new size, or the number of the operation that failed. */
 export type ShimRecord = {
   readonly operation: Exclude<(typeof operations)[number], ''>
   readonly file: ShimFile
@@ -53,9 +53,9 @@ export type ShimRecord = {
   readonly bytes: Buffer
 }
 
-/** Every record of a log, in the order of what happened. */
+/** Returns every record of a log in order. */
 export function readRecords(log: string): ShimRecord[] {
-  if (!existsSync(log)) throw new Error('the shim saw nothing: it was not loaded')
+  if (!existsSync(log)) throw new Error('the shim has no records: it was not loaded')
   const text = readFileSync(log)
   const records: ShimRecord[] = []
   for (let at = 0; at < text.length; ) {

@@ -1,6 +1,6 @@
 import autocannon from 'autocannon'
 
-// Sends one request again and again, where there is no wrk: `node autocannon.js <what, as JSON>`.
+// Repeats one request, on machines without wrk: `node autocannon.js <options as JSON>`.
 const { load, url, clients, seconds, prefix } = JSON.parse(process.argv[2])
 const { body, apiKeys, headers = {} } = load
 let sent = 0

@@ -1,9 +1,9 @@
 import Sqlite from 'better-sqlite3'
 
-/** Whose key is whose, as a map: nothing is looked up or hashed. */
+/** Merchants by API key, in memory: no lookup in a table, no hash. */
 export const merchantIds = JSON.parse(process.env.MERCHANTS ?? '{}')
 
-/** The merchant of a request's key. */
+/** The merchant of a request's API key. */
 export function merchantOf(headers) {
   const merchantId = merchantIds[headers['x-api-key']]
   if (merchantId === undefined) throw new Error('a valid API key is required')
@@ -11,7 +11,7 @@ export function merchantOf(headers) {
 }
 
 const db = new Sqlite(process.argv[2], { readonly: true })
-// Amounts may exceed what a number holds.
+// Amounts may exceed the range of a number.
 db.defaultSafeIntegers(true)
 
 const among = '(select value from json_each(?))'
@@ -71,7 +71,7 @@ export function joinedPayouts(merchantId, first) {
   })
 }
 
-/** The customers with these ids, in their order. */
+/** The customers with these ids, in the order of the ids. */
 export const customersByIds = (merchantId, ids) =>
   inOrder(statements.customers.all(merchantId, JSON.stringify(ids)), ids)
 export const walletsByIds = (merchantId, ids) => inOrder(statements.wallets.all(merchantId, JSON.stringify(ids)), ids)
@@ -88,7 +88,7 @@ function inOrder(rows, ids) {
   return ids.map((id) => byId.get(id) ?? null)
 }
 
-/** An amount of 10⁻⁸ units as a decimal string of eight places. */
+/** Formats an amount of 10⁻⁸ units as a decimal string of eight places. */
 export function decimal(units) {
   const digits = units.toString().padStart(9, '0')
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`
@@ -96,7 +96,7 @@ export function decimal(units) {
 
 export const globalId = (type, id) => btoa(`${type}:${id}`)
 
-/** What the queries of the bench ask for, in the service's own words. */
+/** The fields that the bench's queries select, named as in the service. */
 export const typeDefs = `
   type Query {
     wallet(id: ID!): Wallet
@@ -175,7 +175,7 @@ export const typeDefs = `
   }
 `
 
-/** What every field that is no relation is resolved by. */
+/** The resolver of every field that is no relation. */
 export const resolvers = {
   PayoutConnection: { totalCount: ({ merchantId }) => payoutCount(merchantId) },
   Payout: {
@@ -213,7 +213,7 @@ export const resolvers = {
   },
 }
 
-/** Says where the server listens, and ends it when asked. */
+/** Prints the server's URL, and stops it on request. */
 export function announce(address) {
   process.stderr.write(`${address}\n`)
   process.on('SIGTERM', () => process.exit(0))

@@ -8,10 +8,10 @@ import { createYoga } from 'graphql-yoga'
 import { Kysely, SqliteDialect } from 'kysely'
 import { announce, decimal } from './data.js'
 
-// What most teams would write: Yoga, Pothos with its plugins for Relay and DataLoader, Kysely with its own dialect, the key
-// looked up by its hash. No log, no limits. `node yoga.js <path>`.
+// A typical implementation: Yoga, Pothos with its plugins for Relay and DataLoader, Kysely with its own dialect, API
+// keys looked up by hash. No log, no limits. `node yoga.js <path>`.
 const database = new Sqlite(process.argv[2])
-// Amounts may exceed what a number holds.
+// Amounts may exceed the range of a number.
 database.defaultSafeIntegers(true)
 const db = new Kysely({ dialect: new SqliteDialect({ database }) })
 
