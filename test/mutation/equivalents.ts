@@ -5,7 +5,12 @@ import type { MutantResult } from '@stryker-mutator/api/core'
 const root = join(import.meta.dirname, '..', '..')
 
 /** A mutant that no caller can observe: its file, the text of its line, its replacement, and the reason. */
-type Equivalent = { readonly file: string; readonly line: string; readonly mutant: string; readonly reason: string }
+export type EquivalentMutant = {
+  readonly file: string
+  readonly line: string
+  readonly mutant: string
+  readonly reason: string
+}
 
 /**
  * Filters out the equivalent mutants listed in `equivalents/<module>.json`. Each entry counts once, because two mutants of one line
@@ -13,7 +18,7 @@ type Equivalent = { readonly file: string; readonly line: string; readonly mutan
  */
 export function withoutEquivalents(module: string, mutants: readonly MutantResult[]): MutantResult[] {
   const path = join(import.meta.dirname, 'equivalents', `${module}.json`)
-  const listed = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Equivalent[]) : []
+  const listed = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as EquivalentMutant[]) : []
   const keys = listed.map(({ file, line, mutant }) => keyOf(file, line, mutant))
   return mutants.filter((mutant) => {
     const place = keys.indexOf(keyOf(relative(root, mutant.fileName), lineOf(mutant), mutant.replacement))

@@ -191,7 +191,7 @@ export const modules: readonly Module[] = [
   {
     name: 'server',
     source: [
-      'src/server/graphql/{sse,stream-limiter}.ts',
+      'src/server/graphql/{stream-formats,stream-limiter}.ts',
       'src/server/http/{admission,http-errors,json-body,rate-limit,response-flush}.ts',
     ],
     tests: [
