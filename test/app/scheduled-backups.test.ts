@@ -82,7 +82,7 @@ describe('the backup schedule', () => {
     const { address, log } = await startLogged(place)
 
     await expect.poll(log, patience).toContain('backup failed')
-    expect(log()).toContain('BACKUP_DIR must be a folder that is there')
+    expect(log()).toContain('BACKUP_DIR must be an existing folder')
     expect((await fetch(`${address}/readyz`)).status).toBe(200)
     // Replace the file by a folder.
     unlinkSync(folder)
@@ -121,7 +121,7 @@ describe('the backup schedule', () => {
     onTestFinished(backups.stop)
 
     await expect.poll(() => logged.length, patience).toBe(2)
-    expect(logged).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/ended because it took longer than/) }))
+    expect(logged).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/killed because it took longer than/) }))
   })
 
   test('ends with the service during a backup, and leaves no partial one', async () => {

@@ -47,7 +47,7 @@ describe('npm start', () => {
     await cli(place, 'rate', 'set', 'USDC', 'ZAR', '18', '--effective-at', '2126-01-02T00:00:00Z')
     await cli(place, 'rate', 'cancel', 'USDC', 'ZAR', '2126-01-02T00:00:00Z')
     const { greeting } = await startService(place)
-    expect(greeting).toContain('Warning: these take over later')
+    expect(greeting).toContain('Warning: these rates and fees take effect later')
     expect(greeting).toContain('  rate USDC NGN 1000 from 2126-01-01T00:00:00.000Z\n')
     expect(greeting).toContain(
       '  fee USDT ZAR 2.00000000 and 0 % of the amount, deducted from the balance, from 2126-01-01T00:00:00.000Z\n',
@@ -186,7 +186,7 @@ describe('npm start', () => {
     const { greeting, child, ended } = await startService(await createDemoInstallation({ HOST: '0.0.0.0' }))
     child.kill('SIGTERM')
     const { stdout } = await ended
-    const warning = 'HOST=0.0.0.0 lets other machines in, and everyone knows the demo key.'
+    const warning = 'HOST=0.0.0.0 accepts requests from other machines, and the demo key is public.'
     expect([greeting.includes(`WARNING: ${warning}`), stdout.includes(warning)]).toEqual([true, true])
   })
 
@@ -205,7 +205,7 @@ describe('npm start', () => {
     expect(code).toBe(0)
     silent.destroy()
     // The service listens on loopback, so there is no warning.
-    expect([greeting.includes('WARNING'), stdout.includes('lets other machines in')]).toEqual([false, false])
+    expect([greeting.includes('WARNING'), stdout.includes('accepts requests from other machines')]).toEqual([false, false])
     const lines = stdout.trim().split('\n')
     expect(
       lines.map((line) => JSON.parse(line)).filter(({ route }) => route && route !== '/sandbox/webhooks'),

@@ -35,8 +35,8 @@ const operatorQueries: Readonly<Record<string, string>> = {
     'counts orders in progress of some merchants; test/observability/metrics has its plan',
   'observability/metrics:unknownOrderCount':
     'counts among the orders to poll next; test/observability/metrics has its plan',
-  'pricing/rates:allRates': 'lists every rate that was ever set',
-  'pricing/fees:allFees': 'lists every fee that was ever set',
+  'pricing:allRates': 'lists every rate that was ever set',
+  'pricing:allFees': 'lists every fee that was ever set',
   'wallets:merchantOfPooledAddress': 'has the address only, and looks at each merchant',
   'wallets:merchantOfWallet': 'has the id only, and looks at each merchant',
   'rails:dueSubmissions': 'looks for what is to be submitted, over all merchants',
@@ -87,11 +87,10 @@ const queriesOfCustomers: Readonly<Record<string, string>> = {
 type Planned = Pick<Query, 'scope'> & { readonly name: string; readonly sql: string; readonly plan: readonly string[] }
 
 const src = join(import.meta.dirname, '../../../src')
-/** Folders of `src` with a repository, without `modules/`; pricing is covered by rates and fees. */
+/** Folders of `src` with a repository. */
 const repositories = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((path) => basename(path) === 'repository.ts')
   .map(dirname)
-  .filter((folder) => folder !== 'modules/pricing')
   .toSorted()
 const nameOfFolder = (folder: string) => folder.replace(/^modules\//, '')
 
