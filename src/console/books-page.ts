@@ -12,8 +12,8 @@ export const booksPage: ConsolePage = {
     const last = auditRun.lastResult()
     return {
       title: 'Books',
-      body: html`<p class="faint">The audit recomputes everything that the books say of themselves, over all merchants, beside the service at work. It reads
-all of them: the more payouts there are the longer it takes, and on SQLite the console answers nothing else meanwhile.</p>
+      body: html`<p class="faint">The audit recomputes the books of all merchants while the service runs. It reads every payout, so its duration
+grows with their number. On SQLite the console answers no other request until it ends.</p>
 ${onDemandButton()}${last === null ? html`<p class="empty">This console has not run it yet.</p>` : auditResultSection(last)}`,
     }
   },

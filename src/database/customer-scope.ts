@@ -164,7 +164,7 @@ class CustomerScopeTransformer extends OperationNodeTransformer {
       if (rows !== 'none' && 'owner' in rows && verbs.length === 1) {
         this.ownerParams.push(...paramsForColumn(node, snakeCase(rows.insertColumn)))
       } else if (!verbs.every((verb) => this.#isMerchantWide(table, verb))) {
-        throw new DomainError('INSUFFICIENT_SCOPE', `This token acts as one customer and can not write ${name}.`)
+        throw new DomainError('INSUFFICIENT_SCOPE', `This token acts as one customer and cannot write ${name}.`)
       }
     }
     return super.transformInsertQuery(node)

@@ -103,7 +103,7 @@ describe('removing files of a running service:', () => {
     expect(ids.some(isInFile)).toBe(false)
 
     rmSync(`${place.file}-wal`)
-    const created = await cli(place, 'merchant', 'create', 'Beside')
+    const created = await cli(place, 'merchant', 'create', 'Another')
     expect([created.code, created.stderr]).toEqual([1, expect.stringContaining("can't be opened")])
     await expect.poll(() => ids.every(isInFile), { timeout: 30_000 }).toBe(true)
     // Later pages of the file may still be in flight; all of them are stored before the next response.
@@ -116,19 +116,19 @@ describe('removing files of a running service:', () => {
     const place = await createDemoInstallation()
     const { pay, ready, child, ended } = await startAt(place)
     expect((await pay()).status).toBe(200)
-    const beside = new Sqlite(place.file, { readonly: true })
-    const walletId = String(beside.prepare('select wallet_id from payouts limit 1').pluck().get())
-    beside.close()
+    const reader = new Sqlite(place.file, { readonly: true })
+    const walletId = String(reader.prepare('select wallet_id from payouts limit 1').pluck().get())
+    reader.close()
 
     rmSync(`${place.file}-shm`)
-    const deposit = await cli(place, 'deposit', walletId, '5', '--reference', 'beside', '--json')
+    const deposit = await cli(place, 'deposit', walletId, '5', '--reference', 'once', '--json')
     expect(deposit.code).toBe(0)
 
     expect((await pay()).status).toBe(503)
     expect(await ready()).toEqual([503, expect.stringMatching(/^The index of the write-ahead log \(-shm\) was re/)])
     child.kill('SIGTERM')
     await ended
-    const again = await cli(place, 'deposit', walletId, '5', '--reference', 'beside', '--json')
+    const again = await cli(place, 'deposit', walletId, '5', '--reference', 'once', '--json')
     expect(again.json()).toEqual(deposit.json())
     expect((await cli(place, 'audit', '--json')).json()).toMatchObject({ balanced: true, payouts: demoPayouts + 1 })
   })

@@ -121,7 +121,9 @@ describe('the backup schedule', () => {
     onTestFinished(backups.stop)
 
     await expect.poll(() => logged.length, patience).toBe(2)
-    expect(logged).toMatchObject(Array(2).fill({ failure: expect.stringMatching(/killed because it took longer than/) }))
+    expect(logged).toMatchObject(
+      Array(2).fill({ failure: expect.stringMatching(/killed because it took longer than/) }),
+    )
   })
 
   test('ends with the service during a backup, and leaves no partial one', async () => {

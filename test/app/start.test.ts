@@ -205,7 +205,10 @@ describe('npm start', () => {
     expect(code).toBe(0)
     silent.destroy()
     // The service listens on loopback, so there is no warning.
-    expect([greeting.includes('WARNING'), stdout.includes('accepts requests from other machines')]).toEqual([false, false])
+    expect([greeting.includes('WARNING'), stdout.includes('accepts requests from other machines')]).toEqual([
+      false,
+      false,
+    ])
     const lines = stdout.trim().split('\n')
     expect(
       lines.map((line) => JSON.parse(line)).filter(({ route }) => route && route !== '/sandbox/webhooks'),

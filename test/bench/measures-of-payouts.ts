@@ -98,7 +98,7 @@ const withoutSync = ['--import', join(import.meta.dirname, 'without-sync.ts')]
 
 /** Payouts by one API compared with the other. */
 export function payoutsThroughApis(data: BenchDatabase, folder: string): Measure {
-  const path = copyDatabase(data, folder, 'both-doors')
+  const path = copyDatabase(data, folder, 'both-apis')
   const server = writing(path)
   return {
     name: 'graphql-payouts',

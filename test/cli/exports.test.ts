@@ -54,13 +54,13 @@ describe('export', () => {
   })
 
   test.each([
-    ['payouts', 'update payouts set amount = amount + 1 where sequence = 2', 'comes to'],
-    ['deposits', 'update deposits set amount = amount + 1 where rowid = 1', 'comes to'],
-    ['fees', 'update payouts set fee = fee + 1 where id = (select min(id) from payouts where fee > 0)', 'comes to'],
+    ['payouts', 'update payouts set amount = amount + 1 where sequence = 2', 'and not'],
+    ['deposits', 'update deposits set amount = amount + 1 where rowid = 1', 'and not'],
+    ['fees', 'update payouts set fee = fee + 1 where id = (select min(id) from payouts where fee > 0)', 'and not'],
     [
       'payouts',
       'update transfers set fee = fee + 1 where id = (select transfer_id from payouts where sequence = 2)',
-      'comes to',
+      'and not',
     ],
   ])('of %s fails, and leaves no file, after %s', async (kind, sql, said) => {
     const place = await spoiltPlace(sql)

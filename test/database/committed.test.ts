@@ -17,7 +17,7 @@ describe.each(everyEngine)('a commit on %s', (engine) => {
       await remove()
     })
     const onCommitted = () => {
-      throw new Error('not told')
+      throw new Error('the callback failed')
     }
     let runs = 0
     const writes = upTo(5).map((number) =>
@@ -32,7 +32,7 @@ describe.each(everyEngine)('a commit on %s', (engine) => {
     )
 
     expect(await Promise.all(writes)).toEqual(upTo(5))
-    await expect.poll(() => faults).toEqual(['not told'])
+    await expect.poll(() => faults).toEqual(['the callback failed'])
     expect(runs).toBe(5)
     expect(await db.write((tx) => merchantIds(tx, {}))).toHaveLength(5)
   })

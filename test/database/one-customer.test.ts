@@ -336,7 +336,7 @@ describe('in customer scope a write', () => {
       await expect(narrowed(build, { inTransaction: true })).rejects.toMatchObject({
         code: 'INSUFFICIENT_SCOPE',
         message: expect.stringMatching(
-          /^This token acts as one customer and can not write (wallets|sequences|pooled_addresses)\.$/,
+          /^This token acts as one customer and cannot write (wallets|sequences|pooled_addresses)\.$/,
         ),
       })
     }

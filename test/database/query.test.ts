@@ -353,7 +353,7 @@ test('compileForSqlite omits row locks and rejects syntax that SQLite lacks', ()
   for (const locked of [wallets.forUpdate(), wallets.forNoKeyUpdate(), wallets.forShare()]) {
     expect(sqlOf(locked).trim()).toBe('select "id" from "wallets"')
   }
-  for (const other of [wallets.forKeyShare(), wallets.forUpdate().skipLocked(), wallets.modifyEnd(sql`for ever`)]) {
+  for (const other of [wallets.forKeyShare(), wallets.forUpdate().skipLocked(), wallets.modifyEnd(sql`for nothing`)]) {
     expect(() => sqlOf(other)).toThrow('SQLite does not support this modifier')
   }
 })

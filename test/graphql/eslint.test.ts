@@ -58,7 +58,11 @@ describe('@graphql-eslint', () => {
   test.each([
     ['naming-convention', '  balance: Amount!', '  Balance: Amount!'],
     ['naming-convention', '  BEP20', '  bep20'],
-    ['require-description', '"""What a check found."""', ''],
+    [
+      'require-description',
+      '"""\nThe result of a check of an identifier. A failed check rejects nothing: show it to the person who typed the identifier.\n"""\n',
+      '',
+    ],
     ['no-typename-prefix', 'label: String', 'walletPayoutMethodLabel: String'],
     ['no-unreachable-types', 'enum CheckOutcome', 'enum Unused { A B }\n\nenum CheckOutcome'],
     [

@@ -87,9 +87,9 @@ guarded = re.compile("[\\\\s'\\"]*[=+\\\\-@]")
 rows = 0
 with open(sys.argv[1], newline='', encoding='utf-8') as table, open(sys.argv[2], encoding='utf-8') as lines:
     for row, line in zip(csv.DictReader(table, strict=True), lines, strict=True):
-        told = json.loads(line)
+        record = json.loads(line)
         for name, cell in row.items():
-            expected = told.get(name)
+            expected = record.get(name)
             text = '' if expected is None else str(expected)
             # Between the two exports the period may have become final.
             if name == 'type': cell, text = cell.split('_NOT')[0], text.split('_NOT')[0]

@@ -106,3 +106,24 @@ function blankFor({ type, value, regex }: Node): string | null {
   if (regex) return '/regex/'
   return typeof value === 'string' ? "''" : null
 }
+
+/** One line of prose: of a comment, of a text in code, or of a page. */
+export type ProseLine = { readonly line: number; readonly text: string }
+
+/** Returns the prose of a file, line by line: comments and texts of code, and all of a page. */
+export function proseOf(path: string, text: string): ProseLine[] {
+  if (!/\.[jt]s$/.test(path)) return text.split('\n').map((each, i) => ({ line: i + 1, text: each }))
+  const { program, comments } = parseSync(path, text)
+  const texts = [...nodesOf(program)].flatMap((node) => {
+    const { type, value, start } = node
+    if (type === 'Literal' && typeof value === 'string') return [{ start, text: value }]
+    return type === 'TemplateElement' ? [{ start, text: (value as { raw: string }).raw }] : []
+  })
+  return [...texts, ...comments.map(({ start, value }) => ({ start, text: value }))]
+    .toSorted((one, other) => one.start - other.start)
+    .flatMap((part) => {
+      const first = text.slice(0, part.start).split('\n').length
+      return part.text.split('\n').map((each, i) => ({ line: first + i, text: each }))
+    })
+    .filter((each) => each.text.trim() !== '')
+}

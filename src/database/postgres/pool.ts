@@ -112,5 +112,5 @@ function isUnreachable(error: unknown): boolean {
 }
 
 function databaseUnreachable(cause: unknown): Error {
-  return Object.assign(unavailable('The database can not be reached.'), { cause })
+  return Object.assign(unavailable('The database cannot be reached.'), { cause })
 }

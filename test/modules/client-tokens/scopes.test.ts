@@ -81,7 +81,7 @@ function missing(code: string | undefined, message: string): string | null {
     : null
 }
 
-/** What the bearer of a scope may not do, each with the scope that it is told to lack, of so many things that it tried. */
+/** Returns what a credential with one scope may not do, each with the scope that the error says is missing. */
 async function refusedTo(app: App, scope: string, by: object) {
   const refused: Record<string, string> = {}
   let tried = 0
@@ -155,19 +155,22 @@ test.each(everyEngine)('no operation reads for a caller without the scope read o
 })
 
 describe.each(everyEngineAndWorkers)('scopes on %s', (setup) => {
-  test.each(scopes)('%s alone lets its bearer do what it says, who is told the scope of all else', async (scope) => {
-    const app = await startApp(setup)
-    const { apiKey } = await newKey(app, { scopes: [scope] })
-    const { refused, tried } = await refusedTo(app, scope, { key: apiKey })
-    expect(refused).toEqual(expectedFor(scope))
-    expect(tried).toBeGreaterThan(60)
-    // A token of the merchant's may do the same, but make no tokens.
-    const token = await tokenFor(app, null, [scope])
-    const { refused: toToken } = await refusedTo(app, scope, bearerOptions(token))
-    const noTokens = 'A token makes no tokens: this needs an API key.'
-    const making = { 'POST /api/client-tokens': noTokens, 'Mutation.createClientToken': noTokens }
-    expect(toToken).toEqual({ ...refused, ...making })
-  })
+  test.each(scopes)(
+    'the scope %s alone allows what it says, and every other error names the missing scope',
+    async (scope) => {
+      const app = await startApp(setup)
+      const { apiKey } = await newKey(app, { scopes: [scope] })
+      const { refused, tried } = await refusedTo(app, scope, { key: apiKey })
+      expect(refused).toEqual(expectedFor(scope))
+      expect(tried).toBeGreaterThan(60)
+      // A token of the merchant's may do the same, but make no tokens.
+      const token = await tokenFor(app, null, [scope])
+      const { refused: toToken } = await refusedTo(app, scope, bearerOptions(token))
+      const noTokens = 'A token makes no tokens: this needs an API key.'
+      const making = { 'POST /api/client-tokens': noTokens, 'Mutation.createClientToken': noTokens }
+      expect(toToken).toEqual({ ...refused, ...making })
+    },
+  )
 
   test('are those that a customer’s token has, and of these only what is for one customer', async () => {
     const app = await startApp(setup)

@@ -4,7 +4,7 @@ import { eventId } from '../../../src/modules/outbox/event.ts'
 import { everyApi } from '../../support/api-clients.ts'
 import type { App } from '../../support/app.ts'
 import { everyEngine, startApp } from '../../support/app.ts'
-import { ask } from '../webhooks/endpoints/webhook-doors.ts'
+import { ask } from '../webhooks/endpoints/webhook-apis.ts'
 import { pageOf } from './feed.ts'
 
 /** Sequence numbers that no event of a new merchant has: beyond the latest, the column's range, and safe integers. */

@@ -89,5 +89,5 @@ test.each([
   { changes: [{ at: new Set() }] },
   { changes: { at: Object.create(null) } },
 ])('fingerprintOf rejects a request that is no plain data: case %#', (request) => {
-  expect(() => fingerprintOf(request)).toThrow('a request is made of plain data')
+  expect(() => fingerprintOf(request)).toThrow('a request must be plain data')
 })

@@ -193,7 +193,7 @@ describe.each(everyEngine)('ruling 22: an idempotency key on %s', (engine) => {
       return { attempts }
     })
     if (engine === 'sqlite') {
-      await expect(outcome).rejects.toThrow(new ConflictError('another request kept the same idempotency key'))
+      await expect(outcome).rejects.toThrow(new ConflictError('another request stored the same idempotency key'))
       expect((await readStoredRows(app)).idempotency_keys ?? []).toEqual([])
     } else expect(await outcome).toEqual({ result: { attempts: 2 }, isReplayed: false })
   })

@@ -7,7 +7,7 @@ import type { App, Setup } from '../../../support/app.ts'
 import { everyEngine, everyEngineAndWorkers, startApp } from '../../../support/app.ts'
 import { readStoredRows } from '../../../support/stored.ts'
 import { dueTime } from '../../../support/times.ts'
-import { ask, log, modeOn } from './webhook-doors.ts'
+import { ask, log, modeOn } from './webhook-apis.ts'
 
 const url = 'https://example.com/webhooks'
 const start = Date.parse('2026-03-02T09:30:00.000Z')

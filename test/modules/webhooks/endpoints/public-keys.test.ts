@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { everyEngine, startApp } from '../../../support/app.ts'
-import { modeOn } from './webhook-doors.ts'
+import { modeOn } from './webhook-apis.ts'
 
 test.each(everyEngine)(
   'the public keys endpoint needs no credential and does not reveal the owners of keys, on %s',

@@ -7,7 +7,7 @@ import { everyApi } from '../../../support/api-clients.ts'
 import type { App, Setup } from '../../../support/app.ts'
 import { everyEngineAndWorkers, startApp } from '../../../support/app.ts'
 import { readStoredRows } from '../../../support/stored.ts'
-import { ask, changes, listedUrls, modeOn, showEndpoint } from './webhook-doors.ts'
+import { ask, changes, listedUrls, modeOn, showEndpoint } from './webhook-apis.ts'
 
 const url = 'https://example.com/webhooks'
 const nobody = '019b7679-7400-7000-8000-000000000000'
