@@ -165,7 +165,7 @@ async function readDocumentation(page: Page): Promise<void> {
   const docs = page.locator('.graphiql-doc-explorer')
   await docs.getByRole('link', { name: 'Query', exact: true }).click()
   await docs.getByRole('link', { name: 'payoutQuote', exact: true }).click()
-  await docs.getByText('It writes nothing').waitFor()
+  await docs.getByText('Changes nothing.').waitFor()
   await shoot(page, 'docs')
   await explorer.click()
 }
