@@ -23,7 +23,7 @@ const Environment = z.object({
   MODE: z.enum(modes).default('sandbox'),
   LOG_LEVEL: z.enum(logLevels).default('info'),
   DOCUMENTS: z.enum(['any', 'trusted']).default('any'),
-  /** What runs GraphQL operations: plans, or graphql-js alone. */
+  /** The executor of GraphQL operations: plans, or graphql-js alone. */
   GRAPHQL_EXECUTOR: z.enum(['planned', 'reference']).default('planned'),
   /** Requests a second and merchant; `null` for no limit. */
   RATE_LIMIT: wholeNumberOrOff(1, 1_000_000),

@@ -8,7 +8,7 @@ import { sequenceColumn, unqualifiedName } from './list-queries.ts'
 import type { NumberedList } from './sequence.ts'
 import { latestSequenceNumber } from './sequence.ts'
 
-/** Counting stops here, so that no request counts a million rows, or so many for each of a hundred parents (see `Slice.total`). */
+/** Counting stops here, so that no request counts a million rows, for one list or for each of a hundred (see `Slice.total`). */
 export const maxCountedRows = 10_000
 
 /** Totals of a list that need no counting. None applies to a request with a time range. */

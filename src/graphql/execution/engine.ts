@@ -29,7 +29,7 @@ export type GraphqlRequest = DocumentRequest & {
 }
 
 /**
- * What runs operations. `planned` uses plans and our own reader of variables, and graphql-js for everything else.
+ * The executor of operations. `planned` uses plans and our own reader of variables, and graphql-js for everything else.
  * `reference` uses graphql-js alone. Both give the same responses; limits, costs and prechecks apply to both.
  */
 export type Executor = 'planned' | 'reference'
