@@ -43,7 +43,14 @@ export const errorDescriptions: Record<ErrorCode, string | null> = {
   BALANCE_LIMIT_EXCEEDED: null,
 }
 
-const restErrorCodes = errorCodes.filter((code) => errorDescriptions[code] !== null)
+/** The page that explains each error code, under its anchor. */
+export const errorReferencePath = '/docs/errors'
+
+export function errorAnchor(code: ErrorCode): string {
+  return code.toLowerCase()
+}
+
+export const restErrorCodes = errorCodes.filter((code) => errorDescriptions[code] !== null)
 
 export function toErrorPayload({ names, requestId }: { names: FieldNames; requestId: string }, error: DomainError) {
   const { code, details } = error
@@ -102,8 +109,11 @@ export const problemDetails = resource<ErrorPayload>(
   'The same error as RFC 9457 problem details, for callers that accept `application/problem+json`.',
   {
     type: member(
-      ({ code }) => `urn:payout-gateway:problem:${code.toLowerCase()}`,
-      text('A URI that identifies the code.', 'urn:payout-gateway:problem:invalid_input'),
+      ({ code }) => `${errorReferencePath}#${errorAnchor(code)}`,
+      text(
+        'Identifies the code, and leads to its explanation. Relative to the URL of the request.',
+        `${errorReferencePath}#${errorAnchor('INVALID_INPUT')}`,
+      ),
     ),
     title: code,
     status: member(({ code }) => httpStatusByCode[code], integer('The HTTP status.', 400)),

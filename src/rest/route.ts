@@ -34,6 +34,8 @@ export type RestEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Sche
 type WriteEndpoint<Schema extends z.ZodType, Result> = EndpointFields<Schema, Result> & {
   /** Defaults to the operation's whole input. */
   readonly input?: Schema
+  /** Returns the path at which GET returns the created resource; absent if there is none. */
+  readonly location?: (created: Result) => string
 }
 
 /** Makes a field that the input lacks a compile error. */
@@ -63,6 +65,8 @@ export type Route = Pick<RestEndpoint<z.ZodType, unknown>, 'name' | 'title' | 'd
   /** The media types of a download, whose result is a `Download`; `null` for JSON. */
   readonly types: readonly string[] | null
   readonly isLongPoll: (input: Record<string, unknown>) => boolean
+  /** Returns the value of `Location`; `null` if the response has none. */
+  readonly location: ((created: unknown) => string) | null
 }
 
 export type Download = { readonly type: string; readonly name: string; readonly chunks: AsyncIterable<string> }
@@ -105,14 +109,15 @@ const createWriteRouteBuilder =
   <Whole extends z.ZodType, Result, Fields extends RestInputFields<z.input<Schema>>, Schema extends z.ZodType = Whole>(
     path: string,
     operation: Operation<z.input<Schema>, IdempotentResult<Result>, ApiDeclaration<Whole>>,
-    { input, ...endpoint }: WriteEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
+    { input, location, ...endpoint }: WriteEndpoint<Schema, Result> & { fields: ExactFields<z.input<Schema>, Fields> },
   ): Route => {
     const { name, errors, input: whole } = operation.declaration
     const run: Route['run'] = (context, given) => context.perform(operation, context, given as z.input<Schema>)
-    return createRoute(
+    const route = createRoute(
       { method, status, path, run, writeOperation: operation },
       { ...endpoint, name, errors, input: input ?? (whole as z.ZodType as Schema) },
     )
+    return { ...route, location: (location as Route['location'] | undefined) ?? null }
   }
 
 export const post = createWriteRouteBuilder('POST', createdStatus)
@@ -134,6 +139,7 @@ function createRoute<Schema extends z.ZodType, Result>(
     path,
     schema: input,
     types: null,
+    location: null,
     isLongPoll: (isLongPoll as Route['isLongPoll'] | undefined) ?? (() => false),
     names: Object.fromEntries(all.map(({ field, wire }) => [field, wire])),
     fields: all,

@@ -21,6 +21,7 @@ import {
 import { restoreMethod, routeOtherMethods } from './http/method-not-allowed.ts'
 import type { ExchangeTokens, RateLimits } from './http/rate-limit.ts'
 import { createRateLimiter, createSharedRateLimiter, createUnauthenticatedRateLimiter } from './http/rate-limit.ts'
+import { redirectTrailingSlash } from './http/redirects.ts'
 import type { AccessLog, RequestTracer } from './http/request-lifecycle.ts'
 import { observeRequests } from './http/request-lifecycle.ts'
 import { createResponseFlush } from './http/response-flush.ts'
@@ -134,6 +135,8 @@ export function createServer({
   addWebhookKeys(app, service)
   addHomePage(app, { mode: service.mode, key: demoKey })
   addDocs(app, endpointGroups, { mode: service.mode, demoKey })
+  redirectTrailingSlash(app, '/docs', ['GET'])
+  redirectTrailingSlash(app, '/graphql', ['GET', 'POST'])
   if (service.mode === 'sandbox') app.register(addSandboxReceiver)
   const responseFlush = createResponseFlush()
   service.db.onBeforeBatch(responseFlush.flush)

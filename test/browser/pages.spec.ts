@@ -15,6 +15,11 @@ test('the page for an address without one is accessible, whole, and looks like i
   await expectUsable(page, 'missing', { load: () => page.goto('/nowhere'), picture: { changing } })
 })
 
+test('the page of errors is accessible and whole, and marks the code of its address', async ({ page }) => {
+  await expectUsable(page, 'errors', { load: () => page.goto('/docs/errors#rate_limited') })
+  expect(await page.locator('tr:target').innerText()).toContain('RATE_LIMITED')
+})
+
 /** GraphiQL's own violations: tabs that contain buttons, and the line numbers in the dark. */
 const graphiqlsOwn = ['nested-interactive', 'color-contrast']
 

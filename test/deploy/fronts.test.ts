@@ -112,6 +112,30 @@ describe.skipIf(isLeftOut)('the service behind a real proxy', () => {
       const tooLarge = await answerTo(front, '/graphql', { method: 'POST', headers: json, body })
       expect([tooLarge.status, JSON.parse(tooLarge.body).errors[0].extensions.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
     })
+
+    test('redirects and the Location of a creation stay relative, and pages arrive compressed', async () => {
+      const { front } = await startBehind(start)
+      const headers = { accept: 'text/html' }
+      for (const [path, location] of [
+        ['/docs/', '/docs'],
+        ['/graphql/?x=1', '/graphql?x=1'],
+      ] as const) {
+        const redirect = await answerTo(front, path, { headers })
+        expect([redirect.status, redirect.headers.location]).toEqual([308, location])
+      }
+      const body = JSON.stringify({ currency: 'NGN', description: 'Naira' })
+      const created = await answerTo(front, '/api/wallets', { method: 'POST', headers: json, body })
+      const location = String(created.headers.location)
+      expect([created.status, location]).toEqual([201, `/api/wallets/${JSON.parse(created.body).data.id}`])
+      expect((await answerTo(front, location, { headers: key })).status).toBe(200)
+
+      for (const path of ['/openapi.json', '/docs', '/docs/errors', '/graphql']) {
+        const page = await answerTo(front, path, { headers: { ...headers, 'accept-encoding': 'br' } })
+        const again = { ...headers, 'accept-encoding': 'br', 'if-none-match': String(page.headers.etag) }
+        expect([path, page.status, page.headers['content-encoding']]).toEqual([path, 200, 'br'])
+        expect((await answerTo(front, path, { headers: again })).status).toBe(304)
+      }
+    })
   })
 
   // The minimal nginx site forwards no client address.

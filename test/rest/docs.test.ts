@@ -1,9 +1,12 @@
-import { brotliDecompressSync } from 'node:zlib'
+import { createHash } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Config } from '../../src/app/config.ts'
 import { createLogger } from '../../src/app/logger.ts'
 import { openDatabase } from '../../src/app/open-database.ts'
 import { startupMessage } from '../../src/app/start.ts'
+import { httpStatusByCode } from '../../src/core/api/http-status.ts'
+import { errorCodes } from '../../src/core/errors.ts'
 import { demoApiKey } from '../../src/demo/demo.ts'
 import { sandboxAccounts } from '../../src/modules/rail-orders/sandbox-accounts.ts'
 import { webhookFormats } from '../../src/modules/webhooks/transport/formats.ts'
@@ -59,7 +62,7 @@ describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) =>
     expect(links).toEqual(['/favicon.svg', '/', ...graphiql, '/openapi.json', '/openapi.json'])
   })
 
-  test.each(['/openapi.json', '/docs', '/docs/scalar.js'])(
+  test.each(['/openapi.json', '/docs', '/docs/errors', '/docs/scalar.js'])(
     'the reference is revalidated by its ETag: %s',
     async (url) => {
       const server = await startServer({ mode })
@@ -75,6 +78,50 @@ describe.each(['sandbox', 'live'] as const)('the API reference in %s', (mode) =>
       expect([other.statusCode, other.headers.allow]).toEqual([405, 'GET, HEAD'])
     },
   )
+
+  test.each(['/openapi.json', '/docs', '/docs/errors'])(
+    'the reference is compressed as the client accepts: %s',
+    async (url) => {
+      const server = await startServer({ mode })
+      const plain = await server.inject(url)
+      expect(plain.headers).not.toHaveProperty('content-encoding')
+      expect(plain.headers.vary).toContain('accept-encoding')
+      for (const [accept, encoding, decompress] of [
+        ['gzip, deflate, br', 'br', brotliDecompressSync],
+        ['gzip', 'gzip', gunzipSync],
+        ['br;q=0, gzip', 'gzip', gunzipSync],
+      ] as const) {
+        const { headers, rawPayload } = await server.inject({ url, headers: { 'accept-encoding': accept } })
+        expect(headers).toMatchObject({
+          'content-encoding': encoding,
+          vary: plain.headers.vary,
+          etag: plain.headers.etag,
+        })
+        expect(rawPayload.length).toBeLessThan(plain.rawPayload.length)
+        expect(decompress(rawPayload).toString()).toBe(plain.body)
+      }
+    },
+  )
+
+  test('the page of errors explains every code of REST under the anchor of its problem type', async () => {
+    const server = await startServer({ mode })
+    const { statusCode, headers, body } = await server.inject('/docs/errors')
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    const style = /<style>(.*?)<\/style>/s.exec(body)?.[1] ?? ''
+    expect(headers['content-security-policy']).toContain(
+      `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
+    )
+    const rows = [...body.matchAll(/<tr id="(\w+)">\n<td>(\d+)<\/td>/g)].map(([, id, status]) => [id, Number(status)])
+    const documented = errorCodes.filter((code) => errorDescriptions[code] !== null)
+    expect(rows).toEqual(documented.map((code) => [code.toLowerCase(), httpStatusByCode[code]]))
+    const { statusCode: status, body: problem } = await server.inject({
+      url: '/api/customers',
+      headers: { accept: 'application/problem+json' },
+    })
+    const { type } = JSON.parse(problem)
+    expect([status, type]).toEqual([401, '/docs/errors#missing_token'])
+    expect(body).toContain(`id="${type.split('#')[1]}"`)
+  })
 
   test("the document describes what all endpoints share, and the sandbox's bank in the sandbox only", () => {
     const { description } = openapiDocument(endpointGroups, mode).info

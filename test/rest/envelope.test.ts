@@ -86,7 +86,7 @@ describe.each(everyEngine)('the envelope on %s', (engine) => {
     expect(status).toBe(400)
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
     expect(body).toEqual({
-      type: 'urn:payout-gateway:problem:invalid_input',
+      type: '/docs/errors#invalid_input',
       title: 'INVALID_INPUT',
       status: 400,
       detail: 'customer_id must be a UUID.',

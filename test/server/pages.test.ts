@@ -80,7 +80,7 @@ test.each(['/favicon.svg', '/favicon.ico'])('the logo at %s is small and publicl
 })
 
 describe('the page for a missing path', () => {
-  test.each(['/nowhere', '/docs/', '/graph', '/apis', '/%zz'])('a browser gets a page: %s', async (url) => {
+  test.each(['/nowhere', '/docs/nowhere', '/graph', '/apis', '/%zz'])('a browser gets a page: %s', async (url) => {
     const headers = { ...browser, 'x-request-id': 'mine & <b>yours</b>' }
     const answer = await (await start()).inject({ url, headers })
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
@@ -104,4 +104,29 @@ describe('the page for a missing path', () => {
         '"message":"There is no such endpoint."},"request_id":"r"}',
     )
   })
+})
+
+describe('a path with a trailing slash', () => {
+  test.each([
+    ['GET', '/docs/', '/docs'],
+    ['HEAD', '/docs/', '/docs'],
+    ['GET', '/graphql/', '/graphql'],
+    ['GET', '/graphql/?query=%7Bmerchant%7Bid%7D%7D', '/graphql?query=%7Bmerchant%7Bid%7D%7D'],
+    ['POST', '/graphql/', '/graphql'],
+  ] as const)('%s %s is redirected to %s, relative to any proxy', async (method, url, location) => {
+    const server = await start()
+    const body = method === 'POST' && { payload: '{"query":"{merchant{id}}"}' }
+    const headers = { ...browser, 'content-type': 'application/json', host: 'attacker.example' }
+    const answer = await server.inject({ method, url, headers, ...body })
+    expect([answer.statusCode, answer.headers.location, answer.body]).toEqual([308, location, ''])
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  test.each(['/docs/?x=//attacker.example', '/graphql/#/attacker.example'])(
+    'no path leads to another host: %s',
+    async (url) => {
+      const { headers } = await (await start()).inject({ url, headers: browser })
+      expect(String(headers.location)).toMatch(/^\/(docs|graphql)([?#]|$)/)
+    },
+  )
 })

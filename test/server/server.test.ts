@@ -48,7 +48,7 @@ describe('requests that arrive in one turn of the event loop', () => {
 describe.each(everyEngine)('the HTTP host on %s', (engine) => {
   test('the health endpoints report a live and ready service without an API key', async () => {
     const app = await startApp(engine)
-    for (const path of ['/livez', '/readyz']) {
+    for (const path of ['/livez', '/healthz', '/readyz']) {
       const { status, body } = await app.rest('GET', path, { key: null })
       expect([status, body]).toEqual([200, { status: 'ok' }])
     }
@@ -62,7 +62,7 @@ describe.each(everyEngine)('the HTTP host on %s', (engine) => {
     const service = { ...app.service, db: { ...app.db, ping } }
     const server = createServer({ service, logger: createLogger('silent', { write: () => {} }), rateLimit: null })
     expect((await server.inject('/readyz')).statusCode).toBe(503)
-    expect((await server.inject('/livez')).statusCode).toBe(200)
+    for (const path of ['/livez', '/healthz']) expect((await server.inject(path)).statusCode).toBe(200)
   })
 
   test.each([

@@ -33,6 +33,7 @@ export const walletEndpoints: RouteGroup = {
       },
       example: { currency: 'USDC', description: 'Savings', network: 'erc20' },
       response: { data: createdWallet },
+      location: ({ id }) => `/api/wallets/${id}`,
     }),
     listRoute(
       '/api/wallets',

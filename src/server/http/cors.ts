@@ -46,7 +46,7 @@ const corsPaths = /^\/(api\/|graphql\b|openapi\.json\b)/
 
 /** Headers that pages may read in addition to the safelisted ones (Fetch, "CORS-safelisted response-header name"). */
 const exposedHeaders = [
-  ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields'],
+  ...['x-request-id', 'idempotent-replayed', 'x-ignored-fields', 'location'],
   ...['retry-after', 'ratelimit', 'ratelimit-policy'],
 ].join(', ')
 

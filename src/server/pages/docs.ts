@@ -1,34 +1,63 @@
 import type { FastifyInstance } from 'fastify'
 import type { Mode } from '../../operations/context.ts'
+import { errorReferencePath } from '../../rest/error-responses.ts'
 import type { RouteGroup } from '../../rest/route.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 import type { DocsOptions } from './docs-script.ts'
+import { errorsPage, errorsPagePolicy } from './errors-page.ts'
 import { html } from './html.ts'
 import { renderHtmlDocument } from './page-layout.ts'
-import { contentSecurityPolicy, sendWithEtag } from './page-response.ts'
+import { contentSecurityPolicy } from './page-response.ts'
 import type { Precompressed } from './precompressed.ts'
-import { buildInThread, memoizeBuild, sendPrecompressed } from './precompressed.ts'
+import { buildInThread, memoizeBuild, precompress, sendPrecompressed } from './precompressed.ts'
 
-/** Adds the API reference, which is public: `/openapi.json`, and the page `/docs`. Large responses are built at the first request. */
+/**
+ * Adds the API reference, which is public: `/openapi.json`, and the pages `/docs` and `/docs/errors`. Each is the same for every
+ * caller, and is built and compressed at its first request.
+ */
 export function addDocs(app: FastifyInstance, groups: readonly RouteGroup[], options: DocsOptions): void {
-  const openapi = memoizeBuild(() => openapiJson(groups, options.mode))
-  app.get('/openapi.json', async (request, reply) =>
+  const { mode } = options
+  addDocument(app, '/openapi.json', {
+    type: 'application/json',
     // A shared cache must not give the response for one origin to a page of another.
-    sendWithEtag(await openapi(), request, reply.header('vary', 'origin').type('application/json; charset=utf-8')),
-  )
-  app.get('/docs', async (request, reply) => {
-    reply.type('text/html; charset=utf-8').header('content-security-policy', docsPolicy)
-    return sendWithEtag(docsPage(options.mode), request, reply)
+    vary: 'origin, accept-encoding',
+    build: async () => precompress(await openapiJson(groups, mode)),
   })
-  const script = memoizeBuild(() => buildInThread<Precompressed>(new URL('./docs-script.ts', import.meta.url), options))
-  app.get('/docs/scalar.js', async (request, reply) => {
-    reply
-      .type('text/javascript; charset=utf-8')
-      .header('cache-control', 'public, no-cache')
-      .header('vary', 'accept-encoding')
-    return sendPrecompressed(await script(), request, reply)
+  addDocument(app, '/docs', { type: 'text/html', policy: docsPolicy, build: () => precompress(docsPage(mode)) })
+  addDocument(app, errorReferencePath, {
+    type: 'text/html',
+    policy: errorsPagePolicy,
+    build: () => precompress(errorsPage()),
   })
-  for (const path of ['/openapi.json', '/docs', '/docs/scalar.js']) rejectOtherMethods(app, path, ['GET'])
+  addDocument(app, '/docs/scalar.js', {
+    type: 'text/javascript',
+    build: () => buildInThread<Precompressed>(new URL('./docs-script.ts', import.meta.url), options),
+  })
+}
+
+type ReferenceDocument = {
+  readonly type: string
+  readonly vary?: string
+  readonly policy?: string
+  readonly build: () => Promise<Precompressed>
+}
+
+function addDocument(
+  app: FastifyInstance,
+  path: string,
+  { type, vary = 'accept-encoding', policy, build }: ReferenceDocument,
+): void {
+  const document = memoizeBuild(build)
+  app.get(path, async (request, reply) => {
+    reply.type(`${type}; charset=utf-8`).headers({
+      // Caches must revalidate the response, so that an update of the service is visible immediately.
+      'cache-control': 'public, no-cache',
+      vary,
+      ...(policy !== undefined && { 'content-security-policy': policy }),
+    })
+    return sendPrecompressed(await document(), request, reply)
+  })
+  rejectOtherMethods(app, path, ['GET'])
 }
 
 async function openapiJson(groups: readonly RouteGroup[], mode: Mode): Promise<string> {

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../core/errors.ts'
 import { sandboxAccounts } from '../../modules/rail-orders/sandbox-accounts.ts'
 import { webhookFormats } from '../../modules/webhooks/transport/formats.ts'
 import type { Mode } from '../../operations/context.ts'
-import { errorDescriptions } from '../../rest/error-responses.ts'
+import { errorDescriptions, errorReferencePath } from '../../rest/error-responses.ts'
 
 /** Errors that every endpoint can return. */
 export const commonErrorCodes: readonly ErrorCode[] = [
@@ -46,7 +46,7 @@ A successful response has \`status\` and, depending on the endpoint, \`message\`
 
 ## Problem details
 
-With \`Accept: application/problem+json\` an error has the form of RFC 9457: \`type\`, \`title\` (the code), \`status\`, \`detail\` (the sentence), the members of \`details\`, and \`request_id\`.
+With \`Accept: application/problem+json\` an error has the form of RFC 9457: \`type\` (which leads to the code in [the list of errors](${errorReferencePath})), \`title\` (the code), \`status\`, \`detail\` (the sentence), the members of \`details\`, and \`request_id\`.
 
 ## Events
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { httpStatusByCode } from '../../core/api/http-status.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import { errorCodes } from '../../core/errors.ts'
+import { exampleWalletId } from '../../modules/wallets/wallet-shape.ts'
 import type { Mode } from '../../operations/context.ts'
 import { errorDescriptions, failure } from '../../rest/error-responses.ts'
 import type { JsonSchema } from '../../rest/input-fields.ts'
@@ -91,10 +92,11 @@ function operationOf(route: Route, group: string, schemas: JsonSchemas) {
   }
 }
 
-function ownHeaders({ method, types }: Route) {
-  if (types !== null) return ['Content-Disposition'] as const
+function ownHeaders({ method, types, location }: Route): readonly (keyof typeof headers)[] {
+  if (types !== null) return ['Content-Disposition']
   if (method === 'GET') return []
-  return method === 'POST' ? (['X-Ignored-Fields', 'Idempotent-Replayed'] as const) : (['X-Ignored-Fields'] as const)
+  if (method !== 'POST') return ['X-Ignored-Fields']
+  return ['X-Ignored-Fields', 'Idempotent-Replayed', ...(location === null ? [] : (['Location'] as const))]
 }
 
 const fileSchema: JsonSchema = { type: 'string', description: 'The content of the file.', examples: ['type,…'] }
@@ -237,6 +239,11 @@ const headers = {
     false,
     'Unknown fields of the body, which had no effect: at most ten names, and `*` for all others.',
     'reference, metadata',
+  ),
+  Location: header(
+    true,
+    'The path of the created resource, relative to the service.',
+    `/api/wallets/${exampleWalletId}`,
   ),
   'Content-Disposition': header(true, 'The name of the file.', 'attachment; filename="payouts-2026-11.csv"'),
   'Retry-After': header(true, 'Seconds to wait before a retry.', '1'),

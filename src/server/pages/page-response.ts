@@ -10,6 +10,11 @@ export function pagePolicy(style: string): string {
   ])
 }
 
+/** For a page without scripts and forms. */
+export function staticPagePolicy(style: string): string {
+  return contentSecurityPolicy(styleDirectives(style))
+}
+
 export function formPolicy(style: string): string {
   return contentSecurityPolicy(styleDirectives(style), "'self'")
 }

@@ -95,6 +95,7 @@ async function handleRequest(
     ? await runWithHeldStream({ request, reply }, holdStream, (signal) => run({ ...context, signal }))
     : await run(context)
   if (isReplayed) reply.header('idempotent-replayed', 'true')
+  if (route.location !== null) reply.header('location', route.location(result))
   const response = { status: route.status, type: jsonType, text: route.response.write(result) }
   sendText(reply, response, route.method === 'GET' ? responseFlush.schedule : undefined)
 }

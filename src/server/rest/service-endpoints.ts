@@ -4,9 +4,9 @@ import { publicKeys } from '../../modules/webhooks/endpoints/endpoint-secrets.ts
 import type { Service } from '../../operations/context.ts'
 import { rejectOtherMethods } from '../http/method-not-allowed.ts'
 
-/** Adds the liveness check, and the readiness check, which reads the database. */
+/** Adds the liveness check under both of its usual paths, and the readiness check, which reads the database. */
 export function addHealthEndpoints(app: FastifyInstance, service: Service): void {
-  app.get('/livez', async () => ({ status: 'ok' }))
+  for (const path of livenessPaths) app.get(path, async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
     await service.db.ping().catch((error: Error) => {
       if (error instanceof DomainError) throw error
@@ -14,8 +14,10 @@ export function addHealthEndpoints(app: FastifyInstance, service: Service): void
     })
     return { status: 'ok' }
   })
-  for (const path of ['/livez', '/readyz']) rejectOtherMethods(app, path, ['GET'])
+  for (const path of [...livenessPaths, '/readyz']) rejectOtherMethods(app, path, ['GET'])
 }
+
+const livenessPaths = ['/livez', '/healthz']
 
 export function addWebhookKeys(app: FastifyInstance, service: Service): void {
   const path = '/.well-known/webhook-keys'

@@ -96,6 +96,7 @@ export const webhookEndpointRoutes: RouteGroup = {
       },
       example: { url: 'https://example.com/webhooks', types: ['payout.completed', 'payout.failed'] },
       response: { data: keyedEndpointResource },
+      location: ({ id }) => `/api/webhooks/${id}`,
     }),
     listRoute('/api/webhooks', webhookEndpoints, {
       name: 'listWebhookEndpoints',
