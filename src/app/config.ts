@@ -7,6 +7,8 @@ import { samplerNames } from '../observability/tracing/sampler-names.ts'
 import { modes } from '../operations/context.ts'
 import { parseTrustedProxies, trustProxyFormat } from '../server/http/caller-address.ts'
 import { corsOriginsFormat, defaultCorsOrigins, parseCorsOrigins } from '../server/http/cors.ts'
+import type { EnvFile } from './env-file.ts'
+import { applyEnvFile, noEnvFile, readEnvFile } from './env-file.ts'
 import type { ConfiguredRails } from './read-rails.ts'
 import { readRails } from './read-rails.ts'
 
@@ -105,18 +107,45 @@ function readTracing(variables: z.output<typeof Environment>) {
   }
 }
 
+/** A variable with a fixed name; RAIL_SECRET_<NAME> has none. */
+export type ConfigurationVariable = keyof z.input<typeof Environment>
+
 export type Config = Readonly<z.output<typeof Configuration>> &
   ConfiguredRails & {
     /** Whether `MODE` is set. */
     readonly isModeGiven: boolean
   }
 
+/** The variables of this process, and the names of those that came from `.env`. */
+export type ProcessEnvironment = {
+  readonly variables: NodeJS.ProcessEnv
+  readonly namesFromFile: ReadonlySet<string>
+}
+
+let envFile: EnvFile = noEnvFile
+let namesFromFile: ReadonlySet<string> = new Set()
+
+/**
+ * Adds the variables of `.env` in the working directory to the environment, which takes precedence. Child processes and
+ * libraries then see them too. Only the entry points call this, so that no test reads a developer's file.
+ */
+export function loadEnvFile(): void {
+  envFile = readEnvFile(process.cwd())
+  namesFromFile = applyEnvFile(process.env, envFile)
+}
+
+/** @throws Error that names every faulty line of `.env` */
+export function processEnvironment(): ProcessEnvironment {
+  if (envFile.errors.length > 0) throw new Error(`The configuration is wrong:\n  ${envFile.errors.join('\n  ')}`)
+  return { variables: process.env, namesFromFile }
+}
+
 /**
  * Reads the configuration from the environment.
  *
  * @throws Error that names every invalid variable, with the allowed values
  */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(environment: NodeJS.ProcessEnv = processEnvironment().variables): Config {
   // An empty variable counts as absent, because shells and compose files unset variables that way.
   const variables = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Configuration.safeParse(variables)

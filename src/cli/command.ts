@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import type { Config } from '../app/config.ts'
+import type { Config, ProcessEnvironment } from '../app/config.ts'
 import type { FieldNames } from '../core/errors.ts'
 import { DomainError, invalidInput } from '../core/errors.ts'
 import { findMerchant } from '../modules/merchants/merchant.ts'
@@ -86,7 +86,7 @@ type StandaloneCommand = ChangeDeclaration & {
     config: Config,
     words: readonly string[],
     options: OptionValues,
-    runtime: Pick<CommandRuntime, 'progress'>,
+    runtime: Pick<CommandRuntime, 'progress'> & { readonly environment: ProcessEnvironment },
   ) => Promise<unknown>
 }
 

@@ -1,6 +1,7 @@
 import { open, readFile, writeFile } from 'node:fs/promises'
 import type { Config } from '../app/config.ts'
 import { diagnose } from '../app/doctor/doctor.ts'
+import { effectiveVariables } from '../app/effective-variables.ts'
 import { inspectDatabase, openDatabase, restoreDatabase } from '../app/open-database.ts'
 import { invalidInput } from '../core/errors.ts'
 import type { AuditResult } from '../modules/audit/audit.ts'
@@ -80,6 +81,17 @@ async function isSqliteFile(path: string): Promise<boolean> {
 }
 
 export const maintenanceCommands: CommandTable = {
+  config: {
+    changes: 'nothing',
+    summary:
+      'Show the configuration in force. Lists every variable with its value and source: the environment, the file .env, or the default. Secrets are masked.',
+    columns: {
+      name: { header: 'variable', priority: 1 },
+      value: { priority: 2, align: 'left' },
+      source: { priority: 3 },
+    },
+    runStandalone: async (config, _, __, { environment }) => effectiveVariables(config, environment),
+  },
   backup: {
     changes: 'nothing',
     summary: 'Copy the database to a new file. The copy is of one moment, and the server may keep running.',

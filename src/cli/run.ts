@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty'
 import type { Config } from '../app/config.ts'
-import { readConfig } from '../app/config.ts'
+import { processEnvironment, readConfig } from '../app/config.ts'
 import { loadSecrets } from '../app/load-secrets.ts'
 import { openDatabase } from '../app/open-database.ts'
 import { migrationNotice } from '../app/start.ts'
@@ -78,13 +78,16 @@ async function executeCommand(
   execution: Execution,
 ): Promise<{ result: unknown; code: number }> {
   const { isJson, cli } = execution
-  const config = readConfig(cli.environment)
+  const environment = cli.environment
+    ? { variables: cli.environment, namesFromFile: new Set<string>() }
+    : processEnvironment()
+  const config = readConfig(environment.variables)
   const isStandalone = 'runStandalone' in command
   if (isStandalone && !isJson) cli.printError(`${databaseName(config.databaseUrl)}\n`)
   const progress = createProgress(cli.streams?.errors)
   try {
     const result = isStandalone
-      ? await command.runStandalone(config, commandLine.words, commandLine.options, { progress })
+      ? await command.runStandalone(config, commandLine.words, commandLine.options, { progress, environment })
       : await runOnDatabase(command, commandLine, { ...execution, config, progress })
     return { result, code: command.hasFailed?.(result) ? 1 : 0 }
   } finally {

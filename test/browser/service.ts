@@ -7,7 +7,7 @@ export async function startService(file: string, environment: Record<string, str
   const { PATH = '' } = process.env
   const env = { PATH, PORT: '0', DATABASE_URL: `sqlite:${file}`, ...environment }
   // In live no start makes a database.
-  if (environment.MODE === 'live') spawnSync(process.execPath, ['src/cli.js', 'migrate'], { env })
+  if (environment.MODE === 'live') spawnSync(process.execPath, ['src/cli/cli.ts', 'migrate'], { env })
   const child = spawn(process.execPath, ['src/app/main.ts'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let log = ''
   child.stdout.on('data', (chunk) => {

@@ -16,7 +16,7 @@ import { cli, createEmptyInstallation } from '../support/process.ts'
 import { readStoredRows } from '../support/stored.ts'
 
 /** Commands that other tests cover: they are long-running, use their own database, or need a bank. */
-const elsewhere = ['console', 'listen', 'events tail', 'restore', 'doctor', 'backup', 'demo', 'rail check']
+const elsewhere = ['console', 'listen', 'events tail', 'restore', 'doctor', 'config', 'backup', 'demo', 'rail check']
 
 const later = '2099-01-01T00:00:00Z'
 

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+
+/** `errors` name the line of each fault and quote nothing, because a line may have a secret. */
+export type EnvFile = { readonly variables: Readonly<Record<string, string>>; readonly errors: readonly string[] }
+
+export const noEnvFile: EnvFile = { variables: {}, errors: [] }
+
+/** Reads the file `.env` of a folder, in the format of Node.js. A missing file has no variables. */
+export function readEnvFile(folder: string): EnvFile {
+  const path = join(folder, '.env')
+  try {
+    const text = readFileSync(path, 'utf8')
+    const errors = findFaultyLines(text).map((fault) => `${path}: ${fault}`)
+    return { variables: parseEnv(text) as Record<string, string>, errors }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? noEnvFile : { variables: {}, errors: [`${path} is not readable: ${message}`] }
+  }
+}
+
+/**
+ * Sets the variables of the file that the environment lacks, and returns their names. An empty variable counts as absent, as
+ * everywhere in the configuration.
+ */
+export function applyEnvFile(environment: NodeJS.ProcessEnv, { variables }: EnvFile): ReadonlySet<string> {
+  const missing = Object.entries(variables).filter(([name]) => (environment[name] ?? '') === '')
+  for (const [name, value] of missing) environment[name] = value
+  return new Set(missing.map(([name]) => name))
+}
+
+/** Node.js skips a line that it does not understand, and a setting that is skipped silently may be the mode. */
+function findFaultyLines(text: string): string[] {
+  const faults: string[] = []
+  const lines = text.split('\n')
+  for (let i = 0; i < lines.length; i++) {
+    const line = (lines[i] ?? '').trim()
+    if (line === '' || line.startsWith('#')) continue
+    const [, value] = /^(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/.exec(line) ?? []
+    if (value === undefined) faults.push(`line ${i + 1} must be NAME=value`)
+    const quote = /^["'`]/.exec(value ?? '')?.[0]
+    if (value === undefined || quote === undefined || value.indexOf(quote, 1) > 0) continue
+    const end = lines.findIndex((each, place) => place > i && each.includes(quote))
+    if (end < 0) faults.push(`line ${i + 1} opens a quote that is not closed`)
+    else i = end
+  }
+  return faults
+}
