@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { DomainError } from '../core/errors.ts'
 import { demoApiKey, hasDemo, seedDemo } from '../demo/demo.ts'
 import { seedLoadData } from '../demo/load/seed.ts'
-import { documentErrors } from '../graphql/documents/prepare-document.ts'
 import { addAssetCode } from '../modules/asset-codes/add-asset-code.ts'
 import { closeCustomer } from '../modules/customers/close-customer.ts'
 import { createCustomer } from '../modules/customers/create-customer.ts'
@@ -13,15 +12,14 @@ import { setExtendedPublicKeys } from '../modules/merchants/set-extended-public-
 import { parseWholeNumber } from '../modules/operators/actions/action-declaration.ts'
 import { createOwnerContext } from '../modules/operators/owner-context.ts'
 import { payoutAssetCodes, recipientCurrencies } from '../modules/payouts/payout.ts'
-import { addDocuments, listDocuments, removeDocument } from '../modules/trusted-documents/manage-documents.ts'
 import { importSolanaAddresses } from '../modules/wallets/deposit-address.ts'
 import type { Service } from '../operations/context.ts'
 import { createContext } from '../operations/context.ts'
-import { schemaFor } from '../server/graphql/schema.ts'
 import type { OptionValues } from './command.ts'
 import { requireSandboxFor, subjectFromCreated, subjectFromFirstWord, withReasonOptions, wordAt } from './command.ts'
 import { consoleCommand } from './console.ts'
 import { depositCommands } from './deposits.ts'
+import { documentCommands } from './documents.ts'
 import { eventCommands } from './events.ts'
 import { exportCommands } from './exports.ts'
 import { keyCommands } from './keys-and-tokens.ts'
@@ -98,35 +96,7 @@ export const commands = withReasonOptions({
   ...exportCommands,
   ...webhookCommands,
   ...eventCommands,
-  'documents add': {
-    changes: subjectFromFirstWord,
-    summary:
-      'Trust the GraphQL documents of a manifest. Reads those of relay-compiler, graphql-codegen and Apollo. Adds all documents or none; each must be valid and within the limits.',
-    words: ['manifest'],
-    run: async (service, words) => {
-      const manifest = await readFile(wordAt(words, 0), 'utf8')
-      const schema = schemaFor(service.mode)
-      return addDocuments(service, { manifest, validate: (text) => documentErrors(schema, text) })
-    },
-  },
-  'documents list': {
-    changes: 'nothing',
-    summary: 'List the trusted GraphQL documents.',
-    columns: { id: { priority: 2 }, name: { priority: 1 } },
-    run: async (service) =>
-      (await listDocuments(service)).map(({ id, name, text, addedAt }) => ({
-        id,
-        name,
-        characters: text.length,
-        addedAt,
-      })),
-  },
-  'documents remove': {
-    changes: subjectFromFirstWord,
-    summary: 'Stop trusting a GraphQL document. Its id stays bound to its text.',
-    words: ['id'],
-    run: (service, words) => removeDocument(service, { id: wordAt(words, 0) }),
-  },
+  ...documentCommands,
   ...priceCommands,
   'asset add': {
     changes: subjectFromFirstWord,

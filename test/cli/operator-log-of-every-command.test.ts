@@ -122,6 +122,7 @@ const typed: Readonly<Record<string, (ids: Ids) => readonly string[]>> = {
   'webhook delete': ({ webhook }) => [webhook],
   trigger: ({ merchant }) => ['customer.updated', '--merchant', merchant],
   'documents add': ({ manifest }) => [manifest],
+  'documents check': () => [],
   'documents list': () => [],
   'documents remove': ({ document }) => [document],
   'rate set': () => ['USDC', 'NGN', '1500', '--effective-at', later],

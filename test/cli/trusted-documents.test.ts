@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { TestInstallation } from '../support/process.ts'
@@ -38,6 +38,45 @@ describe('trusted documents', () => {
     expect((await cli(place, 'documents', 'remove', 'who')).code).toBe(0)
     expect(await askMany({ documentId: 'who' })).toEqual(['PERSISTED_DOCUMENT_NOT_FOUND'])
     expect(await askMany({ query: who })).toEqual(['DOCUMENT_NOT_TRUSTED'])
+  })
+
+  test('are checked against the schema of this version, or against a file', async () => {
+    const place = await createLiveInstallation()
+    const pays = 'mutation Pay($input: CreatePayoutInput!) { createPayout(input: $input) { __typename } }'
+    const manifest = await manifestOf(place, { who, events: '{ events(first: 100) { nodes { id } } }', pays })
+    expect((await cli(place, 'documents', 'add', manifest)).code).toBe(0)
+    const check = async (...args: string[]) => {
+      const { code, json, stderr } = await cli(place, 'documents', 'check', ...args, '--json')
+      return { code, result: json(), stderr }
+    }
+    expect(await check()).toEqual({ code: 0, result: [], stderr: '' })
+
+    const current = await readFile(join(import.meta.dirname, '../../schema.graphql'), 'utf8')
+    const file = join(place.folder, 'later.graphql')
+    await writeFile(file, current)
+    expect(await check('--schema', file)).toEqual({ code: 0, result: [], stderr: '' })
+
+    await writeFile(
+      file,
+      current.replace('  merchant: Merchant\n', '  seller: Merchant\n').replaceAll('CreatePayoutInput', 'PayInput'),
+    )
+    expect(await check('--schema', file)).toEqual({
+      code: 1,
+      result: [
+        { id: 'pays', name: null, error: expect.stringContaining('Unknown type "CreatePayoutInput"') },
+        { id: 'who', name: null, error: expect.stringContaining('Cannot query field "merchant" on type "Query"') },
+      ],
+      stderr: '',
+    })
+
+    await writeFile(file, 'type Query {')
+    const message = expect.stringMatching(/^--schema must be a file with a GraphQL schema: Syntax Error/)
+    expect(await check('--schema', file)).toMatchObject({
+      code: 1,
+      result: { error: { code: 'INVALID_INPUT', message } },
+    })
+    const missing = await check('--schema', join(place.folder, 'none.graphql'))
+    expect(missing).toMatchObject({ code: 1, result: { error: { message: expect.stringContaining('none.graphql') } } })
   })
 
   test('are rejected with every fault, and against the schema of live mode', async () => {

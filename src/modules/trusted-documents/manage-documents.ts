@@ -82,6 +82,17 @@ export async function removeDocument({ db, now }: Service, { id }: { id: string 
   })
 }
 
+export type BrokenDocument = { readonly id: string; readonly name: string | null; readonly error: string }
+
+/** Returns every error of the trusted documents, one row for each. */
+export async function findBrokenDocuments(
+  { db }: Service,
+  { validate }: { validate: DocumentValidator },
+): Promise<readonly BrokenDocument[]> {
+  const documents = await allTrustedDocuments(db, {})
+  return documents.flatMap(({ id, name, text }) => validate(text).map((error) => ({ id, name, error })))
+}
+
 export async function listDocuments({ db }: Service): Promise<readonly TrustedDocument[]> {
   return allTrustedDocuments(db, {})
 }

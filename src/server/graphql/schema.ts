@@ -18,7 +18,7 @@ import '../../modules/wallets/graphql.ts'
 import '../../modules/webhooks/endpoints/graphql.ts'
 import '../../graphql/schema/builder.ts'
 import type { GraphQLNamedType } from 'graphql'
-import { GraphQLObjectType, GraphQLSchema, getNullableType } from 'graphql'
+import { buildSchema, GraphQLObjectType, GraphQLSchema, getNullableType } from 'graphql'
 import { builder } from '../../graphql/schema/builder.ts'
 import { attachSliceResolvers } from '../../graphql/schema/connection.ts'
 import { operationOfField } from '../../graphql/schema/mutation.ts'
@@ -30,6 +30,15 @@ export const sandboxSchema = withNullableRoots(attachSliceResolvers(builder.toSc
 /** Returns the schema of a mode: `live` lacks everything that is sandbox-only. */
 export function schemaFor(mode: Mode): GraphQLSchema {
   return { sandbox: () => sandboxSchema, live: () => withoutSandbox(sandboxSchema) }[mode]()
+}
+
+/**
+ * Builds the schema of another version from its `schema.graphql`, to validate documents.
+ *
+ * @throws GraphQLError if the text is not a schema
+ */
+export function parseSchema(text: string): GraphQLSchema {
+  return buildSchema(text)
 }
 
 /**
