@@ -3,17 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { parse } from 'yaml'
 import { takenOverExitCode } from '../../src/database/database.ts'
 import { readDockerfile } from './support/dockerfile.ts'
+import { maxShutdownSeconds } from './support/shutdown.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 /** The command of `npm start`, which every deployment must run. */
 const started = JSON.parse(read('package.json')).scripts.start.replace('exec node ', '')
-/** The maximum shutdown time of the service, with some margin. */
-const maxShutdownSeconds = 11
 
 const unit = read('deploy/payout-gateway.service')
 const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]
@@ -46,49 +44,9 @@ describe('the systemd unit', () => {
   })
 })
 
-type Service = {
-  image: string
-  init?: boolean
-  read_only: boolean
-  cap_drop: string[]
-  security_opt: string[]
-  stop_grace_period: string
-  ports?: string[]
-  volumes?: string[]
-}
-
 const steps = readDockerfile(read('deploy/Dockerfile')).at(-1)?.steps ?? []
 const step = (name: string) => steps.find((each) => each.name === name)
 
-describe.each([
-  ['compose.yaml', 1],
-  ['compose.postgres.yaml', 2],
-])('%s', (file, count) => {
-  const { services } = parse(read(`deploy/${file}`), { merge: true }) as { services: Record<string, Service> }
-  const ours = Object.values(services).filter(({ image }) => image === 'payout-gateway')
-
-  test('drops every capability of every container', () => {
-    for (const service of Object.values(services)) {
-      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
-    }
-  })
-
-  test('starts the unmodified image on loopback ports, and leaves it time to stop', () => {
-    expect(ours).toHaveLength(count)
-    expect(new Set(ours.flatMap(({ ports }) => ports)).size).toBe(count)
-    for (const service of ours) {
-      expect(service).not.toHaveProperty('command')
-      expect(service).not.toHaveProperty('healthcheck')
-      expect(service.init).toBe(true)
-      expect(service.ports).toEqual([
-        expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:\\d+:${step('EXPOSE')?.text}$`)),
-      ])
-      expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(maxShutdownSeconds)
-    }
-  })
-})
-
-test('the image runs the command of npm start, and the compose volume is at its data folder', () => {
+test('the image runs the command of npm start', () => {
   expect(step('CMD')?.words).toEqual(['node', ...started.split(' ')])
-  expect(parse(read('deploy/compose.yaml')).services.service.volumes).toEqual([`data:${step('VOLUME')?.text}`])
 })
