@@ -1,49 +1,46 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv, cwd, exit, stderr, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
 import type { GraphQLSchema } from 'graphql'
-import {
-  BreakingChangeType,
-  buildSchema,
-  DangerousChangeType,
-  findSchemaChanges,
-  isInputObjectType,
-  printSchema,
-} from 'graphql'
+import { printSchema } from 'graphql'
+import { changesOfFile, openapiPath, schemaPath } from './api-changes.ts'
+import type { Changes } from './openapi-changes.ts'
 import { sandboxSchema } from './src/server/graphql/schema.ts'
+import { openapiDocument } from './src/server/pages/openapi.ts'
+import { endpointGroups } from './src/server/rest/routes.ts'
 
-/** Where the generated files are, below the project. */
-export const schemaPath = 'schema.graphql'
+/** Where the other generated files are, below the project. */
 export const documentsFolder = 'test/graphql/documents'
 export const documentsPath = `${documentsFolder}/documents.ts`
-
-/** What a new schema means for those who use the old one, a sentence for each change. */
-export type Changes = { readonly breaking: readonly string[]; readonly dangerous: readonly string[] }
 
 /** A schema as `schema.graphql` has it: in alphabetical order, so that only a change of the schema changes it. */
 export function schemaText(schema: GraphQLSchema): string {
   return `# ${generatedBy}\n\n${printSchema(schema)}\n`
 }
 
-/** What breaks documents that were valid, and what may surprise programs that are: a new value of an enum, for one. */
-export function changesBetween(old: GraphQLSchema, next: GraphQLSchema): Changes {
-  const changes = findSchemaChanges(old, next)
-  const ofKind = (kinds: object) => changes.filter(({ type }) => type in kinds).map(({ description }) => description)
-  return { breaking: [...ofKind(BreakingChangeType), ...newlyOneOf(old, next)], dangerous: ofKind(DangerousChangeType) }
+/** The OpenAPI document of the sandbox, as `openapi.json` has it. */
+export function openapiText(): string {
+  return `${JSON.stringify(openapiDocument(endpointGroups, 'sandbox'), null, 2)}\n`
 }
 
 /**
- * Writes `schema.graphql` anew below `root`.
+ * Writes the documents of both APIs below `root`.
  *
- * @returns what has changed; nothing is written where that breaks clients, unless it is meant
+ * @returns the changes by document; nothing is written where one breaks clients, unless it is meant
  */
-export function writeSchema(root: string, schema: GraphQLSchema, { isBreakingMeant = false } = {}): Changes {
-  const path = join(root, schemaPath)
-  const changes = existsSync(path)
-    ? changesBetween(buildSchema(readFileSync(path, 'utf8')), schema)
-    : { breaking: [], dangerous: [] }
-  if (changes.breaking.length === 0 || isBreakingMeant) writeFileSync(path, schemaText(schema))
+export function writeDocuments(
+  root: string,
+  texts: Readonly<Record<string, string>>,
+  { isBreakingMeant = false } = {},
+): Readonly<Record<string, Changes>> {
+  const changes = Object.fromEntries(
+    Object.entries(texts).map(([path, text]) => [path, changesOfFile(root, path, text)] as const),
+  )
+  const isBroken = Object.values(changes).some(({ breaking }) => breaking.length > 0)
+  if (!isBroken || isBreakingMeant) {
+    for (const [path, text] of Object.entries(texts)) writeFileSync(join(root, path), text)
+  }
   return changes
 }
 
@@ -82,22 +79,17 @@ const scalars = {
   JSON: 'unknown',
 }
 
-/** Inputs that took several fields together and now take one: graphql-js does not compare that. */
-function newlyOneOf(old: GraphQLSchema, next: GraphQLSchema): string[] {
-  return Object.values(next.getTypeMap())
-    .filter((type) => {
-      const before = old.getType(type.name)
-      return isInputObjectType(type) && type.isOneOf && isInputObjectType(before) && !before.isOneOf
-    })
-    .map(({ name }) => `Input type ${name} now takes exactly one of its fields.`)
-}
-
 async function run(root: string, { isBreakingMeant }: { isBreakingMeant: boolean }): Promise<number> {
-  const { breaking, dangerous } = writeSchema(root, sandboxSchema, { isBreakingMeant })
-  for (const change of dangerous) stdout.write(`dangerous: ${change}\n`)
-  for (const change of breaking) (isBreakingMeant ? stdout : stderr).write(`breaking: ${change}\n`)
+  const texts = { [schemaPath]: schemaText(sandboxSchema), [openapiPath]: openapiText() }
+  const changes = Object.entries(writeDocuments(root, texts, { isBreakingMeant }))
+  const dangerous = changes.flatMap(([path, { dangerous }]) =>
+    dangerous.map((change) => `${path}: dangerous: ${change}`),
+  )
+  const breaking = changes.flatMap(([path, { breaking }]) => breaking.map((change) => `${path}: breaking: ${change}`))
+  for (const line of dangerous) stdout.write(`${line}\n`)
+  for (const line of breaking) (isBreakingMeant ? stdout : stderr).write(`${line}\n`)
   if (breaking.length > 0 && !isBreakingMeant) {
-    stderr.write(`${schemaPath} is left as it was. Where the break is meant: npm run codegen -- --breaking\n`)
+    stderr.write('Nothing was written. Where the break is meant: npm run codegen -- --breaking\n')
     return 1
   }
   writeFileSync(join(root, documentsPath), await typedDocuments(root, sandboxSchema))

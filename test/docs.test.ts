@@ -16,7 +16,12 @@ const texts = (paths: readonly string[]): Texts => Object.fromEntries(paths.map(
 const paths = ['src', 'db', 'test', 'docs', '.ci'].flatMap(below)
 // This test and its helpers cite nonexistent numbers.
 const own = ['test/docs.test.ts', 'test/support/docs.ts']
-const sources = texts([...paths.filter((path) => /\.[jt]s$/.test(path) && !own.includes(path)), 'codegen.ts'])
+const sources = texts([
+  ...paths.filter((path) => /\.[jt]s$/.test(path) && !own.includes(path)),
+  'codegen.ts',
+  'api-changes.ts',
+  'openapi-changes.ts',
+])
 const docs = below('docs').filter((path) => path.endsWith('.md'))
 const pages = texts(['README.md', 'CONTRIBUTING.md', ...docs])
 const everyPage = Object.keys(pages)

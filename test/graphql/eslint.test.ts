@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import plugin from '@graphql-eslint/eslint-plugin'
 import { ESLint } from 'eslint'
 import { describe, expect, test } from 'vitest'
-import { schemaPath } from '../../codegen.ts'
+import { schemaPath } from '../../api-changes.ts'
 
 const schema = readFileSync(resolve(import.meta.dirname, '../..', schemaPath), 'utf8')
 const ruleSets = ['flat/schema-recommended', 'flat/schema-relay'] as const

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { schemaPath } from '../../codegen.ts'
+import { schemaPath } from '../../api-changes.ts'
 import { everyEngine, payoutBody, startApp } from '../support/app.ts'
 import { bankMethodBody, walletMethodBody } from '../support/bodies.ts'
 

@@ -2,13 +2,19 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { GraphQLSchema } from 'graphql'
 import { buildSchema } from 'graphql'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { changesBetween, documentsFolder, documentsPath, schemaPath, schemaText, writeSchema } from '../../codegen.ts'
+import { schemaPath } from '../../api-changes.ts'
+import { documentsFolder, documentsPath, schemaText, writeDocuments } from '../../codegen.ts'
 import { sandboxSchema } from '../../src/server/graphql/schema.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const committed = schemaText(sandboxSchema)
+
+function writeSchema(folder: string, schema: GraphQLSchema, options = {}) {
+  return writeDocuments(folder, { [schemaPath]: schemaText(schema) }, options)[schemaPath]
+}
 
 describe('npm run codegen rejects a schema with breaking changes', () => {
   test.each([
@@ -32,12 +38,12 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     const next = changed(from, to)
     const copy = copyOf(committed)
 
-    const { breaking } = writeSchema(copy.folder, next)
+    const breaking = writeSchema(copy.folder, next)?.breaking ?? []
     expect(breaking).not.toEqual([])
     for (const sentence of breaking) expect(sentence).toContain(culprit)
     expect(copy.content()).toBe(committed)
 
-    expect(writeSchema(copy.folder, next, { isBreakingMeant: true }).breaking).toEqual(breaking)
+    expect(writeSchema(copy.folder, next, { isBreakingMeant: true })?.breaking).toEqual(breaking)
     expect(copy.content()).toBe(schemaText(next))
   })
 
@@ -53,19 +59,26 @@ describe('npm run codegen rejects a schema with breaking changes', () => {
     const copy = copyOf(committed)
 
     const changes = writeSchema(copy.folder, next)
-    expect(changes).toEqual({ breaking: [], dangerous: dangerous.map((culprit) => expect.stringContaining(culprit)) })
+    expect(changes).toMatchObject({
+      breaking: [],
+      dangerous: dangerous.map((culprit) => expect.stringContaining(culprit)),
+    })
     expect(copy.content()).toBe(schemaText(next))
   })
 
   test('the first schema is written without a comparison', () => {
     const copy = copyOf(committed)
     rmSync(join(copy.folder, schemaPath))
-    expect(writeSchema(copy.folder, sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
+    expect(writeSchema(copy.folder, sandboxSchema)).toEqual({ breaking: [], dangerous: [], compatible: [] })
     expect(copy.content()).toBe(committed)
   })
 
   test('an unchanged schema has no changes', () => {
-    expect(changesBetween(buildSchema(committed), sandboxSchema)).toEqual({ breaking: [], dangerous: [] })
+    expect(writeSchema(copyOf(committed).folder, sandboxSchema)).toEqual({
+      breaking: [],
+      dangerous: [],
+      compatible: [],
+    })
   })
 })
 
@@ -79,13 +92,13 @@ test('npm run codegen lists breaking changes and fails, unless it runs with the 
 
   const refused = codegen(copy.folder)
   expect(refused).toMatchObject({ status: 1, stdout: '' })
-  expect(refused.stderr).toContain('breaking: Field Wallet.colour was removed.')
+  expect(refused.stderr).toContain('schema.graphql: breaking: Field Wallet.colour was removed.')
   expect(refused.stderr).toContain('npm run codegen -- --breaking')
   expect(copy.content()).toBe(older)
 
   const meant = codegen(copy.folder, '--breaking')
   expect(meant).toMatchObject({ status: 0, stderr: '' })
-  expect(meant.stdout).toContain('breaking: Field Wallet.colour was removed.')
+  expect(meant.stdout).toContain('schema.graphql: breaking: Field Wallet.colour was removed.')
   expect(copy.content()).toBe(committed)
   expect(copy.content(documentsPath)).toBe(readFileSync(join(root, documentsPath), 'utf8'))
 })

@@ -15,7 +15,8 @@ import {
   validateSchema,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { schemaPath, schemaText } from '../../codegen.ts'
+import { schemaPath } from '../../api-changes.ts'
+import { schemaText } from '../../codegen.ts'
 import { sandboxSchema, schemaFor } from '../../src/server/graphql/schema.ts'
 
 /** Lists that are not connections, each with the reason for its bound. */

@@ -11,7 +11,7 @@ export type Module = {
 }
 
 /** Tests of the schema and of the OpenAPI document. */
-const schema = ['test/graphql/{declarations,schema}.test.ts', 'test/rest/openapi-recorded.test.ts']
+const schema = ['test/graphql/{declarations,schema}.test.ts', 'test/rest/openapi-changes.test.ts']
 const rails = ['attention', 'cancel-payout', 'clock-ahead', 'reconcile', 'run-rails', 'timeline']
 
 export const modules: readonly Module[] = [
