@@ -11,7 +11,8 @@ export const noEnvFile: EnvFile = { variables: {}, errors: [] }
 export function readEnvFile(folder: string): EnvFile {
   const path = join(folder, '.env')
   try {
-    const text = readFileSync(path, 'utf8')
+    // Some editors write a byte order mark, which Node.js would take as a part of the first name.
+    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
     const errors = findFaultyLines(text).map((fault) => `${path}: ${fault}`)
     return { variables: parseEnv(text) as Record<string, string>, errors }
   } catch (error) {

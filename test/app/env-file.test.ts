@@ -40,6 +40,11 @@ EMPTY=
     })
   })
 
+  test('may have a byte order mark and the line ends of Windows', () => {
+    const { variables, errors } = readEnvFile(folderWith('\uFEFFHOST=::1\r\n\r\nPORT=5000\r\n'))
+    expect([variables, errors]).toEqual([{ HOST: '::1', PORT: '5000' }, []])
+  })
+
   test('may be missing', () => {
     expect(readEnvFile(folderWith())).toEqual(noEnvFile)
   })

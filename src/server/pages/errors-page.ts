@@ -9,7 +9,7 @@ import { staticPagePolicy } from './page-response.ts'
 export function errorsPage(): string {
   const rows = restErrorCodes.map(
     (code) => html`<tr id="${errorAnchor(code)}">
-<td>${httpStatusByCode[code]}</td><td><a href="#${errorAnchor(code)}"><code>${code}</code></a></td><td>${withCode(errorDescriptions[code] ?? '')}</td>
+<td>${httpStatusByCode[code]}</td><td><a href="#${errorAnchor(code)}"><code>${breakable(code)}</code></a></td><td>${withCode(errorDescriptions[code] ?? '')}</td>
 </tr>
 `,
   )
@@ -28,6 +28,11 @@ ${rows}</tbody>
   return renderHtmlDocument({ title: 'Errors · payout-gateway', style, hasScript: false }, body)
 }
 
+/** Lets a code break after an underscore on a narrow screen. */
+function breakable(code: string): readonly Html[] {
+  return code.split(/(?<=_)/).map((part, place) => html`${place === 0 ? '' : { html: '<wbr>' }}${part}`)
+}
+
 /** Marks the parts between backticks as code. */
 function withCode(text: string): readonly Html[] {
   return text.split('`').map((part, place) => (place % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
@@ -38,7 +43,9 @@ main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem }
 nav { display: flex; gap: 1.25rem; margin-bottom: 2rem; font-size: .875rem }
 nav a:first-child { font-weight: 600 }
 table { width: 100%; margin-top: 1.5rem; border-collapse: collapse }
-th, td { padding: .5rem .75rem .5rem 0; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
+th, td { padding: .5rem .75rem .5rem .5rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top }
+td a code { overflow-wrap: normal }
+@media (min-width: 48rem) { td a code { white-space: nowrap } }
 tr:target { background: var(--panel); box-shadow: inset 3px 0 var(--accent) }
 `
 
