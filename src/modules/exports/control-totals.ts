@@ -1,5 +1,4 @@
 import { setImmediate as nextEventLoopTurn } from 'node:timers/promises'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
@@ -27,7 +26,7 @@ export type ControlTotals = {
  */
 export async function sumSequenceRange(
   { after, through }: { readonly after: number; readonly through: number },
-  sumBatch: (range: { after: number; through: number }) => MaybePromise<readonly SumRow[]>,
+  sumBatch: (range: { after: number; through: number }) => Promise<readonly SumRow[]>,
 ): Promise<ControlTotals> {
   const totals = new Map<string, Amount>()
   let count = 0

@@ -1,5 +1,4 @@
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { allOrFirstError, mapMaybe } from '../../core/maybe-promise.ts'
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import { ConflictError } from '../../database/database.ts'
 import type { Tx } from '../../database/query.ts'
 import type { NewRowFields } from '../../lists/sequence.ts'
@@ -90,25 +89,16 @@ async function recordPayout(tx: Tx, context: Context, draft: PayoutDraft): Promi
  *
  * @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
-function debitPayingWallet(
+async function debitPayingWallet(
   tx: Tx,
   context: Context,
   request: PayoutRequest,
   { total }: Quote,
-): MaybePromise<WalletEntry> {
+): Promise<WalletEntry> {
   const payer = payerOf(context, request)
-  return mapMaybe(
-    debitPayer(tx, context, { ...payer, amount: total }),
-    (entry) => entry ?? throwDebitError(tx, context, { ...payer, total }),
-  )
-}
-
-async function throwDebitError(
-  tx: Tx,
-  context: Context,
-  payer: Parameters<typeof findPayingWallet>[2],
-): Promise<never> {
-  await findPayingWallet(tx, context, payer)
+  const entry = await debitPayer(tx, context, { ...payer, amount: total })
+  if (entry) return entry
+  await findPayingWallet(tx, context, { ...payer, total })
   throw new ConflictError('another payout spent the money, and a credit arrived before the balance was read again')
 }
 
@@ -116,7 +106,7 @@ function recordPayoutTransfer(
   tx: Tx,
   context: Context,
   { payoutId, request, price, entry }: { payoutId: string; request: PayoutRequest; price: Quote; entry: WalletEntry },
-): MaybePromise<string> {
+): Promise<string> {
   const transfer = {
     kind: 'payout',
     assetCode: request.assetCode,
@@ -174,14 +164,11 @@ function newPayout(
 }
 
 /** A payout's idempotency key is one of its columns, so it never expires. */
-function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout> {
+function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout, Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),
-    find: (tx, key) =>
-      mapMaybe(
-        payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),
-        (payout) => payout && { fingerprint: payout.fingerprint, result: payoutAsCreated(payout) },
-      ),
+    find: (tx, key) => payoutByIdempotencyKey(tx, { merchantId, idempotencyKey: key }),
+    toResult: payoutAsCreated,
     save: () => {},
   }
 }

@@ -1,7 +1,6 @@
 import { DomainError, invalidInput, notFound } from '../../core/errors.ts'
 import { timestamp } from '../../core/ids-and-clock.ts'
-import type { MaybePromise } from '../../core/maybe-promise.ts'
-import { allOrFirstError, mapMaybe } from '../../core/maybe-promise.ts'
+import { allOrFirstError } from '../../core/maybe-promise.ts'
 import type { Amount } from '../../core/money/amount.ts'
 import { formatAmount } from '../../core/money/amount.ts'
 import { calculateFee, convertAtRate } from '../../core/money/pricing.ts'
@@ -32,8 +31,8 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** The checks of payer and recipient, which may still run. Only a promise may fail. */
-type PayoutParties = { readonly payer: MaybePromise<unknown>; readonly recipient: MaybePromise<Destination> }
+/** The running checks of payer and recipient. */
+type PayoutParties = { readonly payer: Promise<unknown>; readonly recipient: Promise<Destination> }
 
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
 
@@ -58,18 +57,17 @@ export async function findPayoutTerms(
  *
  * @throws DomainError as `findPayoutTerms`, without the errors of the wallet
  */
-export function quoteWithParties(
+export async function quoteWithParties(
   db: Reader,
   context: Context,
   { assetCode, amount }: Pick<PayoutTermsRequest, 'assetCode' | 'amount'>,
   { payer, recipient }: PayoutParties,
-): MaybePromise<Quote> {
-  const quote = ({ recipientCurrency }: Destination) =>
-    quotePayout(db, context, { assetCode, recipientCurrency, amount })
-  // Parties that are not promises have passed, so no error of theirs takes precedence over one of the price.
-  if (!(payer instanceof Promise || recipient instanceof Promise)) return quote(recipient)
-  const pricing = Promise.resolve(recipient).then(quote)
-  return mapMaybe(allOrFirstError([payer, recipient, pricing]), ([, , price]) => price)
+): Promise<Quote> {
+  const pricing = recipient.then(({ recipientCurrency }) =>
+    quotePayout(db, context, { assetCode, recipientCurrency, amount }),
+  )
+  const [, , price] = await allOrFirstError([payer, recipient, pricing])
+  return price
 }
 
 export function payerOf(
@@ -85,25 +83,23 @@ export function payerOf(
  * @throws DomainError RATE_UNAVAILABLE if the pair has no rate; INVALID_INPUT on `amount` if it does not cover the fee or is
  *   less than the minor unit of the recipient's currency
  */
-export function quotePayout(
+export async function quotePayout(
   db: Reader,
   context: Context,
   { assetCode, recipientCurrency, amount }: { assetCode: string; recipientCurrency: string; amount: Amount },
-): MaybePromise<Quote> {
+): Promise<Quote> {
   const at = timestamp(merchantWallTime(context))
-  const inForce = allOrFirstError([
+  const [rate, fee] = await allOrFirstError([
     rateInForce(db, { fromCode: assetCode, toCode: recipientCurrency, at }),
     feeInForce(db, { assetCode, recipientCurrency, at }),
   ])
-  return mapMaybe(inForce, ([rate, fee]) => {
-    if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
-    const quote = computeQuote(amount, { rate, fee })
-    if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-    // All eight places are significant, also for assets with six on chain, because payouts stay in the books (ruling 36).
-    // Rejects a payout of zero, which would only charge a fee (ruling 47).
-    if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
-    return quote
-  })
+  if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
+  const quote = computeQuote(amount, { rate, fee })
+  if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
+  // All eight places are significant, also for assets with six on chain, because payouts stay in the books (ruling 36).
+  // Rejects a payout of zero, which would only charge a fee (ruling 47).
+  if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
+  return quote
 }
 
 function feeNotCovered(assetCode: string, { fee }: Quote): DomainError {
