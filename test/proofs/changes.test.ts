@@ -74,9 +74,7 @@ test('every source change in a proof uses only variables that exist in its file'
       file,
       read(file).replace(from, () => to),
     )
-    const missing = [...used].filter(
-      (name) => !(before.used.has(name) || declared.has(name) || String(name) in globalThis),
-    )
+    const missing = [...used].filter((name) => !isKnown(name) && !declared.has(name))
     return missing.map((name) => `${path}: ${name} is not in ${file}`)
   })
 

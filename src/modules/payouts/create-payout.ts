@@ -23,7 +23,7 @@ import { withChecksum } from './payout-checksum.ts'
 import type { PayoutRequest } from './payout-input.ts'
 import { CreatePayoutInput, parsePayout } from './payout-input.ts'
 import type { Quote } from './quote.ts'
-import { findPayingWallet, payerOf, quoteWithParties } from './quote.ts'
+import { findPayingWallet, payerOf, quoteRecipient } from './quote.ts'
 import { insertPayout, payoutByIdempotencyKey } from './repository.ts'
 import { transactionId } from './transaction-id.ts'
 
@@ -52,11 +52,17 @@ export const createPayout = defineOperation(
   async (context, input): Promise<IdempotentResult<Payout>> => {
     const request = parsePayout(input)
     return runOnce(context, payoutKeys(context), request, async (tx, idempotency) => {
+      // PostgreSQL pipelines the queries of all four.
       const payer = lockActiveCustomer(tx, context, request.customerId)
-      const recipient = findRecipient(tx, context, request)
-      const priced = quoteWithParties(tx, context, request, { payer, recipient })
-      const [price, routes] = await allOrFirstError([priced, cachedRailRoutes(tx, {})])
-      return recordPayout(tx, context, { request, recipient: await recipient, routes, price, idempotency })
+      const pendingRecipient = findRecipient(tx, context, request)
+      const pendingPrice = quoteRecipient(tx, context, request, pendingRecipient)
+      const [, recipient, price, routes] = await allOrFirstError([
+        payer,
+        pendingRecipient,
+        pendingPrice,
+        cachedRailRoutes(tx, {}),
+      ])
+      return recordPayout(tx, context, { request, recipient, routes, price, idempotency })
     })
   },
 )

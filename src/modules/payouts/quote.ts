@@ -48,26 +48,24 @@ export async function findPayoutTerms(
   request: PayoutTermsRequest,
   parties: PayoutParties,
 ): Promise<PayoutTerms> {
-  const price = await quoteWithParties(db, context, request, parties)
+  const { payer, recipient } = parties
+  const [, , price] = await allOrFirstError([payer, recipient, quoteRecipient(db, context, request, recipient)])
   return { price, wallet: await findPayingWallet(db, context, { ...payerOf(context, request), total: price.total }) }
 }
 
 /**
- * Prices a payout while the checks of its parties run, so that PostgreSQL pipelines all their queries.
+ * Prices a payout to a recipient that may still be loading. Its caller awaits both, with the error of the recipient first.
  *
- * @throws DomainError as `findPayoutTerms`, without the errors of the wallet
+ * @throws DomainError as `quotePayout`
  */
-export async function quoteWithParties(
+export async function quoteRecipient(
   db: Reader,
   context: Context,
   { assetCode, amount }: Pick<PayoutTermsRequest, 'assetCode' | 'amount'>,
-  { payer, recipient }: PayoutParties,
+  recipient: Promise<Destination>,
 ): Promise<Quote> {
-  const pricing = recipient.then(({ recipientCurrency }) =>
-    quotePayout(db, context, { assetCode, recipientCurrency, amount }),
-  )
-  const [, , price] = await allOrFirstError([payer, recipient, pricing])
-  return price
+  const { recipientCurrency } = await recipient
+  return quotePayout(db, context, { assetCode, recipientCurrency, amount })
 }
 
 export function payerOf(
