@@ -1,10 +1,10 @@
 /**
- * A value that is available now, or a promise of it. SQLite answers synchronously and PostgreSQL does not; awaiting an available
- * value costs as much as some statements.
+ * A value, or a promise of one. SQLite returns values and PostgreSQL promises; awaiting a plain value costs as much as
+ * some statements.
  */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/** Maps a value, synchronously if it is available. */
+/** Maps a value, synchronously if it is not a promise. */
 export function mapMaybe<Value, Mapped>(
   value: MaybePromise<Value>,
   map: (value: Value) => MaybePromise<Mapped>,
@@ -13,8 +13,8 @@ export function mapMaybe<Value, Mapped>(
 }
 
 /**
- * Waits for all values, synchronously if they are available. If several reject, throws the error of the first in this order, which
- * is the order of precedence.
+ * Waits for all values, synchronously if none is a promise. If several promises reject, throws the error of the one
+ * listed first: the list is in order of precedence.
  */
 export function allOrFirstError<const Values extends readonly unknown[]>(
   values: Values,
