@@ -1,10 +1,10 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Only the owner may read a database: it has account numbers and hashes of keys. */
+/** Only the owner may read a database, because it contains account numbers and hashes of keys. */
 export const ownerOnlyMode = 0o600
 
-/** Creates an empty file, unless another process just did. */
+/** Creates an empty file if it does not exist. */
 export function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', ownerOnlyMode))
@@ -13,7 +13,7 @@ export function createPrivateFile(path: string): void {
   }
 }
 
-/** Syncs a file, or the names in a folder, to disk. */
+/** Syncs a file, or the entries of a folder, to disk. */
 export function fsyncPath(path: string): void {
   const file = openSync(path, 'r')
   fsyncSync(file)
@@ -25,7 +25,7 @@ export type PartialBackup = {
   readonly path: string
   /** Syncs the file and gives it its final name, atomically. */
   readonly publish: () => void
-  /** Removes the file, if it was not published. */
+  /** Removes the file unless it was published. */
   readonly remove: () => void
 }
 
@@ -37,7 +37,7 @@ export function startBackup(target: string): PartialBackup {
     path,
     publish: () => {
       fsyncPath(path)
-      // A hard link, because unlike a rename it never replaces a file that another backup has created meanwhile.
+      // A hard link, unlike a rename, never replaces a file that another backup has just created.
       linkSync(path, target)
       rmSync(path)
       fsyncPath(dirname(resolve(target)))
