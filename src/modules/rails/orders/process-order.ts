@@ -24,7 +24,7 @@ export async function executeCall(
   { call, order, dueAt }: ClaimedRailCall,
 ): Promise<RailCallOutcome> {
   const { callMs, idempotentForMs } = rail
-  // The process may have stalled since the claim: the lease could expire during the call.
+  // If the process stalled after the claim, the lease could expire during the call.
   if (BigInt(context.wallClock() + callMs) > dueAt) return 'nothing'
   const answer = await callWithTimeout(callMs, () => callRail(rail, call, order))
   await context.perform(recordAnswer, context, { orderId: order.id, dueAt, answer, idempotentForMs })
@@ -45,7 +45,7 @@ async function callRail(
   return calls[call]()
 }
 
-/** Returns the response, or a failure, after which the outcome is unknown. */
+/** Returns the response. Returns a failure if the call throws or times out; the outcome is then unknown. */
 async function callWithTimeout(callMs: number, call: () => Promise<RailCallResult>): Promise<RailCallResult> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<RailCallResult>((resolve) => {

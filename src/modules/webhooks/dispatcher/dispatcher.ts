@@ -18,15 +18,17 @@ import { createLogPruner } from './prune-delivery-log.ts'
 import { activeEndpoints, endpointsByIds } from './repository.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Interval of polls for changed endpoints and due retries. */
+/** The interval between polls for changed endpoints and due retries. */
 const pollIntervalMs = 1_000
 
-/** Attempts that are not recorded by then are sent again by the next process. */
+/**
+ * How long a shutdown waits for outcomes to be recorded. The next process repeats attempts without a recorded outcome.
+ */
 const drainTimeoutMs = 3_000
 
 /** Delivers events to the webhook endpoints of the merchants whose leases this process holds. */
 export type Dispatcher = {
-  /** Reads changed endpoints and due retries now instead of at the next interval. */
+  /** Polls for changed endpoints and due retries now instead of at the next interval. */
   readonly poll: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -50,7 +52,10 @@ type MerchantDispatch = {
 
 type ActiveEndpoint = Awaited<ReturnType<typeof activeEndpoints>>[number]
 
-/** Runs one worker for each active endpoint; a fair scheduler keeps receivers that hang from delaying other merchants. */
+/**
+ * Runs one worker for each active endpoint. A fair scheduler prevents receivers that do not respond from delaying the
+ * webhooks of other merchants.
+ */
 export function startDispatcher({
   service,
   sender,
@@ -67,11 +72,11 @@ export function startDispatcher({
   let currentPoll: Promise<void> = Promise.resolve()
   let queuedPoll: Promise<void> | null = null
   let endpoints: readonly ActiveEndpoint[] = []
-  /** The table version that `endpoints` was read at; `null` if the engine has none. */
+  /** The version of the table when `endpoints` was read; `null` if the database engine does not track versions. */
   let endpointsVersion: number | null = null
   const timer = setInterval(() => poll().catch(onError), pollIntervalMs).unref()
 
-  /** Queues one poll behind the current one; all callers share it, so each sees every change made before its call. */
+  /** Queues one poll behind the current one. All callers share the queued poll, which starts after their calls. */
   function poll(): Promise<void> {
     queuedPoll ??= currentPoll
       .catch(() => {})
@@ -118,7 +123,9 @@ export function startDispatcher({
     merchant.subscription.stop()
   }
 
-  /** Removes a worker once its attempts in flight are recorded; only then may another one start for the endpoint. */
+  /**
+   * Removes a worker after its attempts in flight are recorded. Until then, no other worker can start for the endpoint.
+   */
   function drainWorker(merchant: MerchantDispatch, worker: EndpointWorker): void {
     if (draining.has(worker)) return
     draining.add(worker)
@@ -140,7 +147,7 @@ export function startDispatcher({
     const rows = await endpointsByIds(service.db, { merchantId, ids })
     if (isStopped) return
     for (const endpoint of rows) if (isActive(endpoint, service.wallClock())) startWorker(merchant, endpoint)
-    // There may be thousands of merchants, and on SQLite a read does not yield to the event loop.
+    // Yields to the event loop, because there can be thousands of merchants and SQLite reads are synchronous.
     await nextTurn()
   }
 
@@ -202,7 +209,7 @@ function isActive({ status, probeAt }: Pick<ActiveEndpoint, 'status' | 'probeAt'
   return status === 'enabled' || (probeAt !== null && Date.parse(probeAt) <= now)
 }
 
-/** Whether neither the merchant nor a probe has changed the endpoint. */
+/** Whether neither the merchant nor a probe has changed the endpoint in the meantime. */
 function isUnchanged(one: ActiveEndpoint, other: ActiveEndpoint): boolean {
   return one.updatedAt === other.updatedAt && one.status === other.status
 }

@@ -17,27 +17,33 @@ import type { AttemptRecord, AttemptReport, RecordedAttempts, WaitingEvent } fro
 import { recordAttempts } from './record-attempts.ts'
 import { dueDeliveries, nextDueTime } from './repository.ts'
 
-/** An expired secret may sign for this much longer. */
+/** How long secrets are cached. An expired secret can sign requests for this much longer. */
 const signerCacheMs = 60_000
 
-/** Due deliveries that are read together. */
+/** The maximum number of due deliveries that are read together. */
 const retryBatchSize = 16
 
-/** Later than any due time. */
+/** A delay that ends after every due time. */
 const farFutureMs = 2 ** 52
 
-/** A failed poll backs off exponentially: it may fail for days, for example without the key of a secret. */
+/**
+ * The delays after failed polls grow exponentially. Polls may fail for days, for example if the key that decrypts a
+ * secret is missing.
+ */
 const [pollBackoffMs, maxPollBackoffMs] = [1_000, 60_000]
 
 const flushRetryMs = 1_000
 
-/** Outcomes in the buffer from which on no attempt starts: if the process dies, these events are sent again. */
+/** No attempt starts while the buffer has this many outcomes. If the process dies, their events are sent again. */
 const maxBuffered = 64
 
-/** Limits the writes for an endpoint that is subscribed to few of the merchant's events. */
+/**
+ * The minimum interval between writes that store only the cursor, for endpoints that receive few of the merchant's
+ * events.
+ */
 const cursorFlushIntervalMs = 5_000
 
-/** Values of `nextRetryAt` that are not times: read the schedule now, and the schedule is empty. */
+/** Special values of `nextRetryAt`: `immediately` means that the schedule must be read, `never` that it is empty. */
 const [immediately, never] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
 
 /** What the next flush records. */
@@ -45,25 +51,26 @@ type Batch = { readonly attempted: AttemptRecord[]; readonly waiting: WaitingEve
 
 type PollState = { isRequested: boolean; isActive: boolean; failures: number; backoffUntil: number }
 
-/** A worker that has stopped keeps `failed`: only an attempt that ends later flushes once more. */
+/** After a failed flush, a stopped worker stays `failed`. It flushes again only if another attempt ends. */
 type FlushState = 'idle' | 'flushing' | 'failed'
 
 /**
- * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue from the merchant's
- * feed and from the due retries, the scheduler starts attempts, and outcomes are flushed in batches together with the cursor.
- * A flush returns which objects still have a pending delivery: the queue holds back their later events.
+ * Delivers the webhooks of one endpoint, at least once and in order for each object. A poll fills the queue with events
+ * from the merchant's feed and with due retries. The scheduler starts attempts. A flush records a batch of outcomes
+ * together with the cursor. It returns the objects that have a pending delivery; the queue holds back the later events
+ * of these objects.
  */
 export type EndpointWorker = {
   readonly endpoint: StoredWebhookEndpoint
-  /** Whether an attempt may take long: the last one failed or was slow, or none has succeeded yet. */
+  /** Whether an attempt can take long: the last one failed or was slow, or no attempt has succeeded yet. */
   readonly isUnhealthy: () => boolean
-  /** Starts the next attempt if one may start now; returns whether it did. */
+  /** Starts the next attempt if possible; returns whether it did. */
   readonly startAttempt: () => boolean
   /** Reads new events and due retries. */
   readonly poll: () => void
-  /** Does what has become due since the last tick. */
+  /** Does the work that has become due since the last tick. */
   readonly tick: () => void
-  /** Starts no more attempts; resolves when those in flight are recorded, or recording them has failed. */
+  /** Stops starting attempts. Resolves when the attempts in flight are recorded, or when recording them has failed. */
   readonly drain: () => Promise<void>
 }
 
@@ -76,13 +83,16 @@ type EndpointWorkerOptions = {
   readonly feed: FeedCache
   /** Called when an attempt may be ready to start. */
   readonly onReady: () => void
-  /** Called when the endpoint was changed, moved or deleted: the worker has stopped and must be replaced. */
+  /**
+   * Called when the endpoint was changed or deleted, or its cursor was moved. The worker has stopped and must be
+   * replaced.
+   */
   readonly onChanged: () => void
   readonly onError: (error: unknown) => void
   readonly random: () => number
 }
 
-/** Creates the worker of an endpoint, which starts with its first poll. */
+/** Creates the worker of an endpoint. It does nothing until it is polled. */
 export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: EndpointWorkerOptions): EndpointWorker {
   const { service, sender, latest, feed, onReady, onChanged, onError, random } = options
   const context = createContext(service, endpoint.merchantId)
@@ -90,7 +100,9 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const key = { merchantId, endpointId: endpoint.id }
   const drained = Promise.withResolvers<void>()
   const pollState: PollState = { isRequested: false, isActive: false, failures: 0, backoffUntil: 0 }
-  /** A disabled endpoint gets one attempt, before its retry is due: the outcome decides whether to enable it. */
+  /**
+   * A disabled endpoint gets one attempt, even if no retry is due. Its outcome decides whether the endpoint is enabled.
+   */
   const isProbe = endpoint.status === 'disabled'
   let hasProbed = false
   let isStopped = false
@@ -105,7 +117,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   const queue = createDeliveryQueue<QueuedDelivery>(recordWaiting)
   const reader = createFeedReader({ context, endpoint, queue, feed, latest, isStopped: () => isStopped })
 
-  /** Runs the requested polls one at a time. A request during backoff is served by the first poll after it. */
+  /** Runs the requested polls one at a time. A poll that is requested during the backoff runs after it. */
   async function poll(): Promise<void> {
     pollState.isRequested = true
     if (pollState.isActive || isStopped || performance.now() < pollState.backoffUntil) return
@@ -114,7 +126,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       while (pollState.isRequested && !isStopped) {
         pollState.isRequested = false
         await pollOnce()
-        // Cached batches need no I/O: let other work run between them.
+        // Reading a cached batch needs no I/O, so yield to other work between batches.
         await nextTurn()
       }
       pollState.failures = 0
@@ -149,16 +161,16 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     try {
       next = await readDueDeliveries()
     } finally {
-      // A flush may have set an earlier time during the read; after a failed read it must be read again.
+      // A flush may have set an earlier time during the read. If the read failed, `next` is `immediately`.
       nextRetryAt = Math.min(nextRetryAt, next)
     }
   }
 
-  /** Reads due deliveries into the queue; returns when the next one is due. */
+  /** Reads due deliveries into the queue; returns the time at which the next delivery is due. */
   async function readDueDeliveries(): Promise<number> {
     const time = dueTimeAfter(0, wallClock())
     const until = isProbe ? dueTimeAfter(farFutureMs, wallClock()) : time
-    // Room for the batch behind those that the queue has already.
+    // The queue may already have some of these deliveries, so read more than one batch.
     const limit = retryBatchSize * 2
     queue.startReadingRetries()
     const due = await dueDeliveries(db, { ...key, now: until, limit })
@@ -184,7 +196,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     if ((isProbe && hasProbed) || buffer.attempted.length >= maxBuffered) return false
     const wasBlocked = queue.isBlocked()
     const item = queue.takeNext()
-    // All open events wait for their objects; events of other objects may follow in the feed.
+    // All open events wait for their objects, but the feed may have events of other objects.
     if (queue.isBlocked() && !wasBlocked) poll()
     if (item === null) return false
     hasProbed = true
@@ -208,21 +220,24 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
     flush()
   }
 
-  /** Stores the cursor without outcomes. Skipped while events are open: the flush of their outcomes stores it too. */
+  /**
+   * Stores only the cursor. Does nothing while events are open, because the flush of their outcomes stores the cursor
+   * too.
+   */
   function storeCursor(): void {
     if (queue.openCount() > 0) return
     if (reader.cursor() === lastFlush.cursor) return
     if (isStopped || performance.now() - lastFlush.at >= cursorFlushIntervalMs) flush()
   }
 
-  /** Schedules a flush; attempts that end before it runs share its transaction. */
+  /** Schedules a flush. Attempts that end before it runs are recorded in the same transaction. */
   function flush(): void {
     if (flushState === 'flushing') return
     flushState = 'flushing'
     setImmediate(flushNow)
   }
 
-  /** Records the buffer. Retries until the worker has stopped: an unrecorded delivery would be sent again. */
+  /** Records the buffer. Retries until the worker has stopped, because an unrecorded delivery would be sent again. */
   async function flushNow(): Promise<void> {
     const cursor = { from: lastFlush.cursor, to: reader.cursor() }
     const report: AttemptReport = { endpointId: endpoint.id, ...buffer, cursor }
@@ -262,7 +277,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
       failed.add(objectId)
       nextRetryAt = Math.min(nextRetryAt, Number(nextAttemptAt))
     }
-    // The flush may have released a delivery that waited for another, and the queue has dropped its retries of these objects.
+    // The flush may have made a waiting delivery due, and the queue has dropped the retries of these objects.
     if ([...pending].some((objectId) => !failed.has(objectId))) nextRetryAt = immediately
     poll()
     onReady()
@@ -271,7 +286,7 @@ export function createEndpointWorker(endpoint: StoredWebhookEndpoint, options: E
   function tick(): void {
     if (isStopped) return
     storeCursor()
-    // A merchant that advances its sandbox clock moves the stored due times.
+    // The stored due times move when a merchant advances its sandbox clock.
     if (service.mode === 'sandbox' && nextRetryAt !== never) nextRetryAt = immediately
     if (isRetryDue() || reader.isBehind()) poll()
     if (queue.openCount() > 0 || queue.retryCount() > 0) onReady()

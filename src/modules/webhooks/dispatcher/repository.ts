@@ -19,7 +19,10 @@ import type { NewRowOf } from '../../../database/tables.ts'
 
 type EndpointRef = { merchantId: string; endpointId: string }
 
-/** Enabled endpoints and those to probe, of all merchants. Read every second, so without the long columns. */
+/**
+ * Returns the enabled endpoints, and those with a scheduled probe, of all merchants. Omits long columns, because it
+ * runs every second.
+ */
 export const activeEndpoints = query(() =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -32,7 +35,7 @@ export const endpointsByIds = query((p: Params<{ merchantId: string; ids: readon
   selectFrom('webhookEndpoints').selectAll().where('merchantId', '=', p.merchantId).where('id', 'in', listParam(p.ids)),
 )
 
-/** Deliveries that are due at `now`, only the first pending one of each object. */
+/** Returns the deliveries that are due at `now`, at most one per object: its first pending delivery. */
 export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limit: number }>) =>
   selectFrom('webhookDeliveries as due')
     .select(['due.sequence', 'due.objectId', 'due.attempts', 'due.attemptsBefore'])
@@ -40,7 +43,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .where('due.endpointId', '=', p.endpointId)
     .where('due.status', '=', sql.lit('pending'))
     .where('due.nextAttemptAt', '<=', p.now)
-    // A later one may be due because the merchant replayed its event.
+    // A later delivery of the object can be due because the merchant replayed its event.
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -59,7 +62,7 @@ export const dueDeliveries = query((p: Params<EndpointRef & { now: DueTime; limi
     .limit(p.limit),
 )
 
-/** The first due time after `after`. */
+/** Returns the earliest due time after `after`. */
 export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>) =>
   selectFrom('webhookDeliveries')
     .select('nextAttemptAt')
@@ -71,7 +74,10 @@ export const nextDueTime = queryOne((p: Params<EndpointRef & { after: DueTime }>
     .limit(1),
 )
 
-/** Objects of these events that have a pending delivery. Reads none of the deliveries, of which an object may have many. */
+/**
+ * Returns the objects of these events that have a pending delivery. Only tests for existence, because an object can
+ * have many deliveries.
+ */
 export const pendingObjects = query((p: Params<EndpointRef & { sequences: readonly number[] }>) =>
   selectFrom('events')
     .select('events.objectId')
@@ -110,7 +116,7 @@ export const storeDelivery = statement((p: Params<NewDeliveryRow>) =>
     ),
 )
 
-/** Stores a delivery without a due time: it waits for an earlier one of its object. */
+/** Stores a delivery without a due time, because it waits for an earlier delivery of its object. */
 export const storeWaitingDelivery = statement(
   (p: Params<Pick<NewDeliveryRow, 'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'createdAt'>>) =>
     insertInto('webhookDeliveries')
@@ -130,7 +136,7 @@ export const storeWaitingDelivery = statement(
       ),
 )
 
-/** Makes the first pending delivery of an object due at `now`, if it was waiting. */
+/** Makes the first pending delivery of an object due at `now` if it has no due time. */
 export const releaseObject = statement((p: Params<EndpointRef & { objectId: string; now: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.now })
@@ -152,7 +158,7 @@ export const releaseObject = statement((p: Params<EndpointRef & { objectId: stri
 
 export const insertAttempt = insertRow('webhookAttempts')
 
-/** Updates the cursor and failures of an endpoint, and none of the merchant's settings. */
+/** Updates the cursor and failures of an endpoint, but not the merchant's settings. */
 export const storeEndpointProgress = statement(
   (p: Params<Pick<NewRowOf<'webhookEndpoints'>, 'merchantId' | 'id' | 'cursor' | 'failures' | 'failingSince'>>) =>
     updateTable('webhookEndpoints')
@@ -165,7 +171,10 @@ export const allLeases = query(() => acrossMerchants(selectFrom('webhookLeases')
 
 type LeaseRow = { merchantId: string; holder: string; until: DueTime }
 
-/** Acquires a lease that is free, or whose expiry is not between `from` and `to`; returns `null` if another holder has it. */
+/**
+ * Acquires a merchant's lease that is free, held by `holder`, or has an expiry before `from` or after `to`. Returns
+ * `null` if another holder has it.
+ */
 export const acquireLease = statementOne((p: Params<LeaseRow & { from: DueTime; to: DueTime }>) =>
   insertInto('webhookLeases')
     .values(pickParams(p, ['merchantId', 'holder', 'until']))
@@ -191,7 +200,7 @@ export const renewLeases = statement((p: Params<{ holder: string; until: DueTime
   ),
 )
 
-/** The next endpoint, of any merchant, that has deliveries; it may have been deleted. */
+/** Returns the endpoint after the given one, of any merchant, that has deliveries. It may have been deleted. */
 export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
   acrossMerchants(
     selectFrom('webhookDeliveries')
@@ -209,8 +218,8 @@ export const nextDeliveryLog = queryOne((p: Params<EndpointRef>) =>
 )
 
 /**
- * Removes up to `limit` deliveries of events before the sequence `before` without an attempt since `since`, and returns them.
- * Pending ones stay unless the endpoint was deleted.
+ * Removes up to `limit` deliveries and returns them. Their events are before the sequence `before`, and they have no
+ * attempt since `since`. Pending deliveries stay unless the endpoint was deleted.
  */
 export const removeDeliveries = statement((p: Params<EndpointRef & { before: number; since: string; limit: number }>) =>
   deleteFrom('webhookDeliveries')

@@ -26,7 +26,7 @@ export const deliveryStatuses = defineEnum({
   exhausted: 'All attempts failed, or the delivery was dropped. There are no more retries.',
 })
 
-/** The limit for one delivery, which has up to ten attempts, and ten more for each replay. */
+/** The maximum number of attempts shown for a delivery, which has up to ten attempts and ten more for each replay. */
 const maxListedAttempts = 20
 
 export type WebhookAttempt = RowOf<'webhookAttempts'>
@@ -60,7 +60,7 @@ const pageSize = 20
 
 export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   status: optional(oneOf(deliveryStatuses)),
-  // A text in the query of a URL.
+  // The query string of a URL has this number as text.
   before: optional(z.unknown()).transform((value, context) => {
     if (value === null) return null
     const isNumber = /^[1-9]\d{0,8}$/.test(String(value))
@@ -69,7 +69,6 @@ export const ListWebhookDeliveriesInput = WebhookEndpointIdInput.extend({
   limit: limit(pageSize),
 })
 
-/** `next` is the `before` of the next page, `null` on the last page. */
 export type DeliveriesPage = {
   readonly items: readonly WebhookDelivery[]
   readonly limit: number
@@ -78,8 +77,8 @@ export type DeliveriesPage = {
 }
 
 /**
- * Lists the deliveries of an endpoint, newest event first. Their sequence numbers are those of the events and have gaps, so this
- * list has no numbered pages and continues before a sequence.
+ * Lists the deliveries of an endpoint, newest event first. The sequence numbers of events have gaps in this list, so it
+ * has no numbered pages: each page continues before a sequence.
  *
  * @throws DomainError, the first that applies: INVALID_INPUT, RESOURCE_NOT_FOUND
  */
@@ -110,14 +109,17 @@ const parseDeliverySlice = createSliceParser(DeliverySliceInput, null) as (
   input: object,
 ) => z.output<typeof DeliverySliceInput>
 
-/** The deliveries of endpoints, with the interface of a list of many parents. */
+/**
+ * The deliveries of endpoints, as a list that GraphQL reads for several endpoints together, and not without an
+ * endpoint.
+ */
 export const webhookDeliveries = {
   filters,
   columns: (names: readonly string[]): Projection => createProjection([...names, 'sequence']),
   slice: rejectWithoutParent,
   find: rejectWithoutParent,
   sliceParser: () => parseDeliverySlice,
-  /** One query per endpoint: a merchant has few, and the index begins with the endpoint. */
+  /** Runs one query per endpoint, because a merchant has few endpoints and the index begins with the endpoint. */
   slicesOf: (_: 'endpoint') =>
     sliceDeliveryLogs as unknown as {
       (
@@ -139,7 +141,7 @@ async function sliceDeliveryLogs(
   columns?: Projection,
 ): Promise<DeliverySlices<never>> {
   const parsed = parseDeliverySlice(args)
-  // One span serves all endpoints, because it is of the merchant's events.
+  // All endpoints share the span, which is a range of the merchant's events.
   let span: ReturnType<typeof findSpan> | null = null
   const findSharedSpan = () => {
     span ??= findEventSequenceRange(context, parsed)
@@ -154,9 +156,8 @@ async function rejectWithoutParent(): Promise<never> {
   throw new Error('deliveries can only be listed for an endpoint')
 }
 
-/** `span` finds the range of events for the time filters. */
 type DeliveryLogSliceArgs = z.output<typeof DeliverySliceInput> & {
-  /** Finds the range of sequences of the requested times. */
+  /** Finds the range of event sequences for the time filters. */
   readonly span: () => ReturnType<typeof findSpan>
   readonly withAttempts: boolean
 }
@@ -186,7 +187,7 @@ function sliceDeliveryLog(
   return readSlice(list, { first, after, last, before })
 }
 
-/** Finds a range of sequence numbers that contains the events of a time, with some margin. */
+/** Finds a range of sequence numbers that contains all events of a period, and possibly a few others. */
 export function findEventSequenceRange(
   { db, merchantId }: { readonly db: Reader; readonly merchantId: string },
   created: CreatedRange,
@@ -210,7 +211,7 @@ type DeliveryFilters = CreatedRange & { readonly endpointId: string; readonly st
 
 const unboundedTime: CreatedRange = { createdFrom: null, createdBefore: null }
 
-/** Query parameters; the times are those of the events. */
+/** Returns the query parameters. The times are those of the events. */
 function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters) {
   return {
     ...(status !== null && { status }),
@@ -219,7 +220,7 @@ function toFilterParams({ status, createdFrom, createdBefore }: DeliveryFilters)
   }
 }
 
-/** Reads attempts only on request: they are up to 20 rows per delivery, with long responses. */
+/** Reads deliveries, and their attempts only on request: each delivery has up to 20 attempts with long responses. */
 async function readDeliveries(
   { db, merchantId }: ListContext,
   filters: DeliveryFilters,

@@ -49,15 +49,15 @@ export const deleteWebhookEndpointRow = statementOne((p: Params<EndpointKey>) =>
   deleteFrom('webhookEndpoints').where('merchantId', '=', p.merchantId).where('id', '=', p.id).returning('id'),
 )
 
-/** The signing keys of all merchants, without their owners. */
+/** Returns the signing keys of all merchants, without merchant or endpoint ids. */
 export const allSigningKeys = query(() =>
   acrossMerchants(selectFrom('webhookEndpoints').select('signingKeys').where('publicKey', 'is not', null)),
 )
 
-/** For an operator who has only the endpoint's id. Probes each merchant. */
+/** Finds the merchant of an endpoint by the endpoint's id, for operators. Looks up the id in each merchant. */
 export const merchantOfWebhookEndpoint = merchantIdQuery('webhookEndpoints')
 
-/** Endpoints that fail or were disabled for failing, longest first, for operators. */
+/** Returns, for operators, endpoints that are failing or were disabled for failing, longest failing first. */
 export const unhealthyEndpoints = query((p: Params<{ limit: number }>) =>
   acrossMerchants(
     selectFrom('webhookEndpoints')
@@ -88,7 +88,7 @@ type RequeuedDelivery = Pick<
   'merchantId' | 'endpointId' | 'sequence' | 'objectId' | 'nextAttemptAt' | 'createdAt'
 >
 
-/** Schedules a delivery, whatever its outcome was. The retry schedule restarts; previous attempts are kept. */
+/** Schedules a delivery, whatever its status. The retry schedule restarts; earlier attempts are kept. */
 export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
   insertInto('webhookDeliveries')
     .values({
@@ -106,7 +106,7 @@ export const requeueDelivery = statement((p: Params<RequeuedDelivery>) =>
     ),
 )
 
-/** Reschedules retries, but not deliveries that wait for an earlier event of their object. */
+/** Reschedules retries, except deliveries that wait for an earlier event of their object. */
 export const retryDeliveriesNow = statement((p: Params<DeliveriesKey & { nextAttemptAt: DueTime }>) =>
   updateTable('webhookDeliveries')
     .set({ nextAttemptAt: p.nextAttemptAt })
@@ -137,7 +137,7 @@ type DeliveryRange = DeliveriesKey & {
 
 const deliveryFilterNames = ['status', 'fromTime', 'beforeTime'] as const
 
-/** Deliveries with the types and times of their events, newest event first unless `isAscending`. */
+/** Returns deliveries with the types and times of their events, newest event first unless `isAscending`. */
 export const deliveriesInRange = queryWithFilters(
   [...deliveryFilterNames, 'isAscending'],
   (p: Params<DeliveryRange>, has) =>
@@ -175,7 +175,7 @@ function filterDeliveries(
   return has('beforeTime') ? rows.where('events.time', '<', p.beforeTime) : rows
 }
 
-/** The latest attempts of deliveries, `limitEach` per delivery, oldest first. */
+/** Returns the latest attempts of each delivery, at most `limitEach`, oldest first. */
 export const attemptsOfDeliveries = query(
   (p: Params<DeliveriesKey & { sequences: readonly number[]; limitEach: number }>) =>
     selectFrom('webhookAttempts as attempts')

@@ -7,7 +7,7 @@ import { isPublicUnicast } from './public-address.ts'
 
 /** Exceptions to the rule that webhooks go to public addresses only. */
 export type Allowlist = {
-  /** Whether a host is allowed by name, whatever it resolves to; `host` as in a URL. */
+  /** Whether a host is allowed by name, whatever address it resolves to. `host` is written as in a URL. */
   readonly coversHost: (host: string, port: number) => boolean
   readonly coversAddress: (address: string) => boolean
 }
@@ -22,7 +22,10 @@ export function parseAllowlist(text: string): string[] | null {
   return entries.every((entry) => entry !== null) ? entries : null
 }
 
-/** Returns a network with its prefix, a host, or a host and a port with a space between them. */
+/**
+ * Returns a network with its prefix length, a host, or a host and a port separated by a space; `null` if the entry is
+ * invalid.
+ */
 function parseEntry(text: string): string | null {
   if (isIP(text) !== 0) return `${text}/${isIP(text) === 4 ? 32 : 128}`
   if (text.includes('/')) return isIpNetwork(text) ? text : null
@@ -32,7 +35,7 @@ function parseEntry(text: string): string | null {
   return port === undefined ? normalizeHost(hostname) : `${normalizeHost(hostname)} ${Number(port)}`
 }
 
-/** Creates an allowlist of the entries; the sandbox also allows loopback addresses. */
+/** Creates an allowlist from entries. The sandbox also allows loopback addresses. */
 export function createAllowlist(entries: readonly string[], mode: Mode): Allowlist {
   const loopback: Record<Mode, readonly string[]> = { sandbox: ['127.0.0.0/8', '::1/128'], live: [] }
   const all = [...entries, ...loopback[mode]]
@@ -59,16 +62,17 @@ export type DestinationPolicy = { readonly mode: Mode; readonly allowlist: Allow
 
 const allowedUrlPrefixes: Record<Mode, readonly string[]> = { sandbox: ['https://', 'http://'], live: ['https://'] }
 
-/** In characters. */
+/** The maximum length in characters. */
 const maxUrlLength = 2_048
 
 /**
- * Validates the URL of an endpoint: `live` requires https and a host that is public or allowed. Returns the error as a predicate
- * for its field, or `null`. Does not resolve a name: that is checked at each connection, because the result may change.
+ * Validates the URL of an endpoint. The host must be public or allowed, and `live` requires https. Returns the error as
+ * a text that follows the name of the field, or `null`. Does not resolve names: each connection checks the addresses,
+ * because they can change.
  */
 export function findUrlError(text: string, { mode, allowlist }: DestinationPolicy): string | null {
   if (text.length > maxUrlLength) return `must have at most ${maxUrlLength} characters`
-  // The parser drops spaces, tabs and line ends: the stored URL would differ from the requested one.
+  // The URL parser drops spaces, tabs and line ends, so the stored URL would differ from the requested one.
   if (/[\s\p{Cc}\\]/u.test(text) || !URL.canParse(text)) return 'must be a URL such as https://example.com/webhooks'
   const { protocol, hostname, port } = new URL(text)
   const prefixes = allowedUrlPrefixes[mode]
@@ -88,7 +92,7 @@ function isExternalHost(host: string, { coversAddress }: Allowlist): boolean {
   return !isLocalhost(host) || coversAddress('127.0.0.1')
 }
 
-/** Whether a name means the loopback address whatever DNS returns (RFC 6761, 6.3). */
+/** Whether a name always means the loopback address, whatever DNS returns (RFC 6761, 6.3). */
 export function isLocalhost(host: string): boolean {
   return /(^|\.)localhost$/i.test(host)
 }
