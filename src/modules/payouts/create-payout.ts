@@ -86,7 +86,7 @@ async function recordPayout(tx: Tx, context: Context, draft: PayoutDraft): Promi
 }
 
 /**
- * Debits the first wallet with sufficient funds. The reason for a failure is determined only after it.
+ * Debits the first wallet with sufficient funds. Only after a failure determines its reason.
  *
  * @throws DomainError RESOURCE_NOT_FOUND (wallet), WALLET_NOT_FOUND, INSUFFICIENT_FUNDS
  */
@@ -134,7 +134,7 @@ type PayoutPosting = {
   readonly referenceId: string
 }
 
-/** Lists all fields: an object of this size built with spreads takes ten times as long. */
+/** Lists all fields, because building an object of this size with spreads takes ten times as long. */
 function newPayout(
   { request, recipient, price, idempotency }: PayoutDraft,
   { row, entry, transferId, referenceId }: PayoutPosting,
@@ -173,7 +173,7 @@ function newPayout(
   }
 }
 
-/** A payout's idempotency key is one of its columns, so it never expires. */
+/** The idempotency key is a column of the payout, so the key never expires. */
 function payoutKeys({ merchantId }: Context): IdempotencyStore<Payout> {
   return {
     lock: (tx) => lockSequence(tx, merchantId, 'payouts'),

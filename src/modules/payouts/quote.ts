@@ -32,7 +32,7 @@ type PayoutTermsRequest = {
   readonly amount: Amount
 }
 
-/** The checks of payer and recipient, which may still run. Only a promise may fail. */
+/** The results of the checks of payer and recipient. A promise is a check that still runs and can fail. */
 type PayoutParties = { readonly payer: MaybePromise<unknown>; readonly recipient: MaybePromise<Destination> }
 
 export type PayoutTerms = { readonly price: Quote; readonly wallet: WalletRow }
@@ -56,7 +56,7 @@ export async function findPayoutTerms(
 /**
  * Prices a payout while the checks of its parties run, so that PostgreSQL pipelines all their queries.
  *
- * @throws DomainError as `findPayoutTerms`, without the errors of the wallet
+ * @throws the errors of `findPayoutTerms`, except those of the wallet
  */
 export function quoteWithParties(
   db: Reader,
@@ -66,7 +66,7 @@ export function quoteWithParties(
 ): MaybePromise<Quote> {
   const quote = ({ recipientCurrency }: Destination) =>
     quotePayout(db, context, { assetCode, recipientCurrency, amount })
-  // Parties that are not promises have passed, so no error of theirs takes precedence over one of the price.
+  // A party that is not a promise has passed its check, so it has no error that must precede an error of the price.
   if (!(payer instanceof Promise || recipient instanceof Promise)) return quote(recipient)
   const pricing = Promise.resolve(recipient).then(quote)
   return mapMaybe(allOrFirstError([payer, recipient, pricing]), ([, , price]) => price)
@@ -99,7 +99,7 @@ export function quotePayout(
     if (!rate) throw new DomainError('RATE_UNAVAILABLE', `There is no rate from ${assetCode} to ${recipientCurrency}.`)
     const quote = computeQuote(amount, { rate, fee })
     if (quote.netAmount <= 0n) throw feeNotCovered(assetCode, quote)
-    // All eight places are significant, also for assets with six on chain, because payouts stay in the books (ruling 36).
+    // All eight places count, even for assets with six on chain, because a payout makes no transfer on chain (ruling 36).
     // Rejects a payout of zero, which would only charge a fee (ruling 47).
     if (!/[1-9]/.test(quote.amountFiat)) throw amountTooSmall(recipientCurrency, rate)
     return quote
@@ -129,8 +129,9 @@ export function computeQuote(amount: Amount, { rate, fee: tariff }: { rate: Rate
  * Finds the wallet that pays `total`: the requested one, or the owner's oldest active wallet in the asset with sufficient funds
  * (ruling 38).
  *
- * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if it can't pay in the
- *   asset, or none is requested and the owner has none; INSUFFICIENT_FUNDS about the requested wallet, or the oldest
+ * @throws DomainError RESOURCE_NOT_FOUND if the requested wallet is not the owner's; WALLET_NOT_FOUND if the requested wallet
+ *   does not hold the asset, or if no wallet is requested and the owner has no active wallet in it; INSUFFICIENT_FUNDS
+ *   if the requested wallet, or else every candidate, has too little (the error then describes the oldest)
  */
 export async function findPayingWallet(
   db: Reader,
@@ -147,7 +148,7 @@ export async function findPayingWallet(
   throw new DomainError('INSUFFICIENT_FUNDS', message, { available, required })
 }
 
-/** Returns the oldest with sufficient funds, or else the oldest, which the error is then about. */
+/** Returns the oldest wallet with sufficient funds, or else the oldest wallet, which the error then describes. */
 async function findOldestWallet(
   db: Reader,
   owner: { merchantId: string; ownerId: string; currency: string },

@@ -31,7 +31,7 @@ export function sequenceOfTransactionId(merchantId: string, text: string): numbe
   return sequence >= 1n && sequence < 2n ** 31n ? Number(sequence) : null
 }
 
-/** The multiplicative inverse modulo `count`, by the extended Euclidean algorithm. */
+/** Returns the multiplicative inverse modulo `count`, by the extended Euclidean algorithm. */
 function modularInverse(multiplier: bigint): bigint {
   let [rest, next, factor, following] = [count, multiplier, 0n, 1n]
   while (next !== 0n) {
