@@ -35,7 +35,7 @@ export const listedColumns = [
 ]
 type ListedColumn = (typeof listedColumns)[number]
 
-/** A method in a list, without `checks`: reading them would make a page half as slow again. */
+/** A method in a list. Omits `checks`, because reading them would make a page take half as long again. */
 export type ListedPayoutMethod = {
   BANK: ListedMethod<BankPayoutMethod>
   WALLET: ListedMethod<WalletPayoutMethod>
@@ -57,7 +57,7 @@ export const bankCountries = defineEnum<(typeof countryOfCurrency)[keyof typeof 
 })
 export type BankCountry = (typeof bankCountries)[number]
 
-/** Returns `null` for a currency that the contract does not name. */
+/** Returns `null` for a currency that the contract does not mention. */
 export function bankCountryOf(currency: string): BankCountry | null {
   return Object.hasOwn(countryOfCurrency, currency)
     ? countryOfCurrency[currency as keyof typeof countryOfCurrency]

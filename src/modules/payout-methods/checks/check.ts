@@ -1,6 +1,6 @@
 import { defineEnum } from '../../../core/api/enum-descriptions.ts'
 
-/** Checks of an identifier that need no bank and no network (ruling 23). */
+/** The checks of identifiers. They need no connection to a bank or a blockchain (ruling 23). */
 export const checkCodes = defineEnum({
   NUBAN: 'The check digit of a Nigerian account number, which covers the bank code.',
   IBAN: 'The country, structure and check digits of an IBAN.',
@@ -45,7 +45,7 @@ export function toIdentifierCheck({
   return { field, code, outcome: 'PASSED', message: passedMessages[code] }
 }
 
-/** States what was verified and no more: no check knows whether the account exists. */
+/** Each message states only what was verified, because no check knows whether the account exists. */
 const passedMessages: Record<CheckCode, string> = {
   NUBAN: 'The check digit of the account number fits the bank code.',
   IBAN: 'The country, structure and check digits of the IBAN are right.',
