@@ -9,22 +9,25 @@ import type { ChainHead, Seal } from './seal.ts'
 import { computeSealHash, createSeal, genesisHead, maxEventsPerSeal } from './seal.ts'
 import { findHistory } from './verify-chain.ts'
 
-/** Merchants sealed concurrently. They share a group commit, and use no more connections than this. */
+/** The number of merchants that are sealed concurrently. They share a group commit. Also limits the connections. */
 const merchantConcurrency = 4
 
-/** Keeps a merchant with a large backlog from delaying the others. */
+/** Prevents a merchant with a large backlog from delaying the others. */
 const maxSealsPerTurn = 20
 
-/** Bounds of the interval between polls while there are new events. */
+/** The minimum and maximum interval between polls while there are new events. */
 const [minPauseMs, maxPauseMs] = [1_000, 10_000]
 
-/** Small seals cost as much as full ones, so the pause grows with their cost: they take at most this fraction of the time. */
+/** A small seal costs as much as a full one. So the next poll waits this many times the time that small seals took. */
 const pauseToPollRatio = 20
 
-/** Pause after a full seal, as a multiple of the time that it took. */
+/** The pause after a full seal, as a multiple of the time that the seal took. */
 const restToSealRatio = 4
 
-/** How long a process leaves sealing to another: one to two times this, so that two processes do not yield to each other. */
+/**
+ * How long a process leaves sealing to another one: a random time of one to two times this, so that two processes do
+ * not both stand by.
+ */
 const standbyMs = 10_000
 
 const retryDelayMs = 5_000
@@ -44,10 +47,12 @@ type SealerOptions = {
 type UnsealedMerchant = { readonly merchantId: string; readonly latest: number; readonly head: ChainHead }
 
 /**
- * Seals new events in the background, within about a second, or ten if many merchants are active. Payouts never wait for it.
+ * Seals new events in the background, within about a second, or ten seconds if many merchants are active. Payouts never
+ * wait for seals.
  *
- * Any number of processes may run one without leader election: a seal has a number, so the second insert stores nothing. A process
- * that finds seals of another stands by for a while. No clock but this process's matters.
+ * Any number of processes can run a sealer without leader election: a seal has a number, so the second insert of it
+ * stores nothing. A process that finds another process's seals stands by for a while. Does not depend on the clocks of
+ * other processes.
  */
 export function startSealer({ service, onError, random = defaultRandom }: SealerOptions): Sealer {
   const { db } = service
@@ -56,7 +61,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
   let isStopped = false
   let isDue = true
   let isSealedElsewhere = false
-  /** Time that a poll spent on seals that are not full. */
+  /** The time that the latest poll spent on seals that are not full. */
   let smallSealsMs = 0
   let timer: NodeJS.Timeout | undefined
   let polling: Promise<void> = Promise.resolve()
@@ -121,7 +126,9 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     }
   }
 
-  /** Seals events of a merchant, up to `maxSealsPerTurn`. @returns whether they were less than a full seal */
+  /**
+   * Creates up to `maxSealsPerTurn` seals of a merchant. @returns whether there were fewer events than a full seal has
+   */
   async function sealMerchant({ merchantId, latest, head: from }: UnsealedMerchant): Promise<boolean> {
     if (known.get(merchantId)?.hash !== from.hash) await reportIfAltered(merchantId, from)
     let head = from
@@ -146,7 +153,7 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return latest - from.through < maxEventsPerSeal
   }
 
-  /** Creates the next seal of a merchant; `null` if an event is missing. */
+  /** Creates the next seal of a merchant; returns `null` if an event is missing. */
   async function createNextSeal(
     merchantId: string,
     { head, latest }: { head: ChainHead; latest: number },
@@ -163,7 +170,9 @@ export function startSealer({ service, onError, random = defaultRandom }: Sealer
     return createSeal(rows, { merchantId, head, createdAt: timestamp(service.now()) })
   }
 
-  /** Reports a seal that was altered. Later events are sealed anyway, and `audit --chain` finds the difference permanently. */
+  /**
+   * Reports a seal that was altered. Later events are sealed anyway, and `audit --chain` always finds the difference.
+   */
   async function reportIfAltered(merchantId: string, head: ChainHead): Promise<void> {
     const [latest, previous = genesisHead] = await latestSeals(db, { merchantId, limit: 2 })
     const isKnown = known.get(merchantId)?.number === head.number
