@@ -5,7 +5,7 @@ import { oneUnit } from '../../core/money/amount.ts'
 import type { ExportBalance } from './export.ts'
 import { sumBatchSize } from './export.ts'
 
-/** The sum of some lines in one asset, as a query computes it: whole units and the remainder separately. */
+/** The sum of some lines in one asset, as a query returns it: whole units and the remainder separately. */
 type SumRow = {
   readonly assetCode: string
   readonly rowCount: number | bigint
@@ -14,7 +14,7 @@ type SumRow = {
   readonly fineCount: number | bigint
 }
 
-/** Count and sums of lines. */
+/** The number of lines, and their sum in each asset. */
 export type ControlTotals = {
   readonly count: number
   readonly totals: ReadonlyMap<string, Amount>

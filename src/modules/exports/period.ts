@@ -5,7 +5,7 @@ import { instant, optional } from '../../core/input.ts'
 import type { MaybePromise } from '../../core/maybe-promise.ts'
 import type { Context } from '../../operations/context.ts'
 
-/** A day means its beginning in UTC. */
+/** Parses a time, or a date, which means its start in UTC. */
 const dayOrInstant = () =>
   z
     .string()
@@ -17,12 +17,15 @@ export const periodFields = { from: optional(dayOrInstant()), to: optional(dayOr
 
 export const PeriodInput = z.object(periodFields)
 
-/** `from` is `null` for the beginning. A period `isFinal` if no row can be added to it any more, so that exports repeat exactly. */
+/**
+ * `from` is `null` if the period has no beginning. A period `isFinal` if no row can be added to it, so that repeated
+ * exports are identical.
+ */
 export type Period = { readonly from: string | null; readonly to: string; readonly isFinal: boolean }
 
 /**
- * How long after its end rows may still be added to a period: a row has the time at which its transaction began, by the clock of
- * its machine.
+ * How long rows can be added to a period after its end: a row has the time at which its transaction began, by its
+ * machine's clock.
  */
 const finalityDelayMs = 60_000
 

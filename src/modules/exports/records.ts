@@ -52,9 +52,9 @@ export const recordLayouts: Readonly<Record<ExportKind, RecordLayout>> = {
 }
 
 /**
- * Generates the records of exports of one kind: for each the opening balances, the lines, and after their verification the closing
- * balances. The last record is `END` with the number of lines, or `END_NOT_FINAL` if rows may still be added to a period. A file
- * without it is incomplete.
+ * Generates the records of exports of one kind. For each export, these are the opening balances, the lines, and, after
+ * the verification of the lines, the closing balances. The last record is `END` with the number of lines, or
+ * `END_NOT_FINAL` if rows can be added to a period later. A file without this record is incomplete.
  */
 export async function* recordsOfExports(
   layout: RecordLayout,
