@@ -20,8 +20,8 @@ export async function getCustomer(context: Context, input: z.input<typeof GetCus
 }
 
 /**
- * Returns the customer that a request acts for, `null` for the merchant itself. A share lock keeps it from being closed
- * before the transaction ends.
+ * Returns the customer that a request acts for; `null` for the merchant itself. A share lock prevents the customer from
+ * being closed before the transaction ends.
  *
  * @throws DomainError RESOURCE_NOT_FOUND; CUSTOMER_CLOSED (ruling 35)
  */
@@ -31,7 +31,7 @@ export function lockActiveCustomer(tx: Tx, context: Context, customerId: string 
 }
 
 /**
- * As `lockActiveCustomer`, for requests that only read and need no lock.
+ * Returns the same as `lockActiveCustomer`, without a lock, for requests that only read.
  *
  * @throws DomainError RESOURCE_NOT_FOUND, CUSTOMER_CLOSED
  */
@@ -44,7 +44,7 @@ export async function requireActiveCustomer(
   return requireActive(await findCustomer(db, context, customerId))
 }
 
-/** A customer's token can't act for the merchant itself. */
+/** Rejects a customer's token, which can't act for the merchant itself. */
 function requireMerchantCaller({ caller }: Context): MaybePromise<null> {
   if (caller.customerId === null) return null
   const message = 'must name the customer that the token acts as'

@@ -36,7 +36,5 @@ export const setCustomerClosed = statementOne((p: Params<CustomerKey & { updated
     .returningAll(),
 )
 
-/**
- * Finds the merchant of a customer, for an operator who knows only the customer's id: one index lookup per merchant.
- */
+/** Finds the merchant of a customer by the customer's id, for operators. Looks up the id in each merchant. */
 export const merchantOfCustomer = merchantIdQuery('customers')

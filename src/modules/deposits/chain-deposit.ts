@@ -27,11 +27,14 @@ export type DepositTransition = Pick<ChainDeposit, 'state' | 'confirmations' | '
   readonly isCreditDue: boolean
 }
 
-/** Cause of `ATTENTION` for a deposit that was reorganized after it was credited. Stored, and compared in queries. */
+/**
+ * The cause of `ATTENTION` for a deposit that a reorganization removed after it was credited. It is stored, and
+ * compared in queries.
+ */
 export const reorganisedCause = 'the chain has let go of it after it was credited'
 
 /**
- * Appends the operator's reason to the cause. The cause stays the prefix, so that a repeated report is recognized as
+ * Appends the operator's reason to the cause. The cause stays in front, so that a repeated report is recognized as
  * decided.
  */
 export function causeWithReason(cause: string | null, reason: string): string {
@@ -57,7 +60,7 @@ export function transitionOf(
     case 'DISMISSED':
       return null
     case 'CONFIRMED':
-      // A delayed report from before the credit looks the same, so an operator decides.
+      // A delayed report that was sent before the credit looks the same, so an operator decides.
       return report.state === 'REORGED'
         ? { state: 'ATTENTION', confirmations, cause: reorganisedCause, isCreditDue: false }
         : null

@@ -40,7 +40,7 @@ export const watchedAddressById = queryOne((p: Params<{ merchantId: string; addr
     .where('watchedAddresses.merchantId', '=', p.merchantId),
 )
 
-/** The watched addresses of all merchants after a number, in order. */
+/** Returns the watched addresses of all merchants with numbers above `after`, in order. */
 export const watchedAddressesAfter = query((p: Params<{ after: number; limit: number }>) =>
   acrossMerchants(
     watchedAddresses()
@@ -65,7 +65,7 @@ export const latestAddressNumber = queryOne(() =>
   acrossMerchants(selectFrom('watchedAddresses').select((eb) => eb.fn.max('number').as('number'))),
 )
 
-/** Numbers addresses that have no number, continuing after the latest. */
+/** Numbers the addresses that have no number, starting after the highest number. */
 export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   acrossMerchants(
     updateTable('watchedAddresses')
@@ -87,7 +87,7 @@ export const numberAddressRows = statement((p: Params<{ limit: number }>) =>
   ),
 )
 
-/** `null` if the event is claimed already. */
+/** Claims a chain event for a merchant; returns `null` if it is already claimed. */
 export const claimChainEvent = statementOne((p: Params<{ reference: string; merchantId: string }>) =>
   insertInto('chainEvents')
     .values(pickParams(p, ['reference', 'merchantId']))
@@ -120,7 +120,9 @@ export const updateChainDeposit = statement((p: Params<NewChainDeposit>) =>
     .where('reference', '=', p.reference),
 )
 
-/** Deposits of the same transaction, address and amount that were credited and then reorganized. */
+/**
+ * Returns deposits of the same transaction, address and amount that a reorganization removed after they were credited.
+ */
 export const similarDepositsInAttention = query(
   (p: Params<Pick<NewChainDeposit, 'merchantId' | 'network' | 'txHash' | 'addressId' | 'amount' | 'cause'>>) =>
     selectFrom('chainDeposits')
@@ -135,7 +137,7 @@ export const similarDepositsInAttention = query(
       .orderBy('logIndex'),
 )
 
-/** The latest pending deposits of each wallet, in any order, with their rank. */
+/** Returns the latest pending deposits of each wallet, in any order, with their rank. */
 export const pendingDepositsOfWallets = query(
   (p: Params<{ merchantId: string; walletIds: readonly string[]; maxPerWallet: bigint }>) =>
     selectFrom(

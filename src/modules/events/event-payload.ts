@@ -94,7 +94,7 @@ const statusByEventType = {
 /** Reconstructs payouts as they were at each event. Only the status and its time change, and events have both. */
 async function loadPayoutsAtEvents(context: HydrationContext, events: readonly Event[], ids: readonly string[]) {
   const rows = new Map((ids.length > 0 ? await payouts.find(context, ids) : []).map((row) => [row.id, row]))
-  // Only a returned payout had another settled status before.
+  // Only returned payouts had another settled status before.
   const returned = [...rows.values()].filter(({ status }) => status === 'RETURNED').map(({ id }) => id)
   const hasEarlier = events.some(({ type }) => type === 'payout.completed') && returned.length > 0
   const changes = hasEarlier ? await findPayoutEvents(context, returned) : []
@@ -140,7 +140,7 @@ async function loadDeposits(
   )
 }
 
-/** Loads wallets as they were created: only the balance has changed since. */
+/** Loads wallets as they were created, because only their balance has changed since. */
 async function loadNewWallets(context: HydrationContext, ids: readonly string[]): Promise<Map<string, Wallet>> {
   if (ids.length === 0) return new Map()
   const [rows, addresses] = await allOrFirstError([wallets.find(context, ids), findWalletAddresses(context, ids)])

@@ -21,7 +21,10 @@ import type { HydratedEvent } from './event-payload.ts'
 import { eventData, eventDescriptions } from './event-shape.ts'
 import { findEvents, listEvents, watchEvents } from './list-events.ts'
 
-/** Less than in REST, because a document may have many pages; their cost (`cost.ts`) accounts for this. */
+/**
+ * The maximum number of scanned events per page. It is lower than in REST, because a document can have many pages,
+ * which their cost (`cost.ts`) takes into account.
+ */
 const maxScanned = 1_000
 
 /** An event with the ids of its relations. */

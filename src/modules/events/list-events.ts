@@ -41,15 +41,15 @@ export const ListEventsInput = z.object({
     }),
 })
 
-/** `after` is where to continue, also if no event matched. */
+/** `after` is the position from which to continue, even if no event matched. */
 export type EventsPage = { readonly items: readonly HydratedEvent[]; readonly after: number; readonly hasMore: boolean }
 
 /**
  * Lists the events after a sequence, oldest first. A client that stores the last `after` misses no event.
  *
- * @param input `after` 0 or absent for all from the first; `wait` long-polls for this many seconds
+ * @param input `after` is 0 or absent to begin with the first event; `wait` long-polls for this many seconds
  * @param options `maxScanned` limits the events that a request of one customer scans
- * @throws DomainError INVALID_INPUT, also for a sequence above the latest, as after a restore of an older backup
+ * @throws DomainError INVALID_INPUT, also for a sequence above the latest, as after a restore from an older backup
  */
 export async function listEvents(
   context: Context,
@@ -101,7 +101,7 @@ async function readPage(context: Context, request: EventPageRequest): Promise<Ev
   return { events: matches, after: scanned, hasMore: true }
 }
 
-/** Reads a page of some types with one query, and one more event to know whether there are more. */
+/** Reads a page of events of some types with one query, and one more event to know whether there are more. */
 async function readPageOfTypes(context: Context, { after, types, limit }: EventPageRequest): Promise<EventPageRows> {
   const { events, through, isLast } = await readEventsOfTypes(context, { after, limit: limit + 1, types: [...types] })
   const next = events[limit]
@@ -141,7 +141,7 @@ async function waitForPage(context: Context, request: EventPageRequest, waitMs: 
 const WatchEventsInput = z.object({ after: sequenceInput(), types: optionalEventTypes() })
 
 /**
- * Streams events as they happen, in order; with `after`, begins with the events since then.
+ * Streams events as they happen, in order. With `after`, begins with the events after that sequence.
  *
  * @param signal ends the stream
  * @throws DomainError INVALID_INPUT, also for a sequence above the latest

@@ -10,13 +10,13 @@ import { event, objectShapes } from './event-shape.ts'
 export type WebhookEventReference = {
   readonly type: EventType
   readonly description: string
-  /** For the format `standard`, and for `thin`, which has no `data`. */
+  /** The schema for the formats `standard` and `thin`; `thin` has no `data`. */
   readonly envelope: JsonSchema
-  /** For the format `stablestack`; `null` if it does not have this type. */
+  /** The schema for the format `stablestack`; `null` if the format does not have this type. */
   readonly stablestack: JsonSchema | null
 }
 
-/** The `version` in the example, and the members that always have one value in this event. */
+/** For each event type, the `version` in its example, and the members that always have the same value. */
 const eventExamples: {
   readonly [Type in EventType]: { readonly version: number; readonly fixed?: Readonly<Record<string, string>> }
 } = {

@@ -19,7 +19,7 @@ export const insertWalletAccount = insertRow('accounts')
 type BalanceChange = { amount: Amount; time: bigint }
 type AccountBalanceChange = AccountKey & BalanceChange
 
-/** Keeps the times of a statement from decreasing if the clock goes back. */
+/** Prevents the times of a statement from decreasing if the clock goes back. */
 const nextEntryColumns = (p: Params<BalanceChange>) => ({
   entryCount: sql<number>`entry_count + 1`,
   latestTime: sql<bigint>`case when latest_time < ${p.time} then ${p.time} else latest_time end`,
@@ -30,7 +30,8 @@ const updatedColumns = ['balance', 'entryCount', 'latestTime'] as const
 export type PayingWalletFilter = { ownerId: string; assetCode: string; walletId: string }
 
 /**
- * Debits the oldest active wallet of the owner that covers `amount`, or only `walletId` if given; no row if none does.
+ * Debits the owner's oldest active wallet that covers `amount`, or only `walletId` if given. Returns no row if no
+ * wallet covers it.
  */
 export const debitOldestWallet = queryWithFilters(
   ['walletId'],
@@ -52,7 +53,7 @@ export const debitOldestWallet = queryWithFilters(
         .set({ balance: sql`balance - ${p.amount}`, ...nextEntryColumns(p) })
         .where('merchantId', '=', p.merchantId)
         .where('id', '=', has('walletId') ? covering.where('wallets.id', '=', p.walletId) : covering)
-        // Another transaction may have debited it since the subquery.
+        // Another transaction may have debited the wallet since the subquery.
         .where('balance', '>=', p.amount)
         .returning(['id', ...updatedColumns])
     )
@@ -68,7 +69,7 @@ export const refundWalletAccount = statementOne((p: Params<AccountBalanceChange>
 )
 
 /**
- * Credits a deposit; `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds
+ * Credits a deposit. Returns `null` if the reachable balance (the sum of all deposits that were not reversed) exceeds
  * `maxReachableBefore`.
  */
 export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxReachableBefore: Amount }>) =>
@@ -85,8 +86,9 @@ export const depositToWalletAccount = statementOne((p: Params<AccountBalanceChan
 )
 
 /**
- * Debits a deposit that is reversed, if the balance covers it; `null` if not. Also lowers the reachable balance, except
- * where migration 0023 set it to the maximum because the true sum is unknown.
+ * Debits a deposit that is reversed; returns `null` if the balance does not cover it. Also lowers the reachable balance
+ * (the sum of all deposits that were not reversed), except in rows where migration 0023 set it to the maximum because
+ * the true sum is unknown.
  */
 export const reverseDepositInWalletAccount = statementOne((p: Params<AccountBalanceChange & { maxBalance: Amount }>) =>
   updateTable('accounts')

@@ -31,7 +31,7 @@ type EventPoller = {
   failure: { readonly error: unknown } | null
 }
 
-// Keyed by `watch`, which the copies of a database for single requests share.
+// Keyed by `watch`, which the per-request copies of a database share.
 const eventPollers = new WeakMap<Database['watch'], EventPoller>()
 
 function eventPollerOf({ watch }: Database): EventPoller {
@@ -43,13 +43,13 @@ function eventPollerOf({ watch }: Database): EventPoller {
 }
 
 /**
- * `latest` returns the latest known sequence without a query, and throws the error of the last poll if it failed, so
- * that no subscriber waits in silence.
+ * `latest` returns the latest known sequence without a query. If the last poll failed, it throws the error of that
+ * poll, so that no subscriber waits without noticing.
  */
 export type EventSubscription = { readonly latest: () => number; readonly stop: () => void }
 
 /**
- * Calls `listener` whenever a merchant has a later event. All subscribers of a process share one poll, which runs only
+ * Calls `listener` whenever a merchant has a new event. All subscribers of a process share one poll, which runs only
  * after a commit.
  */
 export async function subscribeToEvents(
@@ -124,8 +124,8 @@ function notifyListeners(merchant: MerchantListeners | undefined, latest: number
 }
 
 /**
- * Streams a merchant's events in batches: all after `after`, then new ones as they are committed. Without `after` only
- * events committed after this function has resolved.
+ * Streams a merchant's events in batches: all events after `after`, then new ones as they are committed. Without
+ * `after`, it streams only events that are committed after this function has resolved.
  *
  * @param signal ends the stream, even before it is read
  * @throws DomainError INVALID_INPUT if `after` is later than the latest event

@@ -8,10 +8,10 @@ import type { Context } from '../../operations/context.ts'
 import type { Event } from './event.ts'
 import { eventsAfter, eventsOfTypes, eventsWithin } from './repository.ts'
 
-/** Sequences scanned per query for the events of one customer, which may have none there. */
+/** The number of sequences that a query scans for the events of one customer. */
 const customerScanLimit = 500
 
-/** Sequences that the database scans per query for the events of some types. */
+/** The number of sequences that a query scans for events of some types. */
 const typeScanLimit = 10_000
 
 /** `latest` is a known lower bound of the latest sequence. */
@@ -21,8 +21,9 @@ type EventSliceRequest = { readonly after: number; readonly limit: number; reado
 type EventSlice = { readonly events: readonly Event[]; readonly through: number; readonly isLast: boolean }
 
 /**
- * Reads the next events that the caller may see, at most `limit`. With customer scope only the next `customerScanLimit`
- * sequences are scanned: the customer's next event may be a million sequences away, and no query may run that long.
+ * Reads the next events that the caller may see, at most `limit`. With customer scope, it scans only the next
+ * `customerScanLimit` sequences, because the customer's next event may be a million sequences away, and no query may
+ * run that long.
  */
 export async function readEvents(
   context: Pick<Context, 'db' | 'merchantId'>,
@@ -59,16 +60,16 @@ export async function readEventsOfTypes(
 
 type EventReadContext = { readonly db: Reader & Partial<Pick<Database, 'findPrimary'>>; readonly merchantId: string }
 
-/** Returns the sequence of the merchant's latest event; 0 before the first. */
+/** Returns the sequence of the merchant's latest event; 0 if there is none. */
 export async function latestEventSequence({ db, merchantId }: EventReadContext): Promise<number> {
   return (await latestSequenceNumber(db, { merchantId, name: 'events' }))?.latest ?? 0
 }
 
 /**
- * Rejects a cursor beyond the latest event. Its reader would wait for and skip the events in between: the database was
- * restored from a backup, or it is another one.
+ * Rejects a cursor beyond the latest event. It comes from another database, or was stored before the database was
+ * restored from a backup. With it, a reader would skip all events up to the cursor.
  *
- * @param latest a known lower bound, which may save the query; another process may already have committed a later event
+ * @param latest a known lower bound, which can save the query; another process may already have committed a later event
  * @returns `after`
  * @throws DomainError INVALID_INPUT
  */

@@ -28,7 +28,7 @@ type EventInsertParams = Omit<NewRowOf<'events'>, 'sequence' | 'version' | 'data
 
 const commonColumns = ['merchantId', 'type', 'objectId', 'time'] as const
 
-/** Inserts an event whose sequence is `back` before the latest. */
+/** Inserts an event whose sequence is `back` less than the latest. */
 export const insertEvent = statement((p: Params<EventInsertParams & { version: number }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -38,7 +38,10 @@ export const insertEvent = statement((p: Params<EventInsertParams & { version: n
   }),
 )
 
-/** As `insertEvent`, for an object that may change at any time: stores its row, and the next version. */
+/**
+ * Inserts an event like `insertEvent`, for an object that can change at any time. Stores the object's row and the next
+ * version.
+ */
 export const insertEventWithData = statement((p: Params<EventInsertParams & { data: object }>) =>
   insertInto('events').values({
     ...pickParams(p, commonColumns),
@@ -59,7 +62,7 @@ function sequenceSubquery(p: Params<EventInsertParams>) {
     .where('name', '=', 'events')
 }
 
-/** Inserts a numbered event, for bulk work. */
+/** Inserts an event that has a sequence, for bulk work. */
 export const insertEventRow = insertRow('events')
 
 export const eventsAfter = query((p: Params<{ merchantId: string; after: number; limit: number }>) =>
@@ -100,8 +103,8 @@ export const eventsBySequence = query((p: Params<{ merchantId: string; sequences
 )
 
 /**
- * The latest sequence of each merchant, for the poll that all subscribers share: not restricted to the caller's
- * merchant or customer.
+ * Returns the latest sequence of each merchant. It is not restricted to the caller's merchant or customer, because all
+ * subscribers share the poll.
  */
 export const latestEventSequences = query((p: Params<{ merchantIds: readonly string[] }>) =>
   acrossCustomers(

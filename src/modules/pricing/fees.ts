@@ -80,8 +80,8 @@ export const SetFeeInput = z.object({
  * Sets the fee of payouts of a stablecoin to a currency, from now or from `effectiveAt` on.
  *
  * @param input `flat` in units of `assetCode`; `percent` of the amount, `0.5` is half a per cent; either is optional.
- *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first
- * @returns the fee, with `later` the pair's fees that will replace it
+ *   Without `deductedFrom` the pair keeps the source of the previous fee, or `BALANCE` for its first fee
+ * @returns the fee; `later` has the pair's fees that will replace it
  * @throws DomainError INVALID_INPUT
  */
 export async function setFee(

@@ -5,17 +5,20 @@ import type { Params, Reader, Tx } from '../../database/query.ts'
 import { insertRow, query, selectFrom, sharedQuery, statementOne, updateTable } from '../../database/query.ts'
 import type { RowOf, Tables } from '../../database/tables.ts'
 
-/** Tables of effective-dated rows for a pair of codes. Rows are only added, and cancelled before they take effect. */
+/**
+ * Tables of effective-dated rows for a pair of codes. Rows are never changed, but a row can be cancelled until it takes
+ * effect.
+ */
 type EffectiveDatedTable = 'rates' | 'fees'
 
 type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
   /** The rows in force at any time from `start` to `end`, latest first. */
   readonly inForceWithin: (p: Params<Pair & EffectiveSpan>) => SelectQueryBuilder<Tables, Table, RowOf<Table>>
-  /** The pair's rows from `at` on, including cancelled ones, in order. */
+  /** The pair's rows with an `effectiveAt` from `at` on, including cancelled ones, in order. */
   readonly rowsFrom: (db: Reader, p: Pair & { at: string }) => Promise<RowOf<Table>[]>
-  /** Newest first within each pair. */
+  /** All rows, newest first within each pair. */
   readonly allRows: (db: Reader, p: object) => Promise<RowOf<Table>[]>
-  /** `null` if the row is cancelled already. */
+  /** Cancels a row; returns `null` if it is already cancelled. */
   readonly setCancelled: (tx: Tx, p: RowOf<Table> & { cancelledAt: string }) => Promise<RowOf<Table> | null>
 }
 
@@ -23,7 +26,7 @@ type EffectiveDatedQueries<Table extends EffectiveDatedTable, Pair> = {
 type EffectiveSpan = { readonly start: string; readonly end: string }
 
 /**
- * Builds the query for the row in force at a time; `null` if there is none.
+ * Builds the query for the row in force at a time. It returns `null` if there is none.
  *
  * The query covers the minute of `at`, so that callers within a minute share its result (see `sharedQuery`).
  */

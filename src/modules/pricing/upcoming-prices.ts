@@ -6,8 +6,8 @@ import { fees } from './fees.ts'
 import { rates } from './rates.ts'
 
 /**
- * Lists upcoming rates and fees as lines of text: a fast clock may have set one unnoticed. Takes two index
- * lookups per pair of assets.
+ * Lists upcoming rates and fees as lines of text, because an operator may not notice one that was set by a clock that
+ * was ahead. Takes two index lookups per pair of assets.
  */
 export async function upcomingPriceLines({ db, wallClock }: Service): Promise<string[]> {
   const at = timestamp(wallClock())

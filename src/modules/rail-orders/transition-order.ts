@@ -30,7 +30,7 @@ export async function enqueueRailOrder(
   })
 }
 
-/** A longer history keeps its first half and its latest half. */
+/** The maximum length. A longer history keeps its first and its latest entries, half each. */
 const maxHistoryEntries = 100
 
 type RailOrderChanges = Partial<

@@ -1,7 +1,7 @@
 import type { Params } from '../../database/query.ts'
 import { insertRow, pickParams, query, queryOne, selectFrom, statement, updateTable } from '../../database/query.ts'
 
-/** Documents added or removed after a revision, in order. */
+/** Returns the documents that were added or removed after a revision, in order. */
 export const documentsChangedAfter = query((p: Params<{ revision: number }>) =>
   selectFrom('trustedDocuments').selectAll().where('revision', '>', p.revision).orderBy('revision'),
 )
@@ -10,7 +10,7 @@ export const allTrustedDocuments = query(() =>
   selectFrom('trustedDocuments').selectAll().where('removedAt', 'is', null).orderBy('id'),
 )
 
-/** A document, including a removed one. */
+/** Returns a document, even if it was removed. */
 export const documentById = queryOne((p: Params<{ id: string }>) =>
   selectFrom('trustedDocuments').selectAll().where('id', '=', p.id),
 )

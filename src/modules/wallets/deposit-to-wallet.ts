@@ -25,7 +25,7 @@ export async function depositToWallet(context: Context, input: z.input<typeof De
   return context.db.write((tx) => addDeposit(tx, context, request))
 }
 
-/** As `depositToWallet`, within the caller's transaction. */
+/** Does the same as `depositToWallet`, within the caller's transaction. */
 export async function addDeposit(
   tx: Tx,
   context: Context,

@@ -113,7 +113,9 @@ export const cancelFeeAction: ActionDeclaration = {
     withoutRevision(await fees.cancel(service, { assetCode, recipientCurrency, effectiveAt })),
 }
 
-/** Omits the revision, which orders the rows of one time: their `cancelledAt` shows operators which is in force. */
+/**
+ * Omits the revision, which orders rows with the same time. Operators see by `cancelledAt` which of them is in force.
+ */
 export function withoutRevision<Row extends { readonly revision: number }>({ revision: _, ...row }: Row) {
   return row
 }
